@@ -1,0 +1,84 @@
+"""Everything that is declared: finds the files under one root and reads them by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.experiment import Experiment
+from benchbook.declare.model import Model
+from benchbook.declare.storage import Storage
+from benchbook.declare.system import System
+from benchbook.declare.toml import read
+from benchbook.errors import RequestError, unknown
+
+M = TypeVar("M", bound=Model)
+
+
+def root() -> Path:
+    """Return the folder that holds systems, storage, datasets and experiments.
+
+    It is ``BENCHBOOK_ROOT`` where that is set (both front ends set it), else the checkout this package lies in.
+    """
+    given = os.environ.get("BENCHBOOK_ROOT")
+    return Path(given) if given else Path(__file__).resolve().parents[3]
+
+
+class Catalogue:
+    """The declarations under one root. Reading is on demand, so one bad file spoils nothing else."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.root = folder or root()
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of a kind: ``system``, ``storage``, ``dataset`` or ``experiment``."""
+        if kind == "experiment":
+            return sorted(path.parent.name for path in self.root.glob("experiments/*/experiment.toml"))
+        return sorted(path.stem for path in (self.root / _FOLDER[kind]).glob("*.toml"))
+
+    def path(self, kind: str, name: str) -> Path:
+        """Return the file that declares ``name``; raise RequestError with the nearest name where there is none."""
+        if name not in self.names(kind):
+            raise unknown(kind, name, self.names(kind))
+        if kind == "experiment":
+            return self.root / "experiments" / name / "experiment.toml"
+        return self.root / _FOLDER[kind] / f"{name}.toml"
+
+    def system(self, name: str) -> System:
+        """Return a system by name."""
+        return self._named("system", name, System)
+
+    def storage(self, name: str) -> Storage:
+        """Return a storage by name."""
+        return self._named("storage", name, Storage)
+
+    def dataset(self, name: str) -> Dataset:
+        """Return a dataset by name."""
+        return self._named("dataset", name, Dataset)
+
+    def experiment(self, slug: str) -> Experiment:
+        """Return an experiment by its slug."""
+        return self._read("experiment", slug, Experiment)
+
+    def label(self, path: Path) -> str:
+        """Return ``path`` as errors show it: relative to the root where it lies under it."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+    def _read(self, kind: str, name: str, model: type[M]) -> M:
+        path = self.path(kind, name)
+        return read(path, model, self.label(path))
+
+    def _named(self, kind: str, name: str, model: type[M]) -> M:
+        declared = self._read(kind, name, model)
+        stated = getattr(declared, "name", name)
+        if stated != name:
+            shown = self.label(self.path(kind, name))
+            raise RequestError(
+                f'{shown}: name = "{stated}", but the file is called {name}.toml.', "Make the two the same."
+            )
+        return declared
+
+
+_FOLDER = {"system": "systems", "storage": "storage", "dataset": "datasets"}

@@ -1,0 +1,81 @@
+"""An experiment: a question, factors, phases and profiles. File: ``experiments/<slug>/experiment.toml``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from benchbook.declare.model import Model, Name, Positive, Setting, Text
+from benchbook.declare.toml import check
+from benchbook.declare.workload import WORKLOADS, LoadOptions, QueryOptions
+from benchbook.errors import nearest
+
+PLACE_FACTORS = ("system", "arm", "storage")
+"""Factors that say what is tested and where; every other factor is an option or a dataset parameter."""
+
+Levels = Annotated[list[Setting], Field(min_length=1)]
+
+
+class Phase(Model):
+    """One timed step of a trial."""
+
+    name: Name
+    workload: Name
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.workload not in WORKLOADS:
+            guess = nearest(self.workload, WORKLOADS)
+            meant = f'; did you mean "{guess}"?' if guess else ""
+            raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{meant}')
+        self.typed(self.options)
+        return self
+
+    def typed(self, options: dict[str, Any]) -> LoadOptions | QueryOptions:
+        """Return ``options`` checked by the workload's own model."""
+        return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
+
+    def accepts(self, option: str) -> bool:
+        """Say whether this phase's workload has such an option."""
+        return option in WORKLOADS[self.workload].model_fields
+
+
+class Profile(Model):
+    """How big a run is."""
+
+    trials: Positive = 3
+    """Trials a cell."""
+    trial_seconds: Annotated[float, Field(gt=0)]
+    """Estimated length of one trial on 2 cores, used until this machine has measured its own."""
+    dataset: dict[str, Any] = Field(default_factory=dict)
+    """Dataset parameters that replace the declared ones."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Workload options that replace those of every phase that has them."""
+    factors: dict[Name, Levels] = Field(default_factory=dict)
+    """Levels that replace the declared ones."""
+
+
+class Experiment(Model):
+    """A question and the runs that answer it."""
+
+    title: Text
+    question: Text
+    """One sentence that ends with a question mark."""
+    dataset: Name
+    factors: dict[Name, Levels]
+    phases: list[Phase] = Field(min_length=1)
+    profiles: dict[Name, Profile] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if "system" not in self.factors:
+            raise ValueError("factors needs the key system: a list of names of systems/*.toml")
+        if not self.question.endswith("?"):
+            raise ValueError("question must be one sentence that ends with a question mark")
+        names = [phase.name for phase in self.phases]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"phases: the name {twice[0]} is given twice")
+        return self

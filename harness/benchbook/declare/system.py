@@ -1,0 +1,114 @@
+"""A system: a database or store under test, pinned to one version. File: ``systems/<name>.toml``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from benchbook.declare.model import Model, Name, Setting, Text
+
+
+class GoSource(Model):
+    """A program built once from its Go module, into a cache keyed by the pin."""
+
+    package: Text
+    """Import path of the main package, without a version."""
+    program: Text
+    """Name of the executable that the build leaves."""
+    ldflags: str = ""
+    """Linker flags; ``{version}`` stands for the system's version."""
+
+
+class NixSource(Model):
+    """An attribute of one of the flake's pinned nixpkgs."""
+
+    pin: Literal["modern", "historic"]
+    """Which of the two pins of flake.lock."""
+    attribute: Text
+    program: Text
+    """Name of the executable under ``bin/``."""
+
+
+class DockerSource(Model):
+    """An official image, by digest where one is known."""
+
+    image: Text
+    digest: str | None = Field(default=None, pattern=r"^sha256:[0-9a-f]{64}$")
+
+
+class HostSource(Model):
+    """A program on PATH that states exactly the pinned version."""
+
+    program: Text
+    version_command: list[str] = Field(min_length=1)
+    """Command whose output states the version; ``{program}`` stands for the program's path."""
+    version_pattern: Text
+    """Regular expression whose first group is the version."""
+
+
+class PythonSource(Model):
+    """An embedded system, driven through its official Python binding of the locked environment."""
+
+    package: Text
+
+
+class Source(Model):
+    """Where the system can be had from; at least one way."""
+
+    go: GoSource | None = None
+    nix: NixSource | None = None
+    docker: DockerSource | None = None
+    host: HostSource | None = None
+    python: PythonSource | None = None
+
+    @model_validator(mode="after")
+    def _some_way(self) -> Source:
+        if not any((self.go, self.nix, self.docker, self.host, self.python)):
+            raise ValueError("needs at least one of go, nix, docker, host, python")
+        return self
+
+
+class Durability(Model):
+    """What has happened to the data when a write is acknowledged, in the words of the report."""
+
+    fsync: Text
+    wal: Text
+    replication: Text
+    compression: Text
+
+
+class Arm(Model):
+    """A named configuration of a system: vanilla, tuned, published, as-published."""
+
+    description: Text
+    durability: Durability
+    settings: dict[str, Setting] = Field(default_factory=dict)
+    """Differences from the system's default configuration."""
+
+
+class System(Model):
+    """A database or store under test, pinned to one version: the only place where that version stands."""
+
+    name: Name
+    title: Text
+    driver: Name
+    """Module under ``benchbook/systems/`` that configures, starts and stops it."""
+    version: Text
+    match: Literal["exact", "series"] = "exact"
+    """``series`` accepts any version that begins with ``version`` and a dot (a distribution's 15.x)."""
+    reports: str | None = None
+    """What the server states as its version where it misstates itself."""
+    embedded: bool = False
+    """Whether it runs inside the client's process."""
+    license: Text
+    homepage: Text
+    source: Source
+    arms: dict[Name, Arm] = Field(min_length=1)
+
+    def accepts(self, stated: str) -> bool:
+        """Say whether a server that states this version is the pinned one."""
+        wanted = self.reports or self.version
+        if self.match == "exact":
+            return stated == wanted
+        return stated == wanted or stated.startswith(wanted + ".")

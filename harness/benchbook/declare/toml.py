@@ -1,0 +1,99 @@
+"""Reads a TOML file into a model, and turns every mistake into one sentence with file, key and next step."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from benchbook.errors import RequestError, nearest
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read(path: Path, model: type[M], label: str | None = None) -> M:
+    """Return the declaration in ``path``; raise RequestError where it is missing, malformed or invalid."""
+    shown = label or str(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"{shown}: there is no such file.", "Run `bench list` to see what exists.") from None
+    except OSError as error:
+        raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{shown}: is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file at that line.") from None
+    return check(data, model, shown)
+
+
+def check(data: Any, model: type[M], shown: str) -> M:
+    """Return ``data`` as ``model``; raise RequestError that names ``shown`` and the first wrong key."""
+    try:
+        return model.model_validate(data)
+    except RequestError as error:  # a nested table checked by a model of its own
+        raise RequestError(f"{shown}: {error.message}", error.hint) from None
+    except ValidationError as error:
+        problems = error.errors()
+        sentence, hint = _sentence(problems[0], model)
+        more = f" ({len(problems) - 1} more below it.)" if len(problems) > 1 else ""
+        raise RequestError(f"{shown}: {sentence}{more}", hint) from None
+
+
+def _sentence(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
+    key = _key(problem["loc"])
+    found = _found(problem.get("input"))
+    if problem["type"] == "extra_forbidden":
+        allowed = _siblings(model, problem["loc"])
+        guess = nearest(str(problem["loc"][-1]), allowed)
+        table = f"[{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else "the file"
+        sentence = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
+        return sentence, f'Did you mean "{guess}"?' if guess else None
+    if problem["type"] == "missing":
+        return f"the key {key} is missing.", "Add it; docs/schema describes every key."
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return (f"{key}: {message}." if key else f"{message}."), None
+    if problem["type"] == "literal_error":
+        expected = str(problem.get("ctx", {}).get("expected", ""))
+        allowed = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+        guess = nearest(str(problem.get("input")), allowed)
+        return f"{key} = {found}; allowed: {', '.join(allowed)}.", f'Did you mean "{guess}"?' if guess else None
+    return f"{key} = {found}: {message[0].lower()}{message[1:]}.", None
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in location]
+    return "".join(parts).removeprefix(".")
+
+
+def _found(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Return the keys allowed beside the last part of ``location``, following nested models by schema."""
+    schema: dict[str, Any] = model.model_json_schema()
+    node: Any = schema
+    for part in location[:-1]:
+        node = _resolve(node, schema)
+        if isinstance(part, int):
+            node = node.get("items", {})
+        else:
+            node = node.get("properties", {}).get(part) or node.get("additionalProperties") or {}
+    return sorted(_resolve(node, schema).get("properties", {}))
+
+
+def _resolve(node: Any, schema: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(node, dict):
+        return {}
+    for option in node.get("anyOf", []):
+        if "$ref" in option:
+            node = option
+    while "$ref" in node:
+        node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    return dict(node)

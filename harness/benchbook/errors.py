@@ -1,0 +1,69 @@
+"""The mistakes and failures that Benchbook tells its user about, in whole sentences.
+
+Every error a user can meet is one of these. The command line prints ``message`` and, on a line of
+its own, ``hint`` (the next step); it never prints a traceback for one of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BenchbookError(Exception):
+    """A failure with words for the user.
+
+    ``message`` says what was found and what is allowed; ``hint`` is the next step to take.
+    ``exit_code`` is what the process ends with.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class RequestError(BenchbookError):
+    """The request cannot be carried out as asked: an unknown name, a value out of range, a bad file."""
+
+
+class Unavailable(BenchbookError):
+    """A system, storage or program cannot be had here: its trials are recorded as ``skipped``."""
+
+
+class TrialFailed(BenchbookError):
+    """A trial did not come to its end: it is recorded as ``failed`` with this message."""
+
+    exit_code = 4
+
+
+class TrialInvalid(BenchbookError):
+    """A trial ended but its result may not be used: it is recorded as ``invalid``."""
+
+    exit_code = 4
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed name most like ``name``, or None where nothing is alike.
+
+    >>> nearest("quickstrat", ["quickstart", "aa"])
+    'quickstart'
+    """
+    candidates = {candidate.lower(): candidate for candidate in allowed}
+    close = difflib.get_close_matches(name.lower(), list(candidates), n=1, cutoff=0.5)
+    return candidates[close[0]] if close else None
+
+
+def unknown(kind: str, name: str, allowed: Iterable[str], where: str | None = None) -> RequestError:
+    """Return the error for a name that is none of ``allowed``, naming the nearest valid one."""
+    names = sorted(allowed)
+    place = f"{where}: " if where else ""
+    guess = nearest(name, names)
+    meant = f'Did you mean "{guess}"?' if guess else "Use one of these names."
+    listing = ", ".join(names) if names else "none exist yet"
+    return RequestError(f'{place}there is no {kind} "{name}"; allowed: {listing}.', meant)

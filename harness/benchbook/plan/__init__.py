@@ -1,0 +1,1 @@
+"""Plan: from an experiment and a profile to trials in a stored order."""

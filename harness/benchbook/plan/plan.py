@@ -1,0 +1,156 @@
+"""The plan of a run: what will be done, in which order. It is stored before anything is started."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.dataset import GENERATORS, Dataset
+from benchbook.declare.experiment import Experiment, Profile
+from benchbook.declare.model import Setting
+from benchbook.errors import RequestError, unknown
+from benchbook.plan.cells import cells, label
+from benchbook.plan.factors import factors
+from benchbook.plan.order import blocks
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One trial to come."""
+
+    trial_id: str
+    index: int
+    """Place in the whole run, from 0."""
+    block: int
+    position: int
+    """Place in its block, from 0."""
+    cell: str
+    levels: dict[str, Setting]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a run does."""
+
+    run_id: str
+    experiment: str
+    title: str
+    profile: str
+    order_seed: int
+    created_at: str
+    trials_per_cell: int
+    trial_seconds: float
+    """Declared estimate of one trial's length."""
+    dataset: dict[str, Any]
+    """The dataset's declaration with the profile's parameters."""
+    phases: list[dict[str, Any]]
+    """Phases with the profile's options, before a factor replaces some."""
+    trials: list[PlannedTrial]
+    schema: int = SCHEMA
+
+    def text(self) -> str:
+        """Return the plan as the JSON that ``plan.json`` holds."""
+        return json.dumps(asdict(self), indent=1, default=str) + "\n"
+
+    def cells(self) -> list[str]:
+        """Return the cells in the order in which they come first."""
+        return list(dict.fromkeys(trial.cell for trial in self.trials))
+
+    def systems(self) -> list[str]:
+        """Return the systems that any trial needs, in order of first use."""
+        return list(dict.fromkeys(str(trial.levels["system"]) for trial in self.trials))
+
+    @staticmethod
+    def parse(data: dict[str, Any]) -> Plan:
+        """Return the plan that ``data``, read from ``plan.json``, describes."""
+        if data.get("schema") != SCHEMA:
+            raise RequestError(
+                f"plan.json has schema {data.get('schema')}, this Benchbook writes and reads {SCHEMA}.",
+                "Use the Benchbook revision that made the run (it stands in its run.json).",
+            )
+        trials = [PlannedTrial(**trial) for trial in data["trials"]]
+        return Plan(**{**data, "trials": trials})
+
+
+def profile_named(slug: str, experiment: Experiment, name: str) -> Profile:
+    """Return a profile of an experiment; raise RequestError with the nearest name where it has none such."""
+    if name not in experiment.profiles:
+        raise unknown("profile", name, experiment.profiles, f"experiments/{slug}/experiment.toml")
+    return experiment.profiles[name]
+
+
+def plan(
+    catalogue: Catalogue,
+    slug: str,
+    profile_name: str = "quick",
+    chosen: dict[str, list[str]] | None = None,
+    trials: int | None = None,
+    order_seed: int | None = None,
+    now: datetime | None = None,
+) -> Plan:
+    """Return the plan of one run of an experiment.
+
+    ``chosen`` holds levels from ``--set``; ``trials`` replaces the profile's number of trials a cell;
+    ``order_seed`` is drawn where it is not given. Raises RequestError for anything that does not exist or fit.
+    """
+    experiment = catalogue.experiment(slug)
+    profile = profile_named(slug, experiment, profile_name)
+    dataset = _dataset(catalogue, slug, experiment, profile)
+    if trials is not None and trials < 1:
+        raise RequestError(f"--trials {trials}: a cell needs at least 1 trial, and 3 for any verdict.")
+    levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
+    seed = secrets.randbits(32) if order_seed is None else order_seed
+    count = trials or profile.trials
+    moment = now or datetime.now(UTC)
+    run_id = f"{slug}-{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    planned: list[PlannedTrial] = []
+    for block, ordered in enumerate(blocks(cells(levels), count, seed)):
+        for position, cell in enumerate(ordered):
+            index = len(planned)
+            planned.append(PlannedTrial(f"{run_id}/{index:04d}", index, block, position, label(cell), cell))
+    return Plan(
+        run_id=run_id,
+        experiment=slug,
+        title=experiment.title,
+        profile=profile_name,
+        order_seed=seed,
+        created_at=moment.isoformat(timespec="milliseconds"),
+        trials_per_cell=count,
+        trial_seconds=profile.trial_seconds,
+        dataset=dataset.model_dump(mode="json"),
+        phases=_phases(experiment, profile),
+        trials=planned,
+    )
+
+
+def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: Profile) -> Dataset:
+    try:
+        return catalogue.dataset(experiment.dataset).replaced(profile.dataset)
+    except RequestError as error:
+        raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
+
+
+def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
+    planned = []
+    for phase in experiment.phases:
+        replaced = {name: value for name, value in profile.options.items() if phase.accepts(name)}
+        options = phase.typed({**phase.options, **replaced})
+        planned.append({"name": phase.name, "workload": phase.workload, "options": options.model_dump(mode="json")})
+    unused = [name for name in profile.options if not any(phase.accepts(name) for phase in experiment.phases)]
+    if unused:
+        allowed = sorted({name for phase in experiment.phases for name in phase.typed(phase.options).model_dump()})
+        raise unknown("option", unused[0], allowed, "options of the profile")
+    return planned
+
+
+def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
+    """Return the dataset of one cell: the plan's, with the factors that are dataset parameters."""
+    declared = Dataset.model_validate(planned.dataset)
+    parameters = GENERATORS[declared.generator].model_fields
+    return declared.replaced({name: level for name, level in levels.items() if name in parameters})

@@ -1,0 +1,158 @@
+"""What a system driver is: the one protocol every database or store is run through.
+
+A driver configures, starts and stops one server (or embedded process) for one trial. It never times
+anything: the engine in ``benchbook.run`` does. One system family is one module in this package that
+offers a function ``driver(place) -> Driver``; ``systems/<name>.toml`` names the module as ``driver``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+Setting = str | int | float | bool
+Event = dict[str, Any]
+"""One JSON line of the event schema in docs/benchload-events.md."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A system that provision found: what will be started, and where it came from."""
+
+    system: str
+    version: str
+    source: str
+    """One of ``given``, ``nix``, ``docker``, ``go``, ``host``, ``python``."""
+    path: Path | None = None
+    """The executable, absent for a server that already runs and for Python bindings."""
+    url: str | None = None
+    """Where an already running server answers, absent when the harness starts its own."""
+    digest: str | None = None
+    """sha256 of the executable or the image digest, ``sha256:<hex>``."""
+    detail: str = ""
+    """How it was obtained, in words for the report (command, image, package)."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and how a driver runs its system in one trial. Folders exist when it is handed over."""
+
+    program: Program
+    arm: str
+    settings: dict[str, Setting]
+    """The arm's settings: differences from the system's default configuration."""
+    data: Path
+    """Data folder, on the storage under test."""
+    config: Path
+    """Folder for configuration files; kept with the trial."""
+    logs: Path
+    """Folder for the server's own output; kept with the trial."""
+    host: str = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class TableCount:
+    """Rows of a table (measurement) and non-null values per field, as the running system counts them."""
+
+    rows: int
+    fields: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DatasetRequest:
+    """A dataset as benchload is asked for it."""
+
+    generator: str
+    flags: tuple[str, ...]
+    """Flags after ``benchload <verb> <generator>``: ``--seed 1 --scale 10 …``."""
+    tables: dict[str, TableCount]
+    """Rows and values expected per table, from the dataset's digest."""
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """A load of a whole dataset into an empty database."""
+
+    dataset: DatasetRequest
+    workers: int
+    batch_rows: int
+    gzip: bool = False
+    timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True)
+class QueryRequest:
+    """A file of query specifications to be run, timed or for their answers."""
+
+    queries: Path
+    workers: int = 1
+    warmup: int = 0
+    timeout_seconds: float = 30.0
+    answers: int | None = None
+    """When set: do not time, but emit one ``answer`` event for the first N queries of each type."""
+
+
+class Client(Protocol):
+    """What puts load on a system and reports events; one process at a time."""
+
+    def load(self, request: LoadRequest) -> Iterator[Event]: ...
+
+    def query(self, request: QueryRequest) -> Iterator[Event]: ...
+
+    def processes(self) -> list[int]:
+        """Process ids whose CPU and memory are the client's own, now."""
+        ...
+
+    def cancel(self) -> None:
+        """End what runs now, from another thread; the iterator then ends or raises TrialFailed."""
+        ...
+
+
+class Driver(Protocol):
+    """One system in one trial, called in this order; every call may raise TrialFailed."""
+
+    def configure(self) -> dict[str, str]:
+        """Write configuration files; return them as file name → text (their digest identifies the configuration)."""
+        ...
+
+    def start(self) -> None:
+        """Start the server, without waiting until it is ready."""
+        ...
+
+    def ready(self) -> bool:
+        """Say whether it answers now; raise TrialFailed with its last words when it has died."""
+        ...
+
+    def prepare(self) -> None:
+        """Create the database and tables; raise TrialFailed when the database already holds data."""
+        ...
+
+    def settle(self) -> None:
+        """Return when all written data is flushed and compaction is done."""
+        ...
+
+    def size(self) -> dict[str, int]:
+        """Bytes on disk by part, such as ``{"data": n, "wal": n}``."""
+        ...
+
+    def version(self) -> str:
+        """The version that the running system states."""
+        ...
+
+    def count(self) -> dict[str, TableCount]:
+        """Rows and non-null values per table, as counted by the system itself."""
+        ...
+
+    def client(self, benchload: Path) -> Client:
+        """The client that loads and queries this system."""
+        ...
+
+    def processes(self) -> list[int]:
+        """Process ids of the server's process tree, now; empty for a server elsewhere."""
+        ...
+
+    def stop(self) -> None:
+        """Stop it in the ordinary way, then by force; never raises for a process already gone."""
+        ...
