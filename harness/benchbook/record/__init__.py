@@ -1,0 +1,1 @@
+"""Record: trial folders on disk are the truth; DuckDB is filled from them and may be rebuilt."""

@@ -1,0 +1,119 @@
+"""The folders that a run and its trials are kept in: the truth that the database is filled from.
+
+Every JSON file is written beside its place and renamed into it, so a reader meets a whole file or
+none, whatever happens to the writer. ``trial.json`` is written last: a trial exists if it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RequestError
+
+Say = Callable[[str], None]
+"""Takes a sentence for the user."""
+
+TRIAL_FILE = "trial.json"
+TRIALS_FOLDER = "trials"
+RUN_FILE = "run.json"
+PLAN_FILE = "plan.json"
+
+
+def tell(sentence: str) -> None:
+    """Say a sentence to the user where no other way is given: on standard error."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as JSON at ``path``: whole, or not at all.
+
+    Raises RequestError where the folder cannot be written or the disk is full; ValueError for a
+    value that JSON cannot hold (such as NaN), before anything is written.
+    """
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(path, text.encode() + b"\n")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file beside its place, bring it to the disk, and rename it into place."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with beside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.rename(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> RequestError:
+    """Return the error for a file that cannot be written, with the next step."""
+    return RequestError(
+        f"{path} cannot be written: {error.strerror or error}.",
+        "Free some space, make the folder writable, or name another one with --results DIR.",
+    )
+
+
+def write_trial(folder: Path, trial: dict[str, Any]) -> None:
+    """Write ``trial.json`` into a trial's folder: from then on the trial exists. Call it last."""
+    write_json(folder / TRIAL_FILE, trial)
+
+
+def trial_folders(run: Path) -> list[Path]:
+    """Return the folders of the trials of a run that exist (whole or corrupt), in order."""
+    return sorted(path.parent for path in (run / TRIALS_FOLDER).glob(f"*/{TRIAL_FILE}"))
+
+
+def run_folders(results: Path) -> list[Path]:
+    """Return the folders of all runs of a results folder that have a plan or run facts, by name."""
+    runs = results / "runs"
+    if not runs.is_dir():
+        return []
+    return sorted(path for path in runs.iterdir() if (path / PLAN_FILE).exists() or (path / RUN_FILE).exists())
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object; raise ValueError in words where the file does not hold a whole one."""
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not whole JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} holds {type(value).__name__}, not an object")
+    return value
+
+
+def read_trials(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:
+    """Yield the whole trials of a run, in order; corrupt ones are said by name and left as they are."""
+    from benchbook.record import trial
+
+    for folder in trial_folders(run):
+        try:
+            yield trial.read(folder)
+        except ValueError as error:
+            say(f"Left out: {error}.")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the folder's own entries to the disk, so that a rename survives a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
