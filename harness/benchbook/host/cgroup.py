@@ -1,0 +1,133 @@
+"""Facts about control groups: which version, and the limits that apply to us, our parents' among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from benchbook.host.cpu import numbers
+from benchbook.host.mounts import Mount, mounts
+from benchbook.host.reading import Facts, Tree, Unreadable, stated
+
+Limit = Callable[[Path], int | float | None]
+"""Reads one limit from a group's folder; None where the group sets none."""
+
+UNLIMITED = "unlimited"
+V1_CONTROLLERS = frozenset(("cpu", "cpuacct", "cpuset", "memory", "blkio", "pids", "freezer", "devices"))
+
+V1_ENDLESS_BYTES = 1 << 60
+"""Version 1 writes "no limit" as the largest multiple of a page; any number this large means that."""
+
+
+def cgroup(tree: Tree) -> Facts:
+    """Return the version ("v1", "v2", "v1 and v2", "none"), controllers, and the tightest limits over us.
+
+    ``cpu_limit_cores`` is quota over period, ``memory_limit_bytes`` in bytes; both may be "unlimited".
+    """
+    return {
+        "version": stated(_version, tree),
+        "controllers": stated(lambda: sorted(_controllers(tree))),
+        "may_create_groups": stated(_may_create, tree),
+        "cpu_limit_cores": stated(_tightest, tree, "cpu", _cpu_cores),
+        "cpuset_cores": stated(_tightest, tree, "cpuset", _cpuset_cores),
+        "memory_limit_bytes": stated(_tightest, tree, "memory", _memory_bytes),
+        "processes_limit": stated(_tightest, tree, "pids", _processes),
+    }
+
+
+def _version(tree: Tree) -> str:
+    kinds = {mount.kind for mount in mounts(tree)}
+    ours = {line.split(":", 2)[1] for line in tree.text("/proc/self/cgroup").splitlines()}
+    first, second = "cgroup" in kinds and bool(ours - {""}), "cgroup2" in kinds
+    return " and ".join(name for name, there in (("v1", first), ("v2", second)) if there) or "none"
+
+
+def _controllers(tree: Tree) -> set[str]:
+    found: set[str] = set()
+    for mount in mounts(tree):
+        if mount.kind == "cgroup":
+            found |= V1_CONTROLLERS.intersection(mount.options)
+        elif mount.kind == "cgroup2" and tree.at(f"{mount.point}/cgroup.controllers").exists():
+            found |= set(tree.text(f"{mount.point}/cgroup.controllers").split())
+    return found
+
+
+def _may_create(tree: Tree) -> bool:
+    points = [mount.point for mount in mounts(tree) if mount.kind in ("cgroup", "cgroup2")]
+    if not points:
+        raise Unreadable("no control groups are mounted")
+    return any(os.access(tree.at(point), os.W_OK) for point in points)
+
+
+def _groups(tree: Tree, controller: str) -> Iterator[Path]:
+    """Yield the folders of our group and its parents, in the hierarchy that has this controller."""
+    memberships = [line.split(":", 2) for line in tree.text("/proc/self/cgroup").splitlines()]
+    for mount in mounts(tree):
+        if mount.kind == "cgroup" and controller in mount.options:
+            ours = next((path for _, names, path in memberships if controller in names.split(",")), "/")
+        elif mount.kind == "cgroup2":
+            ours = next((path for number, _, path in memberships if number == "0"), "/")
+        else:
+            continue
+        yield from _upwards(tree, mount, ours)
+
+
+def _upwards(tree: Tree, mount: Mount, ours: str) -> Iterator[Path]:
+    inside = PurePosixPath(ours)
+    # in a container the path is the host's, and what is mounted here is that very group
+    if inside.is_relative_to(mount.root):
+        inside = inside.relative_to(mount.root)
+    place, top = tree.at(f"{mount.point}/{str(inside).lstrip('/')}"), tree.at(mount.point)
+    while not place.exists() and place != top and top in place.parents:
+        place = place.parent
+    while True:
+        yield place
+        if place == top or top not in place.parents:
+            return
+        place = place.parent
+
+
+def _tightest(tree: Tree, controller: str, read: Limit) -> int | float | str:
+    limits = [limit for group in _groups(tree, controller) if (limit := read(group)) is not None]
+    return min(limits) if limits else UNLIMITED
+
+
+def _words(group: Path, file: str) -> list[str]:
+    try:
+        return (group / file).read_text(encoding="ascii").split()
+    except OSError:
+        return []
+
+
+def _cpu_cores(group: Path) -> float | None:
+    match _words(group, "cpu.max"):
+        case [quota, period] if quota != "max":
+            return int(quota) / int(period)
+    match _words(group, "cpu.cfs_quota_us"), _words(group, "cpu.cfs_period_us"):
+        case [quota], [period] if int(quota) > 0:
+            return int(quota) / int(period)
+    return None
+
+
+def _memory_bytes(group: Path) -> int | None:
+    for file in ("memory.max", "memory.limit_in_bytes"):
+        match _words(group, file):
+            case [limit] if limit != "max" and int(limit) < V1_ENDLESS_BYTES:
+                return int(limit)
+    return None
+
+
+def _processes(group: Path) -> int | None:
+    match _words(group, "pids.max"):
+        case [limit] if limit != "max":
+            return int(limit)
+    return None
+
+
+def _cpuset_cores(group: Path) -> int | None:
+    for file in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
+        match _words(group, file):
+            case [cores]:
+                return len(numbers(cores))
+    return None
