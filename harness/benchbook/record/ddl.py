@@ -23,7 +23,8 @@ def statements() -> list[str]:
 
 def _table(table: Table) -> list[str]:
     columns = ", ".join(
-        f"{quoted(column.name)} {column.type}{' NOT NULL' if column.required else ''}" for column in table.columns
+        f"{quoted(column.name)} {column.type}{' NOT NULL' if column.required else ''}"
+        for column in table.columns
     )
     name = quoted(table.name)
     return [

@@ -83,7 +83,9 @@ def run_folders(results: Path) -> list[Path]:
     runs = results / "runs"
     if not runs.is_dir():
         return []
-    return sorted(path for path in runs.iterdir() if (path / PLAN_FILE).exists() or (path / RUN_FILE).exists())
+    return sorted(
+        path for path in runs.iterdir() if (path / PLAN_FILE).exists() or (path / RUN_FILE).exists()
+    )
 
 
 def read_object(path: Path) -> dict[str, Any]:

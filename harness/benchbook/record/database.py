@@ -1,0 +1,193 @@
+"""The results database: one DuckDB file beside the run folders, opened only for the length of a commit.
+
+It holds nothing that the folders do not hold. So a file that is corrupt, of another storage format or
+of an older schema is moved aside and made anew; only a newer schema is refused, because there a newer
+Benchbook knows more than this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.errors import RequestError
+from benchbook.record import folder, lock
+from benchbook.record.ddl import statements
+from benchbook.record.folder import Say, tell
+from benchbook.record.tables import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FILE = "benchbook.duckdb"
+STORAGE_VERSION = "v1.5.0"
+"""The one storage format, the same with and without Nix, whichever 1.5.x writes it."""
+
+
+class Unusable(Exception):  # noqa: N818 - a state of the file, not a mistake
+    """The file cannot be used as it is, and the words say why; it can be made anew."""
+
+
+@contextlib.contextmanager
+def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[DuckDBPyConnection]:  # noqa: A001
+    """Open the results database for the length of a ``with`` block; make it where there is none.
+
+    Raises RequestError where another process keeps it open for more than a minute, where its schema
+    is newer than this Benchbook, where the folder is full or cannot be written, and, for reading,
+    where there are no results.
+    """
+    import duckdb
+
+    file = results / FILE
+    with contextlib.ExitStack() as stack:
+        if read_only:
+            connection = _to_read(results, say)
+        else:
+            stack.enter_context(lock.writer(results, say))
+            connection = _to_write(results, say)
+        stack.callback(connection.close)
+        try:
+            yield connection
+        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+            raise failure(file, error) from error
+
+
+def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
+    file = results / FILE
+    if not file.exists() and not folder.run_folders(results):
+        raise RequestError(
+            f"There are no results in {results} yet.",
+            "Run an experiment first (benchbook run quickstart), or name another folder with --results DIR.",
+        )
+    try:
+        return usable(file, read_only=True, say=say)
+    except Unusable:
+        with lock.writer(results, say):
+            _to_write(results, say).close()
+        return usable(file, read_only=True, say=say)
+
+
+def _to_write(results: Path, say: Say) -> DuckDBPyConnection:
+    """Return a connection to a file that can be used, made anew from the folders where it could not."""
+    from benchbook.record import rebuild
+
+    file = results / FILE
+    try:
+        return usable(file, read_only=False, say=say)
+    except Unusable as why:
+        if file.exists():
+            say(f"{file} {why}. It is kept as {_move_aside(file).name} and made anew from the run folders.")
+        rebuild.replace(results, say)
+    return usable(file, read_only=False, say=say)
+
+
+def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
+    """Open a file and look whether it is one of ours; raise Unusable where it must be made anew."""
+    import duckdb
+
+    if not file.exists():
+        raise Unusable("does not exist")
+    connection = lock.patiently(lambda: connect(file, read_only=read_only), file, say)
+    try:
+        stored = connection.execute(
+            "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()"
+        ).fetchone()
+        if stored is None or not str(stored[0]).startswith(STORAGE_VERSION):
+            raise Unusable(f"is of storage format {stored and stored[0]}, not {STORAGE_VERSION}")
+        found = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+        version = found[0] if found else None
+        if version is not None and version > SCHEMA_VERSION:
+            raise RequestError(
+                f"{file} was written by a newer Benchbook: its tables are of version {version},"
+                f" and this one knows {SCHEMA_VERSION}.",
+                "Update Benchbook, or name another folder with --results DIR.",
+            )
+        if version != SCHEMA_VERSION:
+            raise Unusable(f"has tables of version {version}, not {SCHEMA_VERSION}")
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        connection.close()
+        raise Unusable("has not the tables of Benchbook") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
+    """Open a file with DuckDB, pinned to one storage format and without any network.
+
+    Raises lock.Busy where another process holds it, Unusable where it is corrupt or of an unknown
+    format, RequestError where the folder is full or cannot be written.
+    """
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "storage_compatibility_version": STORAGE_VERSION,
+        "autoinstall_known_extensions": False,
+    }
+    try:
+        return duckdb.connect(str(file), read_only=read_only, config=settings)
+    except duckdb.ConnectionException as error:  # this process has it open in the other mode
+        raise lock.Busy("another part of this program") from error
+    except duckdb.Error as error:
+        if holder := lock.holder(str(error)):
+            raise lock.Busy(holder) from error
+        if _is_of_the_folder(str(error)):
+            raise failure(file, error) from error
+        raise Unusable(f"is no DuckDB file that can be read ({str(error).splitlines()[0]})") from error
+
+
+def make(file: Path) -> DuckDBPyConnection:
+    """Make a new database with all tables, comments and no rows; return the open connection."""
+    connection = connect(file, read_only=False)
+    for statement in statements():
+        connection.execute(statement)
+    return connection
+
+
+def failure(file: Path, error: Exception) -> RequestError:
+    """Return the error for a database that failed while it was open, with the next step."""
+    first = str(error).splitlines()[0]
+    if _is_of_the_folder(first):
+        return RequestError(
+            f"{file} cannot be read or written: {first}",
+            "Free some space, make the folder writable, or name another one with --results DIR.",
+        )
+    return RequestError(
+        f"{file} is damaged: {first}", "Make it anew from the run folders with benchbook rebuild."
+    )
+
+
+_FOLDER_WORDS = (
+    "no space left",
+    "permission denied",
+    "read-only file system",
+    "file too large",
+    "cannot open file",
+    "not enough space",
+    "could not write",
+    "out of memory",
+    "disk quota",
+)
+
+
+def _is_of_the_folder(words: str) -> bool:
+    """Tell a full or closed folder from a damaged file by DuckDB's words: it has no codes for them."""
+    return any(word in words.lower() for word in _FOLDER_WORDS)
+
+
+def _move_aside(file: Path) -> Path:
+    """Rename a file that cannot be used (and its log) to a name that is free; return the new name."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = file.with_name(f"{file.name}.aside-{stamp}")
+    try:
+        file.rename(aside)
+        log = file.with_name(f"{file.name}.wal")
+        if log.exists():
+            log.rename(aside.with_name(f"{aside.name}.wal"))
+    except OSError as error:
+        raise folder.cannot_write(file, error) from error
+    return aside

@@ -1,0 +1,149 @@
+"""What ``trial.json`` holds, checked when it is read, so that later stages need not doubt it.
+
+Fields that are not named here are kept as they are.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from benchbook.record import folder
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Text = str | None
+Number = float | None
+
+_STRICT = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+
+def moment(text: str) -> datetime:
+    """Return an ISO 8601 time as UTC without its zone, as the database keeps it."""
+    read = datetime.fromisoformat(text)
+    return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+
+
+@with_config(_STRICT)
+class Phase(TypedDict):
+    """One phase of a trial; times in seconds, the start since the trial's start."""
+
+    phase: str
+    workload: Text
+    position: Count
+    started_seconds: Number
+    duration_seconds: Number
+    timed: bool
+
+
+@with_config(_STRICT)
+class Measurement(TypedDict):
+    """One number, with its unit and which direction is better."""
+
+    phase: str
+    metric: str
+    value: Number
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+
+
+@with_config(_STRICT)
+class Failure(TypedDict):
+    """Operations of a phase that failed in one way."""
+
+    phase: str
+    kind: str
+    status: NotRequired[str | int | None]
+    message: NotRequired[Text]
+    operations: NotRequired[Count | None]
+    rows: NotRequired[Count | None]
+
+
+@with_config(_STRICT)
+class Check(TypedDict):
+    """One check outside the timed phases."""
+
+    name: str
+    expected: NotRequired[Any]
+    found: NotRequired[Any]
+    ok: bool
+
+
+@with_config(_STRICT)
+class Trial(TypedDict):
+    """One trial; the comments of table ``trials`` say what each field means."""
+
+    trial_id: str
+    run_id: str
+    experiment: str
+    profile: str
+    system: str
+    arm: NotRequired[Text]
+    storage: NotRequired[Text]
+    cell: str
+    levels: dict[str, Any]
+    block: Count
+    position: Count
+    index: Count
+    status: Literal["ok", "failed", "skipped", "invalid"]
+    reason: NotRequired[Text]
+    started_at: NotRequired[Text]
+    ended_at: NotRequired[Text]
+    duration_seconds: NotRequired[Number]
+    start_seconds: NotRequired[Number]
+    overhead_seconds: NotRequired[Number]
+    telemetry_cost_seconds: NotRequired[Number]
+    version_reported: NotRequired[Text]
+    program: NotRequired[dict[str, Any] | None]
+    config_digest: NotRequired[Text]
+    dataset_digest: NotRequired[Text]
+    queries_digest: NotRequired[Text]
+    cache_state: NotRequired[Text]
+    data_to_memory: NotRequired[Number]
+    load_before: NotRequired[dict[str, Any] | None]
+    phases: list[Phase]
+    measurements: list[Measurement]
+    errors: list[Failure]
+    checks: list[Check]
+
+
+@cache
+def _adapter() -> TypeAdapter[Trial]:
+    return TypeAdapter(Trial)
+
+
+def read(where: Path) -> dict[str, Any]:
+    """Read the trial in a trial folder.
+
+    Raises ValueError, in words that name the file, where it is truncated, is no JSON, lacks a field,
+    has one of a wrong type, or names another trial than the folder it lies in.
+    """
+    path = where / folder.TRIAL_FILE
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
+    try:
+        trial = _adapter().validate_json(content)
+        for key in ("started_at", "ended_at"):
+            if value := trial.get(key):
+                moment(str(value))
+    except ValidationError as error:
+        raise ValueError(f"{path} is no whole trial: {_first(error)}") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{path} is no whole trial: {error}") from error
+    expected = f"{where.parent.parent.name}/{where.name}"
+    if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
+        raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')
+    return dict(trial)
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    place = ".".join(str(part) for part in found[0]["loc"])
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return f"{place + ': ' if place else ''}{found[0]['msg']}{more}"
