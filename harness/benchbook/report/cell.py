@@ -1,0 +1,81 @@
+"""The cells of a run as a reader meets them: which, in what order, under what label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.report import colour
+from benchbook.report.results import Run
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels, with its label in charts and tables."""
+
+    name: str
+    system: str
+    arm: str
+    label: str
+    planned: int
+    """Trials that were recorded for it, whatever became of them."""
+    ok: int
+    """Trials of them that count."""
+
+
+def systems(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the declared systems of the run: name → title, version, durability, …"""
+    declared = run.facts("declared").get("systems") or {}
+    return {str(name): value if isinstance(value, dict) else {} for name, value in declared.items()}
+
+
+def title(run: Run, system: str) -> str:
+    """Return the title a system is called by in a report, else its name."""
+    return str(systems(run).get(system, {}).get("title") or system)
+
+
+def embedded(run: Run, system: str) -> bool:
+    """Say whether a system shares the client's process."""
+    stated = systems(run).get(system, {}).get("embedded")
+    if stated is None:
+        program = run.facts("programs").get(system) or {}
+        return bool(program.get("source") == "python")
+    return bool(stated)
+
+
+def cells(run: Run) -> list[Cell]:
+    """Return the cells of a run: by system in its stable order, then by name.
+
+    A label is the system's title and, where they vary in the run, its other levels.
+    """
+    trials = run.frame("trials").to_dicts()
+    levels: dict[str, dict[str, str]] = {}
+    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        levels.setdefault(trial_id, {})[factor] = level
+    factors = dict.fromkeys(factor for known in levels.values() for factor in known)
+    varying = [
+        factor for factor in factors if factor != "system" and len({known.get(factor) for known in levels.values()}) > 1
+    ]
+    made: dict[str, Cell] = {}
+    for trial in trials:
+        known = levels.get(trial["trial_id"], {})
+        others = [f"{factor.replace('_', ' ')} {known[factor]}" for factor in varying if factor in known]
+        name, system, good = trial["cell"], trial["system"], trial["status"] == "ok"
+        before = made.get(name)
+        made[name] = Cell(
+            name=name,
+            system=system,
+            arm=trial["arm"] or "",
+            label=", ".join([title(run, system), *others]),
+            planned=(before.planned if before else 0) + 1,
+            ok=(before.ok if before else 0) + good,
+        )
+    return sorted(made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name)))
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    """Sort key under which batch_size=5000 comes after batch_size=500."""
+    import re
+
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts)]

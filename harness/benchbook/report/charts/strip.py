@@ -1,0 +1,120 @@
+"""One row a cell, every trial a point, the mean with its 95 % interval: the chart for any metric of a phase."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchbook.report import quantity, theme
+from benchbook.report.comparison import refused
+from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.figure import Figure
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+
+def chart(run: Run, phase: str, metric: str) -> Figure | Words:
+    """Draw ``metric`` of ``phase`` for every cell; a sentence stands for it where no trial measured it."""
+    title = words_of(metric).title
+    if words := refused(run, title):
+        return words
+    found = estimates(run, phase, metric)
+    if not any(estimate.points for estimate in found):
+        return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
+    return Figure(title, _draw(found, title), _alternative(found, title), table(found))
+
+
+def _draw(found: list[Estimate], title: str) -> Any:
+    import altair as alt
+
+    largest = max(point.value for estimate in found for point in estimate.points)
+    divisor, unit = quantity.scale(largest, found[0].unit)
+    noun = words_of(found[0].metric).noun
+    unit = {"1/s": f"{noun}/s" if noun else "per second", "1": noun}.get(unit, unit)
+    labels = [estimate.cell.label for estimate in found]
+    systems = [estimate.cell.system for estimate in found]
+    rows = [
+        {
+            "cell": estimate.cell.label,
+            "value": point.value / divisor,
+            "block": point.block,
+            "trial": quantity.text(point.value, estimate.unit, noun),
+        }
+        for estimate in found
+        for point in estimate.points
+    ]
+    means = [
+        {
+            "cell": estimate.cell.label,
+            "value": estimate.value / divisor,
+            "low": estimate.low / divisor if estimate.low is not None else None,
+            "high": estimate.high / divisor if estimate.high is not None else None,
+            "mean": estimate.text(),
+            "interval": estimate.interval(),
+        }
+        for estimate in found
+        if estimate.value is not None
+    ]
+    gaps = [{"cell": estimate.cell.label, "words": "not measured"} for estimate in found if not estimate.points]
+    ends = [mean[end] for mean in means for end in ("low", "high") if mean[end] is not None]
+    scale = theme.value_scale([row["value"] for row in rows] + ends)
+    y = alt.Y("cell:N", title=None, sort=None, scale=alt.Scale(domain=labels, padding=0.2), axis=alt.Axis(grid=False))
+    x = alt.X("value:Q", title=f"{title} ({unit})" if unit else title, scale=scale, axis=alt.Axis(format="~s"))
+    colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
+    base = alt.Chart(alt.InlineData(values=means))
+    whole = [row for row in means if row["low"] is not None]
+    layers = [
+        alt.Chart(alt.InlineData(values=whole))
+        .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=x.title), x2="high:Q", color=colour),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(filled=False, strokeWidth=1.6, size=60)
+        .encode(
+            y=y,
+            x=x,
+            yOffset=alt.YOffset("block:O", scale=alt.Scale(padding=1.2)),
+            color=colour,
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=None),
+            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("trial:N"), alt.Tooltip("block:O")],
+        ),
+        base.mark_tick(thickness=2.5, size=theme.ROW_HEIGHT * 0.66, opacity=1).encode(
+            y=y,
+            x=x,
+            color=colour,
+            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N", title="95 % interval")],
+        ),
+    ]
+    if gaps:
+        layers.append(
+            alt.Chart(alt.InlineData(values=gaps))
+            .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
+            .encode(y=y, x=alt.value(0), text="words:N")
+        )
+    return alt.layer(*layers).properties(width="container", height=theme.ROW_HEIGHT * len(labels))
+
+
+def _alternative(found: list[Estimate], title: str) -> str:
+    parts = []
+    for estimate in found:
+        if not estimate.points:
+            parts.append(f"{estimate.cell.label} was not measured")
+            continue
+        trials = f"{len(estimate.points)} trial{'s' if len(estimate.points) != 1 else ''}"
+        spread = f", 95 % interval {estimate.interval()}" if estimate.low is not None else ""
+        parts.append(f"{estimate.cell.label} {estimate.text()} ({trials}{spread})")
+    return f"{title}, one row for each system, every trial a point: {'; '.join(parts)}."
+
+
+def table(found: list[Estimate]) -> Table:
+    """Return the numbers of the chart: mean, interval and every trial."""
+    columns = ["System", "Trials", "Mean", "95 % interval", "Every trial"]
+    rows = []
+    for estimate in found:
+        noun = words_of(estimate.metric).noun
+        every = ", ".join(quantity.text(point.value, estimate.unit, noun) for point in estimate.points)
+        if not estimate.points:
+            rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
+            continue
+        rows.append([estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every])
+    return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))

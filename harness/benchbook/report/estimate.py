@@ -1,0 +1,97 @@
+"""What a cell's trials say about one metric: every value, and their mean with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity
+from benchbook.report.cell import Cell
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+
+FEWEST_TRIALS = 3
+"""Fewer trials of a cell give no interval and no verdict."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The value of one trial."""
+
+    trial_id: str
+    block: int
+    position: int
+    index: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One metric of one cell, in the metric's own unit."""
+
+    cell: Cell
+    phase: str
+    metric: str
+    unit: str
+    direction: str
+    points: tuple[Point, ...]
+    value: float | None
+    """Geometric mean of the trials; None without a trial."""
+    low: float | None
+    high: float | None
+    """The 95 % interval; None where there are fewer than three trials."""
+
+    @property
+    def by_block(self) -> dict[int, float]:
+        """The values by block, as ratios are paired."""
+        return {point.block: point.value for point in self.points}
+
+    def text(self) -> str:
+        """Return the mean with its unit."""
+        return quantity.text(self.value, self.unit, words_of(self.metric).noun)
+
+    def interval(self) -> str:
+        """Return the interval in words, or why there is none."""
+        if self.low is None or self.high is None:
+            return f"none: fewer than {FEWEST_TRIALS} trials"
+        divisor, name = quantity.scale(self.high, self.unit)
+        name = "" if name in ("1", "1/s") else f" {name}"
+        return f"{quantity.number(self.low / divisor)} to {quantity.number(self.high / divisor)}{name}"
+
+
+def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
+    """Return the estimate of each cell of the run, in the order of cells; a cell without values has no points."""
+    rows = run.measured(phase, metric).select(
+        "trial_id", "cell", "block", "position", "index", "value", "unit", "direction"
+    )
+    taken = rows.to_dicts()
+    made = []
+    for cell in cells_of.cells(run):
+        own = [row for row in taken if row["cell"] == cell.name]
+        points = tuple(
+            Point(row["trial_id"], row["block"], row["position"], row["index"], row["value"]) for row in own
+        )
+        value, low, high = mean([point.value for point in points])
+        unit = own[0]["unit"] if own else (taken[0]["unit"] if taken else "1")
+        direction = own[0]["direction"] if own else (taken[0]["direction"] if taken else "none")
+        made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
+    return made
+
+
+def mean(values: list[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the geometric mean and its 95 % interval; values that hold a zero have neither a mean nor an interval.
+
+    Without a logarithm of zero, what then stands for the mean is the median.
+    """
+    import statistics
+
+    from benchbook.analyse import interval
+
+    if not values:
+        return None, None, None
+    if min(values) <= 0:
+        return statistics.median(values), None, None
+    if len(values) < FEWEST_TRIALS:
+        return statistics.geometric_mean(values), None, None
+    found = interval.mean_log(values)
+    return found.value, found.low, found.high

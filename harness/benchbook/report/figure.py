@@ -1,0 +1,89 @@
+"""A chart in a page: an interactive drawing, a static one inside the page, words and a table that say the same."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from benchbook.report import theme
+from benchbook.report.markup import escape_html
+from benchbook.report.table import Table
+
+PRINT_INK = "#222222"
+"""What ``currentColor`` becomes where a drawing leaves the page, as in a PDF."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its title, its alternative text and its table.
+
+    ``alt`` is computed from the data by the chart's function and says what the drawing shows.
+    """
+
+    title: str
+    chart: alt.TopLevelMixin
+    alt: str
+    table: Table
+    note: str = ""
+
+    @functools.cached_property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification with its data."""
+        return self.chart.to_dict()
+
+    @functools.cached_property
+    def name(self) -> str:
+        """An identifier that depends on the content only, so that a page renders to the same bytes twice."""
+        content = json.dumps([self.title, self.spec], sort_keys=True)
+        return "figure-" + hashlib.sha256(content.encode()).hexdigest()[:10]
+
+    def svg(self, width: int = theme.STATIC_WIDTH) -> str:
+        """Return the static drawing, ``width`` pixels wide; its inner names are made unique to this figure."""
+        import vl_convert
+
+        drawn = vl_convert.vegalite_to_svg({**self.spec, "width": width})
+        drawn = re.sub(r'(id="|url\(#)(?=[A-Za-z]+\d+)', rf"\g<1>{self.name}-", drawn)
+        return re.sub(r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1)
+
+    def html(self) -> str:
+        """Return the figure for a page; the page's own script draws ``bb-live`` from the specification."""
+        spec = json.dumps(self.spec, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+        note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
+        return (
+            f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}</figcaption>'
+            f'<div class="bb-chart" role="img" aria-label="{escape_html(self.alt)}">'
+            f'<div class="bb-static">{self.svg()}</div><div class="bb-live"></div></div>'
+            f'<script type="application/json" class="bb-spec">{spec}</script>{note}'
+            f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
+        )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        page = self.html()
+        drawn = page.partition('<div class="bb-static">')[2].partition("</svg>")[0] + "</svg>"
+        return {
+            "text/html": page,
+            "image/svg+xml": drawn.replace("currentColor", PRINT_INK),
+            "text/plain": f"{self.title}. {self.alt}",
+        }
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Several figures side by side where the page is wide enough."""
+
+    figures: Sequence[Figure]
+
+    def html(self) -> str:
+        """Return the figures in a grid of the page."""
+        return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>'
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
+        return {"text/html": self.html(), "text/plain": plain}

@@ -1,0 +1,40 @@
+"""Escaping: whatever comes from data enters a page as text, never as markup."""
+
+from __future__ import annotations
+
+import html
+
+MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
+"""Characters with a meaning in some Markdown dialect; each becomes a numeric entity."""
+
+
+def escape_html(text: object) -> str:
+    """Return ``text`` for HTML, safe between tags and inside a quoted attribute.
+
+    >>> escape_html('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    """
+    return html.escape(str(text), quote=True)
+
+
+def escape_markdown(text: object) -> str:
+    """Return ``text`` for a line of Markdown: characters with a meaning become entities.
+
+    Letters, digits, spaces and harmless punctuation stay as they are, so the source stays readable.
+    Dots, hyphens and parentheses only mean something beside other specials or at the start of a line, so
+    they are kept inside a line.
+
+    >>> escape_markdown("<script>*a*</script> 1.5")
+    '&#60;script&#62;&#42;a&#42;&#60;/script&#62; 1.5'
+    """
+    kept = ".-()!+='"
+    flat = " ".join(str(text).split())
+    return "".join(
+        f"&#{ord(character)};" if character in MARKDOWN_SPECIALS and character not in kept else character
+        for character in flat
+    )
+
+
+def code(text: object) -> str:
+    """Return ``text`` as a code span of a Markdown page, written in HTML so that nothing in it is read."""
+    return f"<code>{escape_html(' '.join(str(text).split()))}</code>"

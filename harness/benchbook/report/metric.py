@@ -1,0 +1,52 @@
+"""What a metric is called in a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric's words: what it is, what it counts, and what a sentence says of who is better at it."""
+
+    title: str
+    noun: str = ""
+    """What a bare rate or count counts: ``rows``."""
+
+
+METRICS = {
+    "rows_per_second": Metric("Rows loaded per second", "rows"),
+    "values_per_second": Metric("Values loaded per second", "values"),
+    "bytes_per_second": Metric("Bytes loaded per second"),
+    "acknowledged_seconds": Metric("Time until every row was acknowledged"),
+    "settled_seconds": Metric("Time until all data was settled"),
+    "rows": Metric("Rows acknowledged", "rows"),
+    "rows_refused": Metric("Rows refused", "rows"),
+    "retries": Metric("Retries"),
+    "queries_per_second": Metric("Queries per second", "queries"),
+    "latency_mean": Metric("Mean latency"),
+    "latency_p50": Metric("Median latency"),
+    "latency_p90": Metric("90th percentile of latency"),
+    "latency_p95": Metric("95th percentile of latency"),
+    "latency_p99": Metric("99th percentile of latency"),
+    "latency_p999": Metric("99.9th percentile of latency"),
+    "latency_max": Metric("Longest latency"),
+    "queries": Metric("Queries answered", "queries"),
+    "errors": Metric("Failed operations", "operations"),
+    "client_cpu_seconds": Metric("Processor time of the client"),
+    "server_cpu_seconds": Metric("Processor time of the server"),
+    "server_rss_peak_bytes": Metric("Peak memory of the server"),
+    "client_cpu_fraction": Metric("Share of its cores that the client used"),
+    "server_read_bytes": Metric("Bytes read by the server"),
+    "server_write_bytes": Metric("Bytes written by the server"),
+    "machine_steal_fraction": Metric("Share of time stolen by the hypervisor"),
+    "start_seconds": Metric("Time until the system answered"),
+    "disk_bytes": Metric("Bytes on disk after settling"),
+    "bytes_per_value": Metric("Bytes on disk per value"),
+    "overhead_fraction": Metric("The harness's own share of the trial"),
+}
+
+
+def metric(name: str) -> Metric:
+    """Return the words for a metric; one that nobody described is called by its name."""
+    return METRICS.get(name) or Metric(name.replace("_", " ").capitalize())

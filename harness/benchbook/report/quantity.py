@@ -1,0 +1,80 @@
+"""Numbers with their units, as a reader wants them: three significant digits and a fitting prefix."""
+
+from __future__ import annotations
+
+import math
+
+SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+"""Decimal prefixes: 1 MB is 1,000,000 bytes, for sizes and for rates alike."""
+
+MISSING = "–"
+"""What stands where there is no number."""
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return ``value`` with ``digits`` significant digits and thousands separators.
+
+    >>> number(12345.6), number(0.0012345), number(1.5), number(None)
+    ('12,300', '0.00123', '1.50', '–')
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - exponent)
+    if rounded and math.floor(math.log10(abs(rounded))) > exponent:
+        exponent += 1
+    if exponent < -6:
+        return f"{value:.{digits - 1}e}"
+    return f"{rounded:,.{max(0, digits - 1 - exponent)}f}"
+
+
+def count(value: float | int | None) -> str:
+    """Return a whole number with thousands separators, every digit shown.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return MISSING if value is None else f"{value:,.0f}"
+
+
+def scale(largest: float, unit: str) -> tuple[float, str]:
+    """Return the divisor and the unit an axis up to ``largest`` is written in.
+
+    >>> scale(0.004, "s"), scale(2.5e6, "B/s"), scale(7.0, "1")
+    ((0.001, 'ms'), (1000000.0, 'MB/s'), (1.0, '1'))
+    """
+    steps, suffix = {"s": (SECONDS, ""), "B": (BYTES, ""), "B/s": (BYTES, "/s")}.get(unit, ((), ""))
+    for divisor, name in steps:
+        if abs(largest) >= divisor:
+            return divisor, name + suffix
+    return (steps[-1][0], steps[-1][1] + suffix) if steps and largest else (1.0, unit)
+
+
+def text(value: float | None, unit: str, noun: str = "") -> str:
+    """Return ``value`` with its unit; ``noun`` says what a bare rate or count counts.
+
+    >>> text(0.00123, "s"), text(2_500_000, "B"), text(12345, "1/s", "rows"), text(0.25, "1")
+    ('1.23 ms', '2.50 MB', '12,300 rows/s', '0.250')
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    divisor, name = scale(value, unit)
+    if unit == "1/s":
+        return f"{number(value)} {noun}/s" if noun else f"{number(value)} per second"
+    if unit == "1":
+        return f"{number(value)} {noun}".rstrip()
+    return f"{number(value / divisor)} {name}"
+
+
+def percent(fraction: float | None, digits: int = 2) -> str:
+    """Return a fraction as a percentage.
+
+    >>> percent(0.1234)
+    '12 %'
+    """
+    return MISSING if fraction is None else f"{number(100 * fraction, digits)} %"

@@ -1,0 +1,157 @@
+"""A recorded run, opened for a report: its facts and its rows as polars frames.
+
+The database is opened read-only and only for the length of one query.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.errors import RequestError, unknown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RESULTS_VARIABLE = "BENCHBOOK_RESULTS"
+"""Environment variable with the results folder, set by ``render`` for the cells of a report."""
+RUN_VARIABLE = "BENCHBOOK_RUN"
+"""Environment variable with the run's identity; without it the latest run is opened."""
+MIX_VARIABLE = "BENCHBOOK_MIX"
+"""Set to 1 by whoever wants trials of different data or configurations in one report all the same."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the results folder. Frames are read when they are first asked for."""
+
+    results: Path
+    run_id: str
+    mixed: str = ""
+    """What differs between trials that should be alike, where the reader asked to see them together."""
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """Return the rows of ``table`` that belong to this run, in the order they were recorded."""
+        if table not in self._frames:
+            self._frames[table] = self._read(table)
+        return self._frames[table]
+
+    def _read(self, table: str) -> pl.DataFrame:
+        from benchbook.record import database
+        from benchbook.record.tables import BY_NAME
+
+        if BY_NAME[table].owner == "run_id" or table == "trials":
+            order = '"index"' if table == "trials" else "rowid"
+            text = f"SELECT * FROM {table} WHERE run_id = ? ORDER BY {order}"
+        else:
+            text = (
+                f"SELECT r.* FROM {table} r JOIN trials t USING (trial_id) "
+                'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
+            )
+        with database.open(self.results, read_only=True) as connection:
+            return connection.execute(text, [self.run_id]).pl()
+
+    @functools.cached_property
+    def info(self) -> dict[str, Any]:
+        """The run's row of table ``runs``."""
+        return self.frame("runs").row(0, named=True)
+
+    def facts(self, topic: str) -> dict[str, Any]:
+        """Return one part of run.json (``host``, ``programs``, ``declared`` …) as key → value."""
+        import polars as pl
+
+        rows = self.frame("run_facts").filter(pl.col("topic") == topic)
+        return {key: json.loads(value) if value else None for key, value in rows.select("key", "value").iter_rows()}
+
+    def fact_list(self, topic: str) -> list[Any]:
+        """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""
+        facts = self.facts(topic)
+        return [facts[key] for key in sorted(facts, key=lambda key: int(key) if key.isdigit() else 0)]
+
+    @property
+    def ok(self) -> pl.DataFrame:
+        """The trials that count: status ``ok``."""
+        import polars as pl
+
+        return self.frame("trials").filter(pl.col("status") == "ok")
+
+    def measured(self, phase: str, metric: str) -> pl.DataFrame:
+        """Return one row for each ``ok`` trial that measured ``metric`` in ``phase``, with the trial's columns."""
+        import polars as pl
+
+        chosen = self.frame("measurements").filter(
+            (pl.col("phase") == phase) & (pl.col("metric") == metric) & pl.col("value").is_finite()
+        )
+        return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
+
+    def phases(self, workload: str) -> list[str]:
+        """Return the names of the phases that ran ``workload``, in their order in a trial."""
+        import polars as pl
+
+        rows = self.frame("phases").filter(pl.col("workload") == workload).sort("position", maintain_order=True)
+        return rows["phase"].unique(maintain_order=True).to_list()
+
+
+def open_run(results: Path | None = None, run_id: str | None = None) -> Run:
+    """Open a run: the one named, else that of the environment, else the latest of the results folder.
+
+    Raises RequestError where there is none, or where trials that should be alike had different
+    data or configurations.
+    """
+    folder = results or Path(os.environ.get(RESULTS_VARIABLE, "results"))
+    name = run_id or os.environ.get(RUN_VARIABLE) or None
+    run = Run(folder, _known(folder, name))
+    found = mixture(run)
+    if found and os.environ.get(MIX_VARIABLE) != "1":
+        raise RequestError(
+            f"Run {run.run_id}: {found}. Numbers of different work are not compared.",
+            f"Run the experiment again, or set {MIX_VARIABLE}=1 to see them together, with a warning.",
+        )
+    return Run(folder, run.run_id, found, run._frames)
+
+
+def _known(results: Path, run_id: str | None) -> str:
+    from benchbook.record import database
+
+    with database.open(results, read_only=True) as connection:
+        rows = connection.execute("SELECT run_id FROM runs ORDER BY created_at, run_id").fetchall()
+    names = [str(row[0]) for row in rows]
+    if not names:
+        raise RequestError(f"{results}: no run is recorded there.", "Start one with: bench run quickstart")
+    if run_id is None:
+        return names[-1]
+    if run_id not in names:
+        raise unknown("run", run_id, names, str(results))
+    return run_id
+
+
+def mixture(run: Run) -> str:
+    """Return in words what differs between trials that should be alike, or an empty text.
+
+    Alike are: the data and the queries of trials with the same levels apart from system, arm and storage;
+    the configuration of the trials of one cell.
+    """
+    trials = run.ok.select("trial_id", "cell", "dataset_digest", "queries_digest", "config_digest").to_dicts()
+    work = {row["trial_id"]: "" for row in trials}
+    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        if trial_id in work and factor not in ("system", "arm", "storage"):
+            work[trial_id] += f"{factor}={level},"
+    found = []
+    for what, digest, alike in (
+        ("dataset", "dataset_digest", lambda row: work[row["trial_id"]]),
+        ("query set", "queries_digest", lambda row: work[row["trial_id"]]),
+        ("configuration", "config_digest", lambda row: row["cell"]),
+    ):
+        groups: dict[str, set[str]] = {}
+        for row in trials:
+            if row[digest]:
+                groups.setdefault(alike(row), set()).add(row[digest])
+        worst = max((len(digests) for digests in groups.values()), default=0)
+        if worst > 1:
+            found.append(f"its trials used {worst} different digests of one {what}")
+    return "; ".join(found)

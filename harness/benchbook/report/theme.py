@@ -1,0 +1,101 @@
+"""The one Altair theme: legible on light, dark and printed pages and at the width of a phone.
+
+Text and lines are drawn in ``currentColor`` on no background, so a chart takes the colour of the page's
+own text. The width is that of the container; the height is in pixels and grows with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from benchbook.report import colour
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+STATIC_WIDTH = 720
+"""Width in pixels of the drawing that stands in the page for readers without JavaScript and for print."""
+LABEL_LIMIT = 150
+"""Pixels a row label may take, so that at 390 pixels more than half the width is left for the data."""
+
+ROW_HEIGHT = 46
+"""Pixels of one row of points."""
+
+
+@alt.theme.register("benchbook", enable=True)
+def benchbook() -> alt.theme.ThemeConfig:
+    """The configuration that every chart carries."""
+    axis = {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "domainOpacity": 0.45,
+        "tickColor": "currentColor",
+        "tickOpacity": 0.45,
+        "gridColor": "currentColor",
+        "gridOpacity": 0.13,
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelLimit": LABEL_LIMIT,
+        "labelOverlap": "greedy",
+        "tickCount": 5,
+    }
+    legend = {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "orient": "top",
+        "direction": "horizontal",
+        "columns": 2,
+        "labelLimit": LABEL_LIMIT,
+        "title": None,
+        "symbolStrokeWidth": 2,
+    }
+    config: dict[str, Any] = {
+        "background": "transparent",
+        "font": FONT,
+        "padding": {"left": 2, "right": 12, "top": 4, "bottom": 4},
+        "view": {"stroke": None},
+        "axis": axis,
+        "legend": legend,
+        "text": {"color": "currentColor", "font": FONT, "fontSize": 12},
+        "rule": {"color": "currentColor"},
+        "point": {"size": 55, "filled": True},
+        "line": {"strokeWidth": 2},
+    }
+    return alt.theme.ThemeConfig(autosize={"type": "fit-x", "contains": "padding"}, config=config)  # type: ignore[typeddict-item]
+
+
+def colours(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
+    """Return the colour scale of ``systems``, over their labels where the data carries those."""
+    return alt.Scale(domain=list(labels or systems), range=[colour.colour(system) for system in systems])
+
+
+def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
+    """Return the shape scale of ``systems``, over their labels where the data carries those."""
+    return alt.Scale(domain=list(labels or systems), range=[colour.shape(system) for system in systems])
+
+
+def dashes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
+    """Return the dash scale of ``systems``, over their labels where the data carries those."""
+    return alt.Scale(domain=list(labels or systems), range=[list(colour.dash(system)) for system in systems])
+
+
+def value_scale(values: Sequence[float]) -> alt.Scale:
+    """Return a logarithmic scale where the largest of ``values`` is more than 20 times the smallest, else linear from 0."""
+    positive = [value for value in values if value > 0]
+    if positive and len(positive) == len(values) and max(positive) / min(positive) > LOG_RATIO:
+        return alt.Scale(type="log", nice=True)
+    return alt.Scale(zero=True, nice=True)
+
+
+LOG_RATIO = 20.0
+"""Beyond this ratio of largest to smallest a linear axis hides the small ones."""
