@@ -50,6 +50,9 @@ class Place:
     logs: Path
     """Folder for the server's own output; kept with the trial."""
     host: str = "127.0.0.1"
+    processes: Path | None = None
+    """Folder where started processes are registered (``systems/leftovers.py``), so that the next start can
+    end what a killed harness left; None registers nothing."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,21 @@ class QueryRequest:
 class Client(Protocol):
     """What puts load on a system and reports events; one process at a time."""
 
-    def load(self, request: LoadRequest) -> Iterator[Event]: ...
+    @property
+    def shares_process(self) -> bool:
+        """Whether it runs inside the system's own process, as embedded systems make it.
 
-    def query(self, request: QueryRequest) -> Iterator[Event]: ...
+        Costs of client and server cannot be told apart then, and ``processes()`` of both are the same.
+        """
+        ...
+
+    def load(self, request: LoadRequest) -> Iterator[Event]:
+        """Load a whole dataset, yielding events as they happen."""
+        ...
+
+    def query(self, request: QueryRequest) -> Iterator[Event]:
+        """Run a query set, timed or for its answers, yielding events as they happen."""
+        ...
 
     def processes(self) -> list[int]:
         """Process ids whose CPU and memory are the client's own, now."""
@@ -114,7 +129,11 @@ class Driver(Protocol):
     """One system in one trial, called in this order; every call may raise TrialFailed."""
 
     def configure(self) -> dict[str, str]:
-        """Write configuration files; return them as file name → text (their digest identifies the configuration)."""
+        """Write configuration files; return them as file name → text.
+
+        Their digest identifies the configuration, so what differs from trial to trial (ports, folders)
+        stands there as a placeholder.
+        """
         ...
 
     def start(self) -> None:
@@ -138,7 +157,7 @@ class Driver(Protocol):
         ...
 
     def version(self) -> str:
-        """The version that the running system states."""
+        """Return the version that the running system states."""
         ...
 
     def count(self) -> dict[str, TableCount]:
@@ -146,7 +165,7 @@ class Driver(Protocol):
         ...
 
     def client(self, benchload: Path) -> Client:
-        """The client that loads and queries this system."""
+        """Return the client that loads and queries this system."""
         ...
 
     def processes(self) -> list[int]:

@@ -1,0 +1,69 @@
+"""Go: a system built once from its official Go module, into a cache keyed by the pin."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.errors import Unavailable
+from benchbook.provision import build, pin, stated
+from benchbook.provision.request import Missing, Request
+from benchbook.systems.driver import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+
+def find(system: System, request: Request) -> Program | Missing | None:
+    """Return the cached program, building it first when the cache does not have it whole.
+
+    Raises Unavailable with the toolchain's words when the build fails or states another version.
+    """
+    if system.source.go is None:
+        return None
+    wanted, folder = pin.of(system), folder_of(system, request)
+    path = folder / wanted.program
+    record = pin.read(folder, wanted)
+    if record is None:
+        toolchain = _toolchain(request)
+        if toolchain is None:
+            return _no_toolchain(request, wanted)
+        record = build.into(folder, wanted, toolchain, f"{system.title}", request)
+        states = stated.version(system, path)
+        if states is not None and not system.accepts(states):
+            raise Unavailable(
+                f"{system.title} built from {wanted.package} states version {states}, not {system.version}.",
+                f"Correct source.go in systems/{system.name}.toml (ldflags), then delete {folder}.",
+            )
+    detail = f"{wanted.command()}, with {record['toolchain']}"
+    return Program(system.name, system.version, "go", path=path, digest=record["digest"], detail=detail)
+
+
+def preview(system: System, request: Request) -> str | Missing | None:
+    """Say whether the cache has it, or what would be built."""
+    if system.source.go is None:
+        return None
+    wanted, folder = pin.of(system), folder_of(system, request)
+    if pin.read(folder, wanted) is not None:
+        return f"use {folder / wanted.program} (built from {wanted.package}@v{wanted.version})"
+    if _toolchain(request) is None:
+        return _no_toolchain(request, wanted)
+    return f"build it once, a few minutes: {wanted.command()}, into {folder}"
+
+
+def folder_of(system: System, request: Request) -> Path:
+    """Return the folder of the cache in which this pin's program stands."""
+    return request.cache_folder() / "systems" / f"{system.name}-{pin.of(system).key()}"
+
+
+def _toolchain(request: Request) -> Path | None:
+    found = shutil.which(str(request.go or "go"), path=request.environment.get("PATH"))
+    return Path(found).absolute() if found else None
+
+
+def _no_toolchain(request: Request, wanted: pin.Pin) -> Missing:
+    where = f"{request.go} is no executable" if request.go else "no go command on PATH"
+    return Missing(
+        f"go: not in the cache {request.cache_folder()}, and {where} to build it", wanted.command()
+    )

@@ -1,0 +1,35 @@
+"""Host: a program on PATH that states exactly the pinned version."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.provision import digest, stated
+from benchbook.provision.request import Missing, Request
+from benchbook.systems.driver import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+
+def find(system: System, request: Request) -> Program | Missing | None:
+    """Return the program on PATH when it is the pinned version."""
+    source = system.source.host
+    if source is None:
+        return None
+    found = shutil.which(source.program, path=request.environment.get("PATH"))
+    if found is None:
+        return Missing(f"host: no {source.program} on PATH")
+    path = Path(found).absolute()
+    states = stated.version(system, path)
+    if states is None or not system.accepts(states):
+        return Missing(f"host: {path} states version {states}, not {system.version}")
+    return Program(system.name, states, "host", path=path, digest=digest.of(path), detail=f"on PATH, {path}")
+
+
+def preview(system: System, request: Request) -> str | Missing | None:
+    """Say which program would be used; it is asked for its version."""
+    found = find(system, request)
+    return f"use {found.path} (on PATH)" if isinstance(found, Program) else found

@@ -1,0 +1,79 @@
+"""Nix: the store path that the flake hands over in BENCHBOOK_NIX_SYSTEMS.
+
+The variable names a JSON file that maps a system's name to the store path of its program (or of its
+package, whose ``bin/`` holds the program).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.errors import RequestError
+from benchbook.provision import digest, stated
+from benchbook.provision.request import Missing, Request
+from benchbook.systems.driver import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+VARIABLE = "BENCHBOOK_NIX_SYSTEMS"
+
+
+def find(system: System, request: Request) -> Program | Missing | None:
+    """Return the flake's program; Missing where the harness was not started from the flake."""
+    path = _path(system, request)
+    if not isinstance(path, Path):
+        return path
+    states = stated.version(system, path)
+    if states is not None and not system.accepts(states):
+        return Missing(f"nix: {path} states version {states}, not {system.version}")
+    return Program(
+        system.name,
+        states or system.version,
+        "nix",
+        path=path,
+        digest=digest.of(path),
+        detail=f"store path {path}",
+    )
+
+
+def preview(system: System, request: Request) -> str | Missing | None:
+    """Say which store path would be used."""
+    path = _path(system, request)
+    return f"use {path} (nix)" if isinstance(path, Path) else path
+
+
+def _path(system: System, request: Request) -> Path | Missing | None:
+    if system.source.nix is None:
+        return None
+    file = request.environment.get(VARIABLE)
+    if not file:
+        command = "nix run .#experiment -- <experiment>"
+        return Missing(f"nix: not started from the flake ({VARIABLE} is not set)", command)
+    mapping = _mapping(Path(file))
+    if system.name not in mapping:
+        return Missing(f"nix: the flake has no {system.name} ({file})")
+    path = Path(mapping[system.name])
+    if path.is_dir():
+        path = path / "bin" / system.source.nix.program
+    if not path.is_file():
+        return Missing(f"nix: {path} does not exist", f"nix build {path.parent}")
+    return path
+
+
+def _mapping(file: Path) -> dict[str, str]:
+    try:
+        mapping = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise RequestError(
+            f"{VARIABLE}={file}: this file cannot be read as JSON ({error}).",
+            f"Start the harness with nix run, or unset {VARIABLE}.",
+        ) from error
+    if not isinstance(mapping, dict) or not all(isinstance(value, str) for value in mapping.values()):
+        raise RequestError(
+            f"{VARIABLE}={file}: it must map system names to store paths.",
+            f"Start the harness with nix run, or unset {VARIABLE}.",
+        )
+    return mapping

@@ -1,0 +1,78 @@
+"""The order of the sources: given, nix, docker, host, go, python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from benchbook.errors import RequestError, Unavailable, nearest
+from benchbook.provision import docker, given, go, host, nix, python
+from benchbook.provision.request import Missing, Request
+from benchbook.systems.driver import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+
+class Source(Protocol):
+    """One way to get a system; None means that the declaration (or the user) does not use this way."""
+
+    def find(self, system: System, request: Request) -> Program | Missing | None:
+        """Get the system, or say why not."""
+        ...
+
+    def preview(self, system: System, request: Request) -> str | Missing | None:
+        """Say in words what ``find`` would do, without fetching or building anything."""
+        ...
+
+
+SOURCES: tuple[Source, ...] = (given, nix, docker, host, go, python)
+
+
+def find(system: System, request: Request) -> Program:
+    """Return the program of a system, building it into the cache when that is its source.
+
+    Raises RequestError when what the user gave cannot be used, and Unavailable, saying what was looked
+    for, where, and the command that gets it, when no source has the pinned version.
+    """
+    missing: list[Missing] = []
+    for source in SOURCES:
+        found = source.find(system, request)
+        if isinstance(found, Program):
+            return found
+        if found is not None:
+            missing.append(found)
+    raise _unavailable(system, missing)
+
+
+def preview(system: System, request: Request) -> str:
+    """Return in words where ``find`` would get a system from; raise what ``find`` would raise."""
+    missing: list[Missing] = []
+    for source in SOURCES:
+        words = source.preview(system, request)
+        if isinstance(words, str):
+            return words
+        if words is not None:
+            missing.append(words)
+    raise _unavailable(system, missing)
+
+
+def check_given(request: Request, systems: list[str]) -> None:
+    """Raise RequestError when ``--system`` names a system that is not declared."""
+    for name in request.given:
+        if name not in systems:
+            guess = nearest(name, systems)
+            raise RequestError(
+                f'--system {name}=…: there is no system "{name}"; allowed: {", ".join(sorted(systems))}.',
+                f'Did you mean "{guess}"?' if guess else "Use one of these names.",
+            )
+
+
+def _unavailable(system: System, missing: list[Missing]) -> Unavailable:
+    looked = "; ".join(one.words for one in missing) or "its declaration names no source for this machine"
+    commands = [one.command for one in missing if one.command]
+    program = f"--system {system.name}=PATH"
+    hint = f"Get it with: {commands[0]}" if commands else f"Give a program with {program}."
+    others = [*commands[1:], *([program] if commands and not system.embedded else [])]
+    if others:
+        hint += f"  (or: {'; or: '.join(others)})"
+    return Unavailable(f"{system.title} cannot be had here: {looked}.", hint)

@@ -1,0 +1,1 @@
+"""Where systems keep their files: one driver module a storage, behind the protocol in ``driver.py``."""

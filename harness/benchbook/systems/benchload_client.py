@@ -1,0 +1,117 @@
+"""The client of every server system: one benchload process a load or a query set."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from benchbook.errors import TrialFailed
+from benchbook.systems import process
+from benchbook.systems.driver import Event, LoadRequest, QueryRequest
+
+SCHEMA = 1
+"""The version of the event schema that the harness understands (docs/benchload-events.md)."""
+
+
+class BenchloadClient:
+    """Runs ``benchload load`` and ``benchload query`` against one server and yields their events."""
+
+    shares_process = False
+
+    def __init__(
+        self,
+        benchload: Path,
+        *,
+        target: str,
+        url: str,
+        database: str,
+        log: Path,
+        registry: Path | None = None,
+    ) -> None:
+        self._benchload = benchload
+        self._where = ["--target", target, "--url", url, "--database", database]
+        self._log = log
+        self._registry = registry
+        self._running: process.Running | None = None
+        self._cancelled = False
+
+    def load(self, request: LoadRequest) -> Iterator[Event]:
+        """Load the whole dataset; raise TrialFailed when benchload does not come to a good end."""
+        dataset = request.dataset
+        command: list[str | Path] = [self._benchload, "load", dataset.generator, *dataset.flags, *self._where]
+        command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
+        command += ["--gzip"] if request.gzip else []
+        command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        return self._events(command, "load")
+
+    def query(self, request: QueryRequest) -> Iterator[Event]:
+        """Run the query set, timed or for its answers."""
+        command: list[str | Path] = [self._benchload, "query", *self._where, "--queries", request.queries]
+        command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
+        if request.answers is not None:
+            command += ["--answers", "--limit", str(request.answers)]
+        command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        return self._events(command, "query")
+
+    def processes(self) -> list[int]:
+        """Process ids of the benchload that runs now."""
+        running = self._running
+        return running.tree() if running is not None else []
+
+    def cancel(self) -> None:
+        """Kill the process group of what runs now."""
+        self._cancelled = True
+        running = self._running
+        if running is not None:
+            running.kill()
+
+    def _events(self, command: Sequence[str | Path], verb: str) -> Iterator[Event]:
+        self._cancelled = False
+        running = process.start(
+            command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True
+        )
+        self._running = running
+        last_error = ""
+        try:
+            assert running.process.stdout is not None
+            for event in events(running.process.stdout, f"benchload {verb}"):
+                if event["event"] == "error":
+                    last_error = str(event.get("message", ""))
+                yield event
+            running.wait_ending(process.GRACE_SECONDS)
+            ending = running.ending()
+            if ending != "exited with code 0":
+                raise TrialFailed(
+                    self._words(verb, ending or "did not end", last_error), f"Its log is {self._log}."
+                )
+        finally:
+            self._running = None
+            # An ordinary end is over by now; a generator that is dropped half-way ends its process here.
+            running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+
+    def _words(self, verb: str, ending: str, last_error: str) -> str:
+        if self._cancelled:
+            return f"benchload {verb} was cancelled."
+        return f"benchload {verb} {ending}: {last_error or process.last_words(self._log)}"
+
+
+def events(lines: IO[bytes], who: str) -> Iterator[Event]:
+    """Yield the events of a stream of JSON lines; raise TrialFailed at a line that is none."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+        except ValueError as error:
+            raise TrialFailed(f"{who} wrote a line that is no JSON: {line[:200]!r}.") from error
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            raise TrialFailed(f"{who} wrote a line that is no event: {line[:200]!r}.")
+        if event.get("v") != SCHEMA:
+            raise TrialFailed(
+                f"{who} writes version {event.get('v')!r} of the events; this harness reads version {SCHEMA}.",
+                "Build benchload from this checkout: delete .bench and run ./bench again.",
+            )
+        yield event
