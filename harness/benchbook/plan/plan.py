@@ -51,6 +51,8 @@ class Plan:
     """The dataset's declaration with the profile's parameters."""
     phases: list[dict[str, Any]]
     """Phases with the profile's options, before a factor replaces some."""
+    given: dict[str, str]
+    """Programs or servers that ``--system NAME=PATH-or-URL`` named."""
     trials: list[PlannedTrial]
     schema: int = SCHEMA
 
@@ -92,6 +94,7 @@ def plan(
     chosen: dict[str, list[str]] | None = None,
     trials: int | None = None,
     order_seed: int | None = None,
+    given: dict[str, str] | None = None,
     now: datetime | None = None,
 ) -> Plan:
     """Return the plan of one run of an experiment.
@@ -125,6 +128,7 @@ def plan(
         trial_seconds=profile.trial_seconds,
         dataset=dataset.model_dump(mode="json"),
         phases=_phases(experiment, profile),
+        given=given or {},
         trials=planned,
     )
 

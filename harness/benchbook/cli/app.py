@@ -1,0 +1,94 @@
+"""The commands together, and the one place where errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from benchbook.cli import (
+    doctor,
+    export,
+    list_,
+    load_tool,
+    plan,
+    rebuild,
+    report,
+    resume,
+    run_,
+    show,
+    sql,
+    test,
+)
+from benchbook.errors import BenchbookError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="bench",
+    help="Reproducible benchmarks of databases and storage: declare, plan, run, record, analyse, report.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("list")(list_.command)
+app.command("show")(show.command)
+app.command("plan")(plan.command)
+app.command("run")(run_.command)
+app.command("resume")(resume.command)
+app.command("report")(report.command)
+app.command("sql")(sql.command)
+app.command("export")(export.command)
+app.command("rebuild")(rebuild.command)
+app.command("doctor")(doctor.command)
+app.command("test", context_settings=test.CONTEXT)(test.command)
+app.command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
+
+
+def run(argv: list[str]) -> int:
+    """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
+    try:
+        result = app(argv, standalone_mode=False)
+    except BenchbookError as error:
+        _tell(error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe went away (`bench sql … | head`): that is its right.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _usage(error)
+    finally:
+        _forget_intention()
+    return result if isinstance(result, int) else 0
+
+
+def _usage(error: Exception) -> int:
+    """Tell a mistake in the command line in one sentence; anything else is our own and keeps its traceback."""
+    message = getattr(error, "format_message", None)
+    if message is None:
+        if type(error).__name__ in ("Exit", "Abort"):
+            return int(getattr(error, "exit_code", 1))
+        raise error
+    text = str(message())
+    if text:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "bench"
+        _tell(text, f"See `{command} --help`.")
+    return int(getattr(error, "exit_code", 2))
+
+
+def _tell(message: str, hint: str | None) -> None:
+    print(f"bench: {message}", file=sys.stderr)
+    if hint:
+        print(f"  {hint}", file=sys.stderr)
+
+
+def _forget_intention() -> None:
+    from benchbook.run.intention import forget
+
+    forget()

@@ -1,0 +1,46 @@
+"""From the options of ``bench plan`` and ``bench run`` to a plan."""
+
+from __future__ import annotations
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.factors import parse_set
+from benchbook.plan.plan import Plan, plan
+
+
+def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
+    """Return ``--system NAME=PATH-or-URL`` texts as system → program; raise RequestError where one is malformed."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise RequestError(
+                f"--system {text}: is not of the form NAME=PATH or NAME=URL.",
+                "To choose which systems are compared, use --set system=a,b.",
+            )
+        catalogue.path("system", name)
+        given[name] = value
+    return given
+
+
+def planned(
+    catalogue: Catalogue,
+    slug: str,
+    profile: str,
+    sets: list[str] | None,
+    trials: int | None,
+    order_seed: int | None,
+    systems: list[str] | None,
+) -> Plan:
+    """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
+    given = parse_system(systems or [], catalogue)
+    made = plan(
+        catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given
+    )
+    unused = sorted(set(given) - set(made.systems()))
+    if unused:
+        raise RequestError(
+            f"--system {unused[0]}=…: this run does not use {unused[0]}.",
+            f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
+        )
+    return made

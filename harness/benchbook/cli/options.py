@@ -1,0 +1,38 @@
+"""Options that several commands share, with one wording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Results = Annotated[
+    Path,
+    typer.Option("--results", metavar="DIR", envvar="BENCHBOOK_RESULTS", help="Folder of results."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]
+Run = Annotated[
+    str, typer.Argument(metavar="[RUN]", help="A run, the begin of its name, an experiment, or `latest`.")
+]
+Profile = Annotated[
+    str, typer.Option("--profile", metavar="NAME", help="How big: smoke (seconds), quick (minutes), published.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FACTOR=A,B", help="Levels of a factor, such as system=duckdb,sqlite. Repeatable."),
+]
+Trials = Annotated[int | None, typer.Option("--trials", metavar="N", help="Trials a cell.")]
+OrderSeed = Annotated[
+    int | None, typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; drawn by default.")
+]
+System = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system",
+        metavar="NAME=PATH|URL",
+        help="A program to use for a system, or a server that runs already. Repeatable.",
+    ),
+]
+
+DEFAULT_RESULTS = Path("results")

@@ -1,0 +1,68 @@
+"""``bench run X``: carry out an experiment, then render its report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchbook.cli import options
+from benchbook.plan.plan import Plan
+
+
+def command(
+    slug: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name; see `bench list`.")],
+    profile: options.Profile = "quick",
+    sets: options.Set = None,
+    trials: options.Trials = None,
+    order_seed: options.OrderSeed = None,
+    system: options.System = None,
+    results: options.Results = options.DEFAULT_RESULTS,
+) -> int:
+    """Run an experiment and render its report; the last line printed is the report's path.
+
+    Exit code: 4 if a trial failed or is invalid, else 3 if one was skipped, else 0.
+    """
+    from benchbook.cli.asked import planned
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.run import intention
+    from benchbook.run.engine import store_plan
+
+    catalogue = Catalogue()
+    if order_seed is None:
+        remembered = intention.current()
+        order_seed = remembered["order_seed"] if remembered else None
+    made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
+    store_plan(results, made)
+    return carry_out_and_report(made, results)
+
+
+def carry_out_and_report(made: Plan, results: Path) -> int:
+    """Do what is left of a stored plan, render the report, print its path; return the exit code."""
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.run.engine import carry_out
+    from benchbook.run.estimate import estimate_seconds
+    from benchbook.run.progress import Progress
+    from benchbook.run.signals import interruptible
+
+    progress = Progress(estimate_seconds(results, made))
+    try:
+        with interruptible():
+            outcome = carry_out(made, Catalogue(), results, sys.argv[1:], progress)
+    except KeyboardInterrupt:
+        print(f"bench: interrupted; finished trials are kept. To go on: {_bench()} resume {made.run_id}",
+              file=sys.stderr)  # fmt: skip
+        raise
+    shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
+    print(f"{made.run_id}: {shown}")
+    from benchbook.report.render import render
+
+    print(render(results, made.run_id))
+    return outcome.exit_code
+
+
+def _bench() -> str:
+    return os.environ.get("BENCHBOOK_COMMAND", "benchbook")

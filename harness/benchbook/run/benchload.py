@@ -1,0 +1,99 @@
+"""The load tool: finds the binary, and asks it for digests, query sets and this machine's ceiling."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from benchbook.declare.dataset import Dataset
+from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.record.folder import write_json, write_whole
+from benchbook.systems.driver import DatasetRequest, TableCount
+
+
+def find() -> Path:
+    """Return the path of the binary; raise Unavailable with the next step where there is none."""
+    given = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
+    if given and Path(given).is_file():
+        return Path(given)
+    raise Unavailable(
+        "The load tool benchload is not built: BENCHBOOK_BENCHLOAD names no file and it is not on PATH.",
+        "Start Benchbook with ./bench or with Nix; both build it.",
+    )
+
+
+def identity(binary: Path) -> dict[str, str]:
+    """Return the version that the binary states and its sha256."""
+    stated = json.loads(_output(binary, "version"))
+    digest = hashlib.sha256(binary.read_bytes()).hexdigest()
+    return {"version": str(stated.get("version")), "digest": f"sha256:{digest}"}
+
+
+def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
+    """Return rows, values, bytes and sha256 of a dataset, and its counts per table.
+
+    The dataset is generated for it once; the answer is kept in the results folder under the declaration and
+    the binary that made it, so that a different generator never inherits an old digest.
+    """
+    key = hashlib.sha256("\0".join([dataset.generator, *dataset.flags(), identity(binary)["digest"]]).encode())
+    kept = results / "datasets" / f"{dataset.name}-{key.hexdigest()[:16]}.json"
+    if kept.exists():
+        try:
+            found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+            return found
+        except ValueError:
+            kept.unlink()
+    line = json.loads(_output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
+    made = {"name": dataset.name, **line}
+    write_json(kept, made)
+    return made
+
+
+def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
+    """Return a dataset as clients are asked to load it."""
+    tables = {
+        name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})
+        for name, table in digested["tables"].items()
+    }
+    return DatasetRequest(dataset.generator, dataset.flags(), tables)
+
+
+def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:
+    """Write the query set of one type into ``folder`` and return its file; the same arguments, the same bytes."""
+    text = _output(
+        binary, "queries", dataset.generator, *dataset.flags(),
+        f"--query-seed={dataset.seed}", f"--types={kind}", f"--count={count}",
+    )  # fmt: skip
+    name = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = folder / f"{kind}-{name}.jsonl"
+    if not path.exists():
+        write_whole(path, text.encode())
+    return path
+
+
+def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
+    """Return the summary events of the same load and queries against a null server: the client's ceiling here."""
+    text = _output(
+        binary, "calibrate", dataset.generator, *dataset.flags(), f"--batch-rows={batch_rows}", f"--workers={workers}"
+    )
+    events = [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [event for event in events if event.get("type") == "summary"]
+
+
+def _output(binary: Path, *arguments: str) -> str:
+    """Run the binary and return what it printed; its own sentence becomes the error where it refuses."""
+    try:
+        done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Unavailable(f"{binary} cannot be started: {error.strerror}.") from None
+    if done.returncode == 0:
+        return done.stdout
+    words = done.stderr.strip().splitlines()
+    sentence = words[-1] if words else f"benchload {arguments[0]} ended with code {done.returncode}."
+    error_class = RequestError if done.returncode == 2 else BenchbookError
+    raise error_class(f"benchload {arguments[0]}: {sentence.removeprefix('benchload: ')}")

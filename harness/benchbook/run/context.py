@@ -1,0 +1,223 @@
+"""What all trials of a run share: programs, datasets, query sets; and ``run.json``, which says so."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.system import System
+from benchbook.declare.workload import LoadOptions, QueryOptions
+from benchbook.errors import RequestError, Unavailable
+from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
+from benchbook.record.folder import write_json, write_whole
+from benchbook.run import benchload
+from benchbook.run.observer import Observer
+from benchbook.run.options import phase_options
+from benchbook.systems.driver import Program
+
+SCHEMA = 1
+
+
+@dataclass
+class Context:
+    """A run that is ready to do its trials."""
+
+    plan: Plan
+    catalogue: Catalogue
+    results: Path
+    folder: Path
+    """The run's own folder."""
+    scratch: Path
+    """Where trials keep the data of their systems; removed with each trial."""
+    benchload: Path
+    observer: Observer
+    programs: dict[str, Program | Unavailable]
+    digests: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    """Digest of each dataset, by its flags."""
+    query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
+    """Query set by dataset flags, type and number."""
+
+    def system(self, name: str) -> System:
+        """Return the declaration of a system."""
+        return self.catalogue.system(name)
+
+    def dataset(self, trial: PlannedTrial) -> tuple[Dataset, dict[str, Any]]:
+        """Return a trial's dataset and its digest."""
+        dataset = trial_dataset(self.plan, trial.levels)
+        return dataset, self.digests[dataset.flags()]
+
+    def queries_digest(self) -> str | None:
+        """Return one digest for all query sets of the run."""
+        return combined([file_digest(path) for path in self.query_files.values()])
+
+    def queries(self, dataset: Dataset, options: QueryOptions) -> Path:
+        """Return the query set of a phase, generated before the first trial."""
+        return self.query_files[dataset.flags(), options.type, options.queries]
+
+
+def prepare(
+    plan: Plan, catalogue: Catalogue, results: Path, scratch: Path, given: dict[str, str], observer: Observer
+) -> Context:
+    """Find the programs, digest the datasets and write the query sets; nothing is started yet.
+
+    A system that cannot be had is kept as the reason why. Raises RequestError where the request is at fault.
+    """
+    from benchbook.provision import Request, find
+
+    folder = results / "runs" / plan.run_id
+    binary = benchload.find()
+    asked = Request(given=given, go=go_command(), progress=observer.note)
+    programs: dict[str, Program | Unavailable] = {}
+    for name in plan.systems():
+        try:
+            programs[name] = find(catalogue.system(name), asked)
+        except Unavailable as reason:
+            programs[name] = reason
+            observer.note(f"{name} cannot be had and its trials are skipped: {reason}")
+    context = Context(plan, catalogue, results, folder, scratch, binary, observer, programs)
+    for trial in plan.trials:
+        dataset = trial_dataset(plan, trial.levels)
+        if dataset.flags() not in context.digests:
+            context.digests[dataset.flags()] = benchload.digest(binary, dataset, results)
+        for phase in plan.phases:
+            options = phase_options(phase, trial.levels)
+            if isinstance(options, QueryOptions):
+                key = (dataset.flags(), options.type, options.queries)
+                if key not in context.query_files:
+                    context.query_files[key] = benchload.queries(
+                        binary, dataset, options.type, options.queries, folder / "queries"
+                    )
+    return context
+
+
+def describe(context: Context, argv: list[str]) -> dict[str, Any]:
+    """Return what ``run.json`` holds at the start of a run: host, provenance, programs, the client's ceiling."""
+    from benchbook.host.controls import checks
+    from benchbook.host.facts import facts
+    from benchbook.host.provenance import provenance
+
+    plan = context.plan
+    experiment = context.catalogue.experiment(plan.experiment)
+    first = trial_dataset(plan, plan.trials[0].levels)
+    return {
+        "schema": SCHEMA,
+        "run_id": plan.run_id,
+        "experiment": plan.experiment,
+        "title": plan.title,
+        "question": experiment.question,
+        "profile": plan.profile,
+        "order_seed": plan.order_seed,
+        "created_at": plan.created_at,
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "finished_at": None,
+        "argv": argv,
+        "provenance": {
+            **provenance(context.catalogue.root),
+            "benchload": benchload.identity(context.benchload),
+            "python": sys.version.split()[0],
+            "experiment_digest": file_digest(context.catalogue.path("experiment", plan.experiment)),
+            "dataset_digest": combined([str(digest["sha256"]) for digest in context.digests.values()]),
+            "queries_digest": context.queries_digest(),
+        },
+        "host": facts(context.results),
+        "controls": [vars(control) for control in checks(context.results)],
+        "dataset": context.digests[first.flags()],
+        "programs": {name: program_record(program) for name, program in context.programs.items()},
+        "calibration": _calibration(context, first),
+        "declared": _declared(context),
+    }
+
+
+def program_record(program: Program | Unavailable | None) -> dict[str, Any] | None:
+    """Return a program, or the reason why there is none, as JSON files hold it."""
+    if program is None:
+        return None
+    if isinstance(program, Unavailable):
+        return {"unavailable": str(program)}
+    return {**vars(program), "path": str(program.path) if program.path else None}
+
+
+def keep_declarations(context: Context) -> None:
+    """Copy the TOML files that the run rests on into its folder."""
+    catalogue, plan = context.catalogue, context.plan
+    wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
+    wanted += [("system", name) for name in plan.systems()]
+    wanted += [("storage", str(name)) for name in {trial.levels["storage"] for trial in plan.trials}]
+    for kind, name in wanted:
+        path = catalogue.path(kind, name)
+        shown = f"{kind}-{name}.toml" if kind != "experiment" else "experiment.toml"
+        write_whole(context.folder / "declared" / shown, path.read_bytes())
+
+
+def store(context: Context, run: dict[str, Any]) -> None:
+    """Write ``run.json``."""
+    write_json(context.folder / "run.json", run)
+
+
+def go_command() -> Path | None:
+    """Return the Go toolchain that ``./bench`` set up, or None to take the one on PATH."""
+    own = os.environ.get("BENCHBOOK_GO")
+    return Path(own) if own else None
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file as ``sha256:<hex>``."""
+    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def combined(digests: list[str]) -> str | None:
+    """Return one digest for several: itself where there is one, a digest over them where there are more."""
+    if len(digests) <= 1:
+        return digests[0] if digests else None
+    return f"sha256:{hashlib.sha256(chr(10).join(sorted(digests)).encode()).hexdigest()}"
+
+
+def _calibration(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
+    """Return the client's ceiling, measured once; embedded systems share the client's process and need none."""
+    plan = context.plan
+    if all(context.system(name).embedded for name in plan.systems()):
+        return []
+    loads = [options for phase in plan.phases if isinstance(options := phase_options(phase, {}), LoadOptions)]
+    options = loads[0] if loads else LoadOptions()
+    context.observer.note("measuring the client's own ceiling against a null server")
+    return benchload.calibrate(context.benchload, dataset, options.batch_size, options.workers)
+
+
+def _declared(context: Context) -> dict[str, Any]:
+    systems = {
+        name: context.system(name).model_dump(mode="json", exclude={"source"}) for name in context.plan.systems()
+    }
+    experiment = context.catalogue.experiment(context.plan.experiment).model_dump(mode="json")
+    return {"systems": systems, "experiment": experiment}
+
+
+def check_same(context: Context, before: dict[str, Any]) -> None:
+    """Refuse to go on with a run under other programs or data than it began with."""
+    now = {
+        "benchload": benchload.identity(context.benchload)["digest"],
+        "dataset": combined([str(digest["sha256"]) for digest in context.digests.values()]),
+        "queries": context.queries_digest(),
+    }
+    provenance = before["provenance"]
+    then = {
+        "benchload": provenance["benchload"]["digest"],
+        "dataset": provenance["dataset_digest"],
+        "queries": provenance["queries_digest"],
+    }
+    for name, program in context.programs.items():
+        earlier = before["programs"].get(name, {})
+        if isinstance(program, Program) and "unavailable" not in earlier:
+            now[name], then[name] = program.digest, earlier.get("digest")
+    for name, value in now.items():
+        if then[name] != value:
+            raise RequestError(
+                f"{context.plan.run_id} began with another {name} ({then[name]}) than there is now ({value}).",
+                "Check out the revision it began with, or start a new run.",
+            )

@@ -1,0 +1,138 @@
+"""Carries out a plan: prepares once, does every trial that does not exist yet, and fills the database."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.plan import Plan, PlannedTrial
+from benchbook.record.folder import PLAN_FILE, RUN_FILE, TRIAL_FILE, write_trial, write_whole
+from benchbook.run import context as shared
+from benchbook.run.intention import forget
+from benchbook.run.observer import Observer
+from benchbook.run.scratch import own_scratch, sweep_scratch
+from benchbook.run.trial import Trial
+from benchbook.systems import leftovers
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    run_id: str
+    statuses: dict[str, int]
+    """Number of trials by status, of the whole run."""
+
+    @property
+    def exit_code(self) -> int:
+        """4 where a trial failed or is invalid, else 3 where one was skipped, else 0."""
+        if self.statuses.get("failed") or self.statuses.get("invalid"):
+            return 4
+        return 3 if self.statuses.get("skipped") else 0
+
+
+def store_plan(results: Path, plan: Plan) -> None:
+    """Write ``plan.json``; from here on the run can be resumed whatever happens."""
+    write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
+    forget()
+
+
+def load_plan(results: Path, run_id: str) -> Plan:
+    """Return the plan of a run; raise RequestError where it is not readable."""
+    path = results / "runs" / run_id / PLAN_FILE
+    try:
+        return Plan.parse(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RequestError(
+            f"{path} is not a readable plan ({error}).", "Remove the run's folder, or start the run anew."
+        ) from None
+
+
+def carry_out(plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], observer: Observer) -> Outcome:
+    """Do every trial of a stored plan that does not exist yet; return how the whole run stands.
+
+    Also what resuming is: finished trials stay as they are, the order goes on where it was.
+    """
+    folder = results / "runs" / plan.run_id
+    with _only_one(folder, plan.run_id), own_scratch(results) as scratch:
+        for ended in leftovers.sweep(results / "processes"):
+            observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
+        sweep_scratch(results)
+        todo = [trial for trial in plan.trials if not _trial_folder(folder, trial).joinpath(TRIAL_FILE).exists()]
+        observer.run_started(plan, len(plan.trials) - len(todo))
+        try:
+            if todo:
+                context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer)
+                run = _run_record(context, folder, argv)
+                for trial in todo:
+                    _one(context, trial, folder)
+                run["finished_at"] = datetime.now(UTC).isoformat(timespec="milliseconds")
+                shared.store(context, run)
+            _ingest(results, folder)
+        finally:
+            observer.run_ended()
+    return Outcome(plan.run_id, statuses(folder))
+
+
+def statuses(folder: Path) -> dict[str, int]:
+    """Return the number of whole trials of a run by status."""
+    from benchbook.record.folder import read_trials
+
+    return dict(Counter(str(trial["status"]) for trial in read_trials(folder)))
+
+
+def _one(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
+    place = _trial_folder(folder, trial)
+    shutil.rmtree(place, ignore_errors=True)  # what a killed harness left of this trial
+    place.mkdir(parents=True)
+    context.observer.trial_started(trial)
+    record = Trial(context, trial, place).run()
+    write_trial(place, record)
+    context.observer.trial_ended(trial, record)
+
+
+def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> dict[str, object]:
+    """Return ``run.json``: the one there is when resuming, checked to be still true, else a new one."""
+    path = folder / RUN_FILE
+    if path.exists():
+        run: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        shared.check_same(context, run)
+        return run
+    shared.keep_declarations(context)
+    run = shared.describe(context, argv)
+    shared.store(context, run)
+    return run
+
+
+def _ingest(results: Path, folder: Path) -> None:
+    from benchbook.record import ingest
+
+    ingest.run(results, folder)
+
+
+def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:
+    return folder / "trials" / f"{trial.index:04d}"
+
+
+@contextmanager
+def _only_one(folder: Path, run_id: str) -> Iterator[None]:
+    """Hold the run's lock; two harnesses never work on one run."""
+    file: IO[str]
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RequestError(
+                f"{run_id} is being carried out by another process.", "Wait for it, or start a new run."
+            ) from None
+        yield

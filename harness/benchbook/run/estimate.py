@@ -1,0 +1,29 @@
+"""How long a plan takes: from trials that this machine has done, else from what the profile declares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchbook.plan.plan import Plan
+from benchbook.record.folder import TRIAL_FILE
+
+
+def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
+    """Return measured lengths of trials by cell, from earlier runs of the same experiment and profile."""
+    found: dict[str, list[float]] = {}
+    runs = sorted((results / "runs").glob(f"{plan.experiment}-*"), key=lambda path: path.name)[-5:]
+    for path in (file for run in runs for file in run.glob(f"trials/*/{TRIAL_FILE}")):
+        try:
+            trial = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if trial.get("profile") == plan.profile and trial.get("status") == "ok":
+            found.setdefault(str(trial["cell"]), []).append(float(trial["duration_seconds"]))
+    return {cell: sorted(lengths)[len(lengths) // 2] for cell, lengths in found.items()}
+
+
+def estimate_seconds(results: Path, plan: Plan) -> float:
+    """Return how long the plan takes: measured where this machine has done such trials, else as declared."""
+    measured = median_trial_seconds(results, plan)
+    return sum(measured.get(trial.cell, plan.trial_seconds) for trial in plan.trials)

@@ -1,0 +1,94 @@
+"""The display of a run: one live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from benchbook.plan.plan import Plan, PlannedTrial
+
+
+class Progress:
+    """An observer that shows phase, throughput, trials done and time left; on standard error."""
+
+    def __init__(self, estimate_seconds: float, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, highlight=False)
+        self._estimate = estimate_seconds
+        self._live: Live | None = None
+        self._total = 0
+        self._done = 0
+        self._done_before = 0
+        self._began = 0.0
+        self._trial: PlannedTrial | None = None
+        self._phase = "preparing"
+        self._rate = ""
+
+    def note(self, sentence: str) -> None:
+        """Print a sentence above the live line."""
+        self._console.print(f"bench: {sentence}", markup=False)
+
+    def run_started(self, plan: Plan, done: int) -> None:
+        """Begin the display."""
+        self._total, self._done, self._done_before = len(plan.trials), done, done
+        self._began = time.monotonic()
+        begun = f" ({done} done before)" if done else ""
+        self.note(
+            f"{plan.run_id}: {self._total} trials of {len(plan.cells())} cells{begun}, "
+            f"profile {plan.profile}, about {_duration(self._left())}"
+        )
+        if self._console.is_terminal:
+            self._live = Live(get_renderable=self._line, console=self._console, refresh_per_second=4, transient=True)
+            self._live.start()
+
+    def trial_started(self, trial: PlannedTrial) -> None:
+        """Show the trial."""
+        self._trial, self._phase, self._rate = trial, "start", ""
+
+    def phase(self, name: str) -> None:
+        """Show the phase."""
+        self._phase, self._rate = name, ""
+
+    def rate(self, per_second: float, unit: str) -> None:
+        """Show the throughput of the last second."""
+        self._rate = f"{per_second:,.0f} {unit}"
+
+    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+        """Print one line for the trial, and the reason where it is not ok."""
+        self._done += 1
+        reason = f": {record['reason']}" if record["reason"] else ""
+        self.note(
+            f"[{self._done}/{self._total}] block {trial.block + 1} {trial.cell} "
+            f"{record['status']} in {record['duration_seconds']:.1f} s{reason}"
+        )
+
+    def run_ended(self) -> None:
+        """End the display."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _left(self) -> float:
+        """Return the seconds that are left: by the pace so far once a trial is done, else by the estimate."""
+        done_now = self._done - self._done_before
+        left = self._total - self._done
+        if done_now:
+            return (time.monotonic() - self._began) / done_now * left
+        return self._estimate * left / max(self._total, 1)
+
+    def _line(self) -> Text:
+        cell = self._trial.cell if self._trial else ""
+        parts = [f"{self._done}/{self._total} trials", cell, self._phase, self._rate, f"{_duration(self._left())} left"]
+        line = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
+        line.stylize("bold", 0, len(parts[0]))
+        return line
+
+
+def _duration(seconds: float) -> str:
+    """Return a length of time for people: ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

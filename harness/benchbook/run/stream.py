@@ -1,0 +1,75 @@
+"""Takes the events of a client during one phase: writes them down, and keeps what measurements need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from benchbook.errors import TrialFailed
+from benchbook.systems.driver import Event
+
+
+@dataclass
+class Taken:
+    """What one phase's events came to."""
+
+    summary: Event | None = None
+    histograms: list[Event] = field(default_factory=list)
+    errors: list[Event] = field(default_factory=list)
+    answers: int = 0
+
+
+class EventFile:
+    """The files that events of a trial are appended to: ``events.jsonl``, and ``answers.jsonl`` for answers."""
+
+    def __init__(self, folder: Path, rate: Callable[[float, str], None]) -> None:
+        self._events: IO[str] = (folder / "events.jsonl").open("a", encoding="utf-8")
+        self._answers: IO[str] = (folder / "answers.jsonl").open("a", encoding="utf-8")
+        self._rate = rate
+
+    def take(self, phase: str, events: Iterator[Event]) -> Taken:
+        """Write down every event of a phase and return what it came to; errors raised by the client pass through."""
+        taken = Taken()
+        for event in events:
+            self._write(phase, event)
+            kind = event.get("type")
+            if kind == "interval":
+                self._tell(event)
+            elif kind == "summary":
+                taken.summary = event
+            elif kind == "histogram":
+                taken.histograms.append(event)
+            elif kind == "error":
+                taken.errors.append(event)
+            elif kind == "answer":
+                taken.answers += 1
+        return taken
+
+    def close(self) -> None:
+        """Bring both files to an end."""
+        self._events.close()
+        self._answers.close()
+
+    def _write(self, phase: str, event: Event) -> None:
+        file = self._answers if event.get("type") == "answer" else self._events
+        file.write(json.dumps({"phase": phase, **event}, separators=(",", ":")) + "\n")
+
+    def _tell(self, event: Event) -> None:
+        seconds = float(event.get("duration_ns") or 0) / 1e9
+        if seconds > 0:
+            rows = float(event.get("rows") or 0)
+            if event.get("operation") == "write":
+                self._rate(rows / seconds, "rows/s")
+            else:
+                self._rate(float(event.get("operations") or 0) / seconds, "queries/s")
+
+
+def required_summary(taken: Taken, phase: str) -> dict[str, Any]:
+    """Return the summary of a phase; a client that ended without one has failed."""
+    if taken.summary is None:
+        words = f": {taken.errors[-1].get('message')}" if taken.errors else "."
+        raise TrialFailed(f"{phase}: the client ended without a summary{words}")
+    return taken.summary
