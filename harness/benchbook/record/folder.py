@@ -27,7 +27,8 @@ PLAN_FILE = "plan.json"
 
 def tell(sentence: str) -> None:
     """Say a sentence to the user where no other way is given: on standard error."""
-    print(sentence, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -97,7 +98,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not whole JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{path} holds {type(value).__name__}, not an object")
+        raise ValueError(f"{path} holds {type(value).__name__}, not an object")  # noqa: TRY004 - one error for all
     return value
 
 

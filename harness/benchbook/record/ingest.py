@@ -4,6 +4,8 @@ Many trials at once (a rebuild) share a transaction. When one of them turns out 
 halved until that one is alone; it is said by name, left out, and left on disk as it is.
 """
 
+# ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
+
 from __future__ import annotations
 
 from collections.abc import Sequence

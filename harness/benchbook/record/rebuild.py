@@ -54,13 +54,13 @@ def replace(results: Path, say: Say) -> Counts:
             connection.close()
         fresh.rename(file)
         _remove_log(file)
-        return counts
     except OSError as error:
         raise folder.cannot_write(file, error) from error
     except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
         raise database.failure(file, error) from error
     finally:
         _remove(fresh)
+    return counts
 
 
 def _fill(connection: DuckDBPyConnection, results: Path, say: Say) -> Counts:

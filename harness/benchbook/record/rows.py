@@ -78,7 +78,7 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
     merged = {**plan, **run}
     provenance = merged.get("provenance") or {}
     if not isinstance(provenance, dict):
-        raise ValueError(f'"provenance" is {type(provenance).__name__}, not an object')
+        raise ValueError(f'"provenance" is {type(provenance).__name__}, not an object')  # noqa: TRY004
     planned = plan.get("trials")
     found: dict[str, Any] = {
         **{column.name: provenance.get(column.name) for column in BY_NAME["runs"].columns},
@@ -94,7 +94,7 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
         found[key] = moment(value) if value else None
     for key in ("run_id", "experiment", "profile"):
         if not isinstance(found[key], str):
-            raise ValueError(f'"{key}" is missing or no text')
+            raise ValueError(f'"{key}" is missing or no text')  # noqa: TRY004
     facts = [
         (found["run_id"], topic, key, text(value))
         for topic in _TOPICS

@@ -1,0 +1,91 @@
+"""Questions to the results database, in SQL; nothing can be changed through here."""
+
+# ruff: noqa: S608 - names of tables come from record.tables
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.errors import RequestError, nearest
+from benchbook.record import database
+from benchbook.record.folder import Say, tell
+from benchbook.record.tables import BY_NAME, TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAGE = "docs/results.md"
+
+
+def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
+    """Return the rows that a SELECT statement gives.
+
+    Raises RequestError for a statement that is wrong, that changes data, or for several at once, with
+    DuckDB's words and the nearest name of a table or column; and where there are no results.
+    """
+    import duckdb
+
+    _only_asks(text)
+    with database.open(results, read_only=True, say=say) as connection:
+        try:
+            return connection.sql(text).pl()
+        except (duckdb.IOException, duckdb.FatalException):
+            raise
+        except duckdb.Error as error:
+            raise _mistake(error) from error
+
+
+def tables(results: Path, say: Say = tell) -> pl.DataFrame:
+    """Return every table with its number of rows and what it holds."""
+    counts = " UNION ALL ".join(
+        f'SELECT {number} AS place, \'{table.name}\' AS "table", count(*) AS "rows" FROM {table.name}'
+        for number, table in enumerate(TABLES)
+    )
+    return sql(
+        results,
+        f'SELECT "table", "rows", comment FROM ({counts}) JOIN duckdb_tables() ON table_name = "table" ORDER BY place',
+        say,
+    )
+
+
+def _only_asks(text: str) -> None:
+    """Refuse what is not one statement that only reads."""
+    import duckdb
+
+    try:
+        found = duckdb.extract_statements(text)
+    except duckdb.Error as error:
+        raise _mistake(error) from error
+    if len(found) != 1:
+        raise RequestError(
+            f"One SQL statement is wanted, and {len(found) or 'none'} was given.",
+            f"Ask for example: SELECT system, count(*) FROM trials GROUP BY 1; the tables are in {PAGE}.",
+        )
+    kind = found[0].type
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise RequestError(
+            f"A {kind.name} statement is not run: results are only read here, and the database is made"
+            " from the run folders.",
+            "Use SELECT, DESCRIBE or SUMMARIZE; benchbook export writes tables to files.",
+        )
+
+
+def _mistake(error: Exception) -> RequestError:
+    words = " ".join(line.strip() for line in str(error).split("\n\n")[0].splitlines())
+    column = re.search(r'column "([^"]+)"|does not have a column named "([^"]+)"', words)
+    if "Catalog Error" in words and (table := re.search(r"Table with name (\S+) does not exist", words)):
+        guess = nearest(table[1], BY_NAME)
+        meant = f'Did you mean the table "{guess}"? ' if guess else ""
+        return RequestError(words, f"{meant}The tables are {', '.join(BY_NAME)}.")
+    if "Binder Error" in words and column:
+        name = column[1] or column[2]
+        known = {known.name for table in TABLES for known in table.columns}
+        guess = nearest(name, known)
+        where = [table.name for table in TABLES if any(known.name == guess for known in table.columns)]
+        if guess and guess != name:
+            return RequestError(words, f'Did you mean the column "{guess}" (of {", ".join(where)})?')
+        if guess:
+            return RequestError(words, f'The column "{guess}" is one of {", ".join(where)}.')
+    return RequestError(words, f"The tables are {', '.join(BY_NAME)}; {PAGE} describes every column.")

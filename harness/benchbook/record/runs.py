@@ -1,0 +1,129 @@
+"""The runs of a results folder: listed, found by what a user names them, and what they still lack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RequestError, nearest
+from benchbook.record import folder
+from benchbook.record.folder import Say, tell
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as its folder shows it. ``done`` counts trials that are whole, ``planned`` all of its plan."""
+
+    run_id: str
+    experiment: str
+    profile: str
+    created_at: str
+    """ISO 8601."""
+    finished_at: str | None
+    """ISO 8601; None for a run that did not come to its end."""
+    planned: int
+    done: int
+    path: Path
+
+    @property
+    def finished(self) -> bool:
+        """Whether every trial of the plan exists."""
+        return self.done >= self.planned
+
+
+def all_runs(results: Path, say: Say = tell) -> list[Run]:
+    """Return the runs of a results folder, oldest first; corrupt ones are said by name and left out."""
+    found = []
+    for path in folder.run_folders(results):
+        try:
+            found.append(_read(path))
+        except ValueError as error:
+            say(f"Left out: the run in {path} has no whole plan: {error}.")
+    return sorted(found, key=lambda run: (run.created_at, run.run_id))
+
+
+def _read(path: Path) -> Run:
+    facts = {}
+    for name in (folder.PLAN_FILE, folder.RUN_FILE):
+        if (path / name).exists():
+            facts.update(folder.read_object(path / name))
+    for key in ("run_id", "experiment", "profile", "created_at"):
+        if not isinstance(facts.get(key), str):
+            raise ValueError(f'"{key}" is missing or no text')  # noqa: TRY004 - one error for all
+    planned = facts.get("trials", [])
+    if not isinstance(planned, list):
+        raise ValueError('"trials" is no list')  # noqa: TRY004
+    finished = facts.get("finished_at")
+    return Run(
+        run_id=path.name,
+        experiment=facts["experiment"],
+        profile=facts["profile"],
+        created_at=facts["created_at"],
+        finished_at=finished if isinstance(finished, str) else None,
+        planned=len(planned),
+        done=len(folder.trial_folders(path)),
+        path=path,
+    )
+
+
+def resolve(results: Path, name: str = LATEST, say: Say = tell) -> Run:
+    """Return the run that ``name`` means: its id or the unique beginning of it, ``latest``, or an
+    experiment's slug (its latest run).
+
+    Raises RequestError where there is none or more than one, with the nearest name.
+    """  # noqa: D205, D209
+    runs = all_runs(results, say)
+    if not runs:
+        raise RequestError(
+            f"There are no runs in {results} yet.",
+            "Run an experiment first (benchbook run quickstart), or name another folder with --results DIR.",
+        )
+    if name == LATEST:
+        return runs[-1]
+    by_id = {run.run_id: run for run in runs}
+    if name in by_id:
+        return by_id[name]
+    of_experiment = [run for run in runs if run.experiment == name]
+    if of_experiment:
+        return of_experiment[-1]
+    beginning = [run for run in runs if name and run.run_id.startswith(name)]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        ids = ", ".join(run.run_id for run in beginning[-5:])
+        raise RequestError(
+            f'"{name}" is the beginning of {len(beginning)} runs; the latest are {ids}.',
+            f'Give more of the run\'s id, or "{LATEST}".',
+        )
+    experiments = sorted({run.experiment for run in runs})
+    guess = nearest(name, [*by_id, *experiments, LATEST])
+    raise RequestError(
+        f'There is no run "{name}" in {results}; allowed are a run\'s id or its beginning, "{LATEST}",'
+        f" or an experiment that has run: {', '.join(experiments)}.",
+        f'Did you mean "{guess}"?' if guess else "See benchbook list for the runs that exist.",
+    )
+
+
+def unfinished(results: Path, say: Say = tell) -> list[Run]:
+    """Return the runs whose plan has trials that do not exist yet, oldest first."""
+    return [run for run in all_runs(results, say) if not run.finished]
+
+
+def left(run: Run, say: Say = tell) -> list[dict[str, Any]]:
+    """Return the trials of a run's plan that are not whole on disk, in the order of the plan.
+
+    A corrupt trial counts as left: its folder has to be moved aside before it is run again.
+    Raises RequestError where the plan cannot be read.
+    """
+    try:
+        planned = folder.read_object(run.path / folder.PLAN_FILE)["trials"]
+        whole = {trial["trial_id"] for trial in folder.read_trials(run.path, say)}
+        return [trial for trial in planned if trial["trial_id"] not in whole]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RequestError(
+            f"The plan of run {run.run_id} cannot be read: {error}.",
+            "Start the experiment anew with benchbook run.",
+        ) from error
