@@ -1,0 +1,158 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/format"
+	"benchbook/benchload/request"
+	"benchbook/benchload/stream"
+)
+
+// generate writes a dataset, or its digest.
+func generate(ctx context.Context, arguments []string, out, notes io.Writer) error {
+	arguments, err := takeDataset("generate", arguments)
+	if err != nil {
+		return err
+	}
+	flags := request.NewFlags("generate")
+	extents := addExtent(flags)
+	formatName := flags.Choice("format", "influx", "influx", "csv", "arrow")
+	batch := flags.Count("batch-rows", 0, 1, 1<<22)
+	workers := flags.Count("workers", 0, 1, 1024)
+	progress := flags.Switch("progress")
+	digest := flags.Switch("digest")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	extent, err := extents.extent()
+	if err != nil {
+		return err
+	}
+	generator := newGenerator(extent)
+	if *digest {
+		if flags.Given("format") && *formatName != "influx" {
+			return request.Mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", *formatName)
+		}
+		*formatName = "influx"
+	}
+	form, rows, err := newFormat(*formatName, generator, *batch)
+	if err != nil {
+		return err
+	}
+
+	s := stream.New(generator, form, stream.Options{Workers: int(*workers), PieceRows: rows})
+	defer s.Close()
+	defer context.AfterFunc(ctx, func() { s.Close() })()
+	meter := newMeter(notes, *progress, dataset.Rows(generator))
+	defer meter.stop()
+	if *digest {
+		return writeDigest(out, generator, s, meter)
+	}
+	return copyStream(out, s, meter)
+}
+
+// copyStream writes all pieces. A reader that goes away ends the work quietly,
+// as it does for every Unix tool.
+func copyStream(out io.Writer, s *stream.Stream, meter *meter) error {
+	_, err := out.Write(s.Header())
+	for err == nil {
+		piece, more := s.Next()
+		if !more {
+			return nil
+		}
+		_, err = out.Write(piece.Bytes)
+		meter.add(piece.Rows)
+		s.Release(piece)
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("the output could not be written (%w); make room or choose another place", err)
+}
+
+// tableCount is how much of a table there is.
+type tableCount struct {
+	Rows   int64            `json:"rows"`
+	Fields map[string]int64 `json:"fields"`
+}
+
+// digestLine is what --digest prints.
+type digestLine struct {
+	Generator   string                `json:"generator"`
+	Seed        uint64                `json:"seed"`
+	Scale       int64                 `json:"scale"`
+	Start       string                `json:"start"`
+	End         string                `json:"end"`
+	IntervalNS  int64                 `json:"interval_ns"`
+	WindowStart string                `json:"window_start"`
+	WindowEnd   string                `json:"window_end"`
+	SeriesFirst int64                 `json:"series_first"`
+	SeriesCount int64                 `json:"series_count"`
+	Rows        int64                 `json:"rows"`
+	Values      int64                 `json:"values"`
+	Bytes       int64                 `json:"bytes"`
+	SHA256      string                `json:"sha256"`
+	Tables      map[string]tableCount `json:"tables"`
+}
+
+// writeDigest prints one line about the bytes of all pieces.
+func writeDigest(out io.Writer, generator dataset.Generator, s *stream.Stream, meter *meter) error {
+	extent := generator.Extent()
+	line := digestLine{
+		Generator: generator.Name(), Seed: extent.Seed, Scale: extent.Scale,
+		Start: clock(extent.Start), End: clock(extent.End), IntervalNS: extent.Interval,
+		WindowStart: clock(extent.WindowStart), WindowEnd: clock(extent.WindowEnd),
+		SeriesFirst: extent.SeriesFirst, SeriesCount: extent.SeriesCount,
+		Tables: map[string]tableCount{},
+	}
+	hash := sha256.New()
+	for {
+		piece, more := s.Next()
+		if !more {
+			break
+		}
+		hash.Write(piece.Bytes)
+		line.Rows += piece.Rows
+		line.Values += piece.Values
+		line.Bytes += int64(len(piece.Bytes))
+		meter.add(piece.Rows)
+		s.Release(piece)
+	}
+	line.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	tables := generator.Tables()
+	for _, table := range tables {
+		count := tableCount{Rows: line.Rows / int64(len(tables)), Fields: map[string]int64{}}
+		for _, field := range table.Fields {
+			count.Fields[field.Name] = count.Rows
+		}
+		line.Tables[table.Name] = count
+	}
+	return json.NewEncoder(out).Encode(line)
+}
+
+// newFormat makes a format and chooses the rows of its pieces; zero for any.
+func newFormat(name string, generator dataset.Generator, batch int64) (format.Format, int64, error) {
+	switch name {
+	case "csv":
+		if len(generator.Tables()) != 1 {
+			return nil, 0, request.Mistakef("--format csv has one header and so one table; add --table, for example --table %s.",
+				generator.Tables()[0].Name)
+		}
+		return format.NewCSV(generator), batch, nil
+	case "arrow":
+		if batch == 0 {
+			batch = 8192
+		}
+		// A batch holds rows of one table; a piece has a batch of each.
+		return format.NewArrow(generator), batch * int64(len(generator.Tables())), nil
+	}
+	return format.NewInflux(generator), batch, nil
+}
