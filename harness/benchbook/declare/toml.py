@@ -26,7 +26,7 @@ def read(path: Path, model: type[M], label: str | None = None) -> M:
     except UnicodeDecodeError as error:
         raise RequestError(f"{shown}: is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file at that line.") from None
+        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file there.") from None
     return check(data, model, shown)
 
 
@@ -37,7 +37,8 @@ def check(data: Any, model: type[M], shown: str) -> M:
     except RequestError as error:  # a nested table checked by a model of its own
         raise RequestError(f"{shown}: {error.message}", error.hint) from None
     except ValidationError as error:
-        problems = error.errors()
+        # A misspelt key is missing under its right name too: tell the misspelling.
+        problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
         sentence, hint = _sentence(problems[0], model)
         more = f" ({len(problems) - 1} more below it.)" if len(problems) > 1 else ""
         raise RequestError(f"{shown}: {sentence}{more}", hint) from None
@@ -84,7 +85,8 @@ def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[s
         if isinstance(part, int):
             node = node.get("items", {})
         else:
-            node = node.get("properties", {}).get(part) or node.get("additionalProperties") or {}
+            by_pattern = next(iter(node.get("patternProperties", {}).values()), None)
+            node = node.get("properties", {}).get(part) or by_pattern or node.get("additionalProperties") or {}
     return sorted(_resolve(node, schema).get("properties", {}))
 
 

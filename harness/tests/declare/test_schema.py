@@ -1,0 +1,13 @@
+"""The committed JSON Schemas are those of the models."""
+
+from __future__ import annotations
+
+import pytest
+from benchbook.declare import schema
+from benchbook.declare.catalogue import root
+
+
+@pytest.mark.parametrize("kind", sorted(schema.MODELS))
+def test_committed_schema_is_current(kind: str) -> None:
+    committed = (root() / "docs" / "schema" / f"{kind}.json").read_text()
+    assert committed == schema.text(kind), "run: python -m benchbook.declare.schema"

@@ -1,0 +1,120 @@
+"""Every mistake in a declaration is one sentence that names the file and the key, and says what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.experiment import Experiment
+from benchbook.declare.system import System
+from benchbook.declare.toml import read
+from benchbook.errors import RequestError
+
+SYSTEM = """
+name = "x"
+title = "X"
+driver = "x"
+version = "1"
+license = "MIT"
+homepage = "example"
+[source.host]
+program = "x"
+version_command = ["x"]
+version_pattern = "(.*)"
+[arms.vanilla]
+description = "default"
+[arms.vanilla.durability]
+fsync = "never"
+wal = "none"
+replication = "none"
+compression = "none"
+"""
+
+EXPERIMENT = """
+title = "T"
+question = "Which?"
+dataset = "devops"
+[factors]
+system = ["duckdb"]
+[[phases]]
+name = "load"
+workload = "load"
+options = { batch_size = 10 }
+[profiles.quick]
+trial_seconds = 1
+"""
+
+DATASET = """
+name = "d"
+title = "D"
+description = "d"
+generator = "devops"
+seed = 1
+[parameters]
+scale = 1
+start = "2016-01-01T00:00:00Z"
+end = "2016-01-02T00:00:00Z"
+interval = "10s"
+"""
+
+
+def refusal(tmp_path: Path, model: type, text: str) -> str:
+    path = tmp_path / "given.toml"
+    path.write_text(text)
+    with pytest.raises(RequestError) as caught:
+        read(path, model, "given.toml")
+    return str(caught.value)
+
+
+def test_good_declarations_are_read(tmp_path: Path) -> None:
+    for name, model, text in (("s", System, SYSTEM), ("e", Experiment, EXPERIMENT), ("d", Dataset, DATASET)):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(text)
+        assert read(path, model).title in "XTD"
+
+
+@pytest.mark.parametrize(
+    ("model", "old", "new", "words"),
+    [
+        (System, "driver =", "drivr =", ['"drivr"', "allowed:", 'Did you mean "driver"']),
+        (System, "fsync =", "fsyncs =", ["arms.vanilla.durability", '"fsyncs"', 'Did you mean "fsync"']),
+        (System, 'version = "1"', "", ["key version is missing"]),
+        (System, 'version = "1"', "version = 1", ["version = 1", "string"]),
+        (System, 'version = "1"', 'version = "1"\nmatch = "exactly"', ["match", "exact, series", '"exact"']),
+        (System, 'name = "x"', 'name = "../x"', ["name", '"../x"']),
+        (Experiment, 'workload = "load"', 'workload = "lod"', ["phases[0]", '"lod"', "load, query", '"load"']),
+        (Experiment, "batch_size", "batchsize", ['phase "load"', '"batchsize"', '"batch_size"']),
+        (Experiment, "batch_size = 10", "batch_size = 0", ['phase "load"', "batch_size = 0", "greater"]),
+        (Experiment, "Which?", "Which", ["question mark"]),
+        (Experiment, 'system = ["duckdb"]', "arm = []", ["arm", "[]"]),
+        (Dataset, "scale = 1", "scale = 0", ["[parameters]", "scale = 0"]),
+        (Dataset, 'interval = "10s"', 'interval = "10"', ["interval", '"10"', '"10s"']),
+        (Dataset, "2016-01-02", "2015-01-02", ["not after start"]),
+        (Dataset, 'generator = "devops"', 'generator = "devop"', ['"devop"', 'did you mean "devops"']),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, model: type, old: str, new: str, words: list[str]) -> None:
+    text = {System: SYSTEM, Experiment: EXPERIMENT, Dataset: DATASET}[model]
+    assert old in text
+    message = refusal(tmp_path, model, text.replace(old, new, 1))
+    assert message.startswith("given.toml: ")
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+def test_malformed_toml_names_the_line(tmp_path: Path) -> None:
+    assert "line 2" in refusal(tmp_path, System, "name = 'x'\ntitle = = 1\n")
+
+
+def test_not_utf8_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "given.toml"
+    path.write_bytes(b"name = '\xff'")
+    with pytest.raises(RequestError, match="not UTF-8"):
+        read(path, System)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no such file"):
+        read(tmp_path / "none.toml", System)

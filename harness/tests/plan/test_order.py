@@ -1,0 +1,33 @@
+"""Blocks are complete, shuffled, and decided by their seed alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from benchbook.plan.order import blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=12, unique=True), st.integers(1, 20), st.integers(0, 2**32))
+def test_every_block_holds_every_cell_once(cells: list[int], count: int, seed: int) -> None:
+    ordered = blocks(cells, count, seed)
+    assert len(ordered) == count
+    assert all(Counter(block) == Counter(cells) for block in ordered)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 20))
+def test_two_cells_go_abba(seed: int, count: int) -> None:
+    ordered = blocks(["a", "b"], count, seed)
+    assert all(later == earlier[::-1] for earlier, later in zip(ordered, ordered[1:], strict=False))
+
+
+def test_the_seed_decides() -> None:
+    cells = list(range(6))
+    assert blocks(cells, 5, 1) == blocks(cells, 5, 1)
+    assert blocks(cells, 5, 1) != blocks(cells, 5, 2)
+
+
+def test_orders_are_uniform() -> None:
+    firsts = Counter(block[0] for seed in range(600) for block in blocks(["a", "b", "c"], 1, seed))
+    assert all(150 < count < 250 for count in firsts.values())

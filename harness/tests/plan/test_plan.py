@@ -1,0 +1,85 @@
+"""A plan holds every trial in order; anything wrong in the request is one sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.factors import parse_set
+from benchbook.plan.plan import Plan, plan, trial_dataset
+
+CATALOGUE = Catalogue()
+
+
+def made(*sets: str, **options: Any) -> Plan:
+    return plan(CATALOGUE, "quickstart", chosen=parse_set(list(sets)), **options)
+
+
+def test_quickstart() -> None:
+    planned = made(order_seed=1)
+    assert planned.systems() != []
+    assert len(planned.trials) == 3 * len(planned.cells())
+    assert [trial.index for trial in planned.trials] == list(range(len(planned.trials)))
+    assert len({trial.trial_id for trial in planned.trials}) == len(planned.trials)
+
+
+def test_the_text_reads_back_as_the_same_plan() -> None:
+    planned = made(order_seed=1)
+    assert Plan.parse(json.loads(planned.text())) == planned
+
+
+def test_set_replaces_levels_and_keeps_types() -> None:
+    planned = made("system=duckdb", "batch_size=100,2000")
+    assert {trial.levels["batch_size"] for trial in planned.trials} == {100, 2000}
+    assert planned.cells() != made("system=duckdb").cells()
+
+
+def test_a_dataset_parameter_can_be_a_factor() -> None:
+    planned = made("system=duckdb", "scale=8,9")
+    assert {trial_dataset(planned, trial.levels).typed().scale for trial in planned.trials} == {8, 9}
+
+
+def test_the_profile_replaces_parameters_and_options() -> None:
+    smoke, quick = made(profile_name="smoke"), made()
+    assert smoke.dataset["parameters"]["scale"] == 8
+    assert smoke.phases[1]["options"]["queries"] < quick.phases[1]["options"]["queries"]
+
+
+@pytest.mark.parametrize(
+    ("sets", "options", "words"),
+    [
+        (["sytem=duckdb"], {}, ['factor "sytem"', 'Did you mean "system"']),
+        (["system=duckdbb"], {}, ['system "duckdbb"', 'Did you mean "duckdb"']),
+        (["arm=vanila"], {}, ['arm "vanila"', 'Did you mean "vanilla"']),
+        (["storage=locl"], {}, ['storage "locl"', 'Did you mean "local"']),
+        (["batch_size=many"], {}, ['"many" is not a whole number']),
+        (["batch_size=0"], {}, ["batch_size = 0"]),
+        (["scale=0"], {}, ["scale = 0"]),
+        (["batch_size"], {}, ["factor=level"]),
+        (["batch_size=1,"], {}, ["factor=level"]),
+        (["batch_size=1,1"], {}, ["given twice"]),
+        (["batch_size=1", "batch_size=2"], {}, ["set twice"]),
+        ([], {"profile_name": "quik"}, ['profile "quik"', 'Did you mean "quick"']),
+        ([], {"profile_name": "published"}, ['profile "published"', "quick"]),
+        ([], {"trials": 0}, ["--trials 0"]),
+    ],
+)
+def test_a_wrong_request_is_one_sentence(sets: list[str], options: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(RequestError) as caught:
+        made(*sets, **options)
+    for word in words:
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_smoke_covers_every_workload() -> None:
+    for slug in CATALOGUE.names("experiment"):
+        smoke = plan(CATALOGUE, slug, "smoke")
+        declared = CATALOGUE.experiment(slug)
+        assert {phase["workload"] for phase in smoke.phases} == {phase.workload for phase in declared.phases}
+        for factor, levels in declared.factors.items():
+            planned = {trial.levels[factor] for trial in smoke.trials}
+            assert len(planned) >= min(2, len(levels)), factor
