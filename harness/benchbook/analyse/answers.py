@@ -1,0 +1,180 @@
+"""Answers compared query by query across systems and trials: a comparison of speed needs the same work."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KEY_COLUMNS = ("time_ns", "host")
+"""Columns that identify a row of an answer; all others are values."""
+RELATIVE = 1e-9
+ABSOLUTE = 1e-9
+FEWEST_INSTANCES = 20
+KEPT = 50
+"""Differences kept to be shown; all are counted."""
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One system's answer to one query in one trial."""
+
+    system: str
+    trial_id: str
+    query_type: str
+    query_id: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two answers to one query differ; ``what``: value, row (only one has it) or columns."""
+
+    query_type: str
+    query_id: str
+    what: str
+    row: dict[str, Cell]
+    """The key of the row."""
+    column: str | None
+    a_system: str
+    a_trial: str
+    a: Any
+    b_system: str
+    b_trial: str
+    b: Any
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing all answers of a run."""
+
+    queries: int
+    compared: int
+    """Answers that were held against another answer to the same query."""
+    differing: int
+    differences: tuple[Difference, ...]
+    empty_everywhere: tuple[str, ...]
+    """Queries that every system answered with no rows: they prove nothing, so they fail."""
+    unanswered: tuple[str, ...]
+    """Queries that a system left without an answer, as ``query_id: system``."""
+    too_few: tuple[str, ...]
+    """Query types with fewer than 20 instances: a note, no failure."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the systems may be compared."""
+        return bool(self.compared) and not (self.differing or self.empty_everywhere or self.unanswered)
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
+    """Make answers of rows of table ``answers`` joined with ``system``: columns and rows as JSON text."""
+    return [
+        Answer(
+            row["system"],
+            row["trial_id"],
+            row["query_type"],
+            row["query_id"],
+            tuple(json.loads(row["columns"] or "[]")),
+            tuple(tuple(held) for held in json.loads(row["rows"] or "[]")),
+        )
+        for row in rows
+    ]
+
+
+def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE) -> Comparison:
+    """Compare the answers of all systems and trials to each query with the first system's first one.
+
+    Column names and keys must be the same; floats must agree within either tolerance; whole numbers,
+    texts and nulls must be equal. The order of rows is free.
+    """
+    by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
+    for answer in answers:
+        by_query[answer.query_type, answer.query_id].append(answer)
+    systems = {answer.system for answer in answers}
+    compared, differing = 0, 0
+    kept: list[Difference] = []
+    empty, unanswered = [], []
+    for (_, query_id), held in sorted(by_query.items()):
+        first, *others = sorted(held, key=lambda answer: (answer.system, answer.trial_id))
+        if not any(answer.rows for answer in held):
+            empty.append(query_id)
+        unanswered += [f"{query_id}: {name}" for name in sorted(systems - {one.system for one in held})]
+        for other in others:
+            compared += 1
+            found = _differences(first, other, relative, absolute)
+            differing += len(found)
+            kept += found[: max(0, KEPT - len(kept))]
+    instances: dict[str, int] = defaultdict(int)
+    for query_type, _ in by_query:
+        instances[query_type] += 1
+    too_few = tuple(sorted(name for name, count in instances.items() if count < FEWEST_INSTANCES))
+    return Comparison(
+        len(by_query), compared, differing, tuple(kept), tuple(empty), tuple(unanswered), too_few
+    )
+
+
+def _differences(a: Answer, b: Answer, relative: float, absolute: float) -> list[Difference]:
+    def differ(what: str, row: dict[str, Cell], column: str | None, of_a: object, of_b: object) -> Difference:
+        return Difference(
+            a.query_type, a.query_id, what, row, column, a.system, a.trial_id, of_a, b.system, b.trial_id, of_b
+        )  # fmt: skip
+
+    if a.columns != b.columns:
+        return [differ("columns", {}, None, list(a.columns), list(b.columns))]
+    if a.rows == b.rows:
+        return []
+    keys = [place for place, name in enumerate(a.columns) if name in KEY_COLUMNS]
+    of_a, of_b = _by_key(a, keys), _by_key(b, keys)
+    found = []
+    for key in sorted(of_a.keys() | of_b.keys(), key=repr):
+        named = {a.columns[place]: value for place, value in zip(keys, key[:-1], strict=True)}
+        left, right = of_a.get(key), of_b.get(key)
+        if left is None or right is None:
+            found.append(differ("row", named, None, left and list(left), right and list(right)))
+            continue
+        found += [
+            differ("value", named, a.columns[place], one, two)
+            for place, (one, two) in enumerate(zip(left, right, strict=False))
+            if place not in keys and not _same(one, two, relative, absolute)
+        ]
+        if len(left) != len(right):
+            found.append(differ("row", named, None, list(left), list(right)))
+    return found
+
+
+def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:
+    """Return key → row; rows of one key are told apart by their number in order of their values."""
+    held: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = defaultdict(list)
+    for row in answer.rows:
+        held[tuple(row[place] if place < len(row) else None for place in keys)].append(row)
+    return {
+        (*key, number): row
+        for key, rows in held.items()
+        for number, row in enumerate(sorted(rows, key=_sortable))
+    }
+
+
+def _sortable(row: tuple[Cell, ...]) -> list[tuple[int, float, str]]:
+    return [
+        (0, float(value), "") if isinstance(value, int | float) else (1, 0.0, str(value)) for value in row
+    ]
+
+
+def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
+    if isinstance(a, bool) or isinstance(b, bool) or not _number(a) or not _number(b):
+        return a == b and type(a) is type(b)
+    assert isinstance(a, int | float)
+    assert isinstance(b, int | float)
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+
+
+def _number(value: Cell) -> bool:
+    return isinstance(value, int | float)

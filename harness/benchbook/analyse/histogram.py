@@ -1,0 +1,120 @@
+"""Latency histograms: decoded, merged without loss, and read as percentiles in seconds.
+
+Percentiles are always those of merged histograms; percentiles of parts are never averaged.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9, 100.0)
+_SECONDS = 1e-9
+"""Histograms hold nanoseconds."""
+_LARGEST_NS = 10**15
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A decoded histogram (or several merged ones); times in seconds."""
+
+    _held: Any
+
+    @property
+    def count(self) -> int:
+        """Operations in it."""
+        return int(self._held.get_total_count())
+
+    @property
+    def mean(self) -> float | None:
+        """Mean latency, s; None for an empty histogram."""
+        if not self.count:
+            return None
+        total = sum(number * (low + high) / 2 for low, high, number in self.bars)
+        return total / self.count * _SECONDS
+
+    @cached_property
+    def bars(self) -> list[tuple[int, int, int]]:
+        """The filled bars in order: lowest and highest value (ns), operations."""
+        held = self._held
+        found = []
+        for index, number in enumerate(held.counts):
+            if number:
+                low = held.get_value_from_index(index)
+                found.append((low, held.get_highest_equivalent_value(low), int(number)))
+        return found
+
+    @cached_property
+    def _reached(self) -> list[int]:
+        """Operations up to and with each bar."""
+        return list(accumulate(number for _, _, number in self.bars))
+
+    def percentile(self, percentile: float) -> float | None:
+        """Return the latency (s) that ``percentile`` (0 to 100) of operations did not exceed."""
+        if not self.count:
+            return None
+        wanted = max(1, int(min(percentile, 100.0) * self.count / 100 + 0.5))
+        return self.bars[bisect_left(self._reached, wanted)][1] * _SECONDS
+
+    def curve(self) -> list[tuple[float, float]]:
+        """Return (percentile, latency in s) for every filled bar: the whole distribution, for a plot."""
+        return [
+            (100.0 * reached / self.count, high * _SECONDS)
+            for (_, high, _), reached in zip(self.bars, self._reached, strict=True)
+        ]
+
+    def encode(self) -> str:
+        """Return it as HdrHistogram V2, base64: what it was decoded from."""
+        encoded: bytes = self._held.encode()
+        return encoded.decode("ascii")
+
+
+def decode(encoded: str) -> Histogram:
+    """Decode a histogram; raise ValueError where the text is none."""
+    return Histogram(_decoded(encoded))
+
+
+def merge(encoded: Iterable[str]) -> Histogram:
+    """Merge histograms of one precision without loss; raise ValueError for none, or for different ones."""
+    merged: Any = None
+    for text in encoded:
+        held = _decoded(text)
+        if merged is None:
+            merged = held
+        elif _shape(held) != _shape(merged):
+            raise ValueError("histograms of different ranges or precisions cannot be merged without loss")
+        else:
+            merged.add(held)
+    if merged is None:
+        raise ValueError("there is no histogram to merge")
+    return Histogram(merged)
+
+
+def percentiles(encoded: Iterable[str], wanted: Sequence[float] = PERCENTILES) -> dict[float, float | None]:
+    """Return percentile → latency (s) of all histograms merged."""
+    merged = merge(encoded)
+    return {percentile: merged.percentile(percentile) for percentile in wanted}
+
+
+def _shape(held: Any) -> tuple[int, ...]:
+    return held.bucket_count, held.sub_bucket_count, held.unit_magnitude, held.word_size
+
+
+def _decoded(encoded: str) -> Any:
+    from hdrh.codec import HdrHistogramEncoder
+    from hdrh.histogram import HdrHistogram
+
+    try:
+        content = HdrHistogramEncoder.decode(encoded)
+        head = content.payload
+        lowest, highest = head.lowest_trackable_value, head.highest_trackable_value
+        if not (1 <= lowest < highest <= _LARGEST_NS and 1 <= head.significant_figures <= 5):
+            # Checked before memory for its bars is taken.
+            raise ValueError(f"it claims values from {lowest} to {highest}")
+        return HdrHistogram(lowest, highest, head.significant_figures, hdr_payload=content)
+    except Exception as error:
+        raise ValueError(f"this is no HdrHistogram in base64: {error or type(error).__name__}") from error

@@ -1,0 +1,59 @@
+"""Whether a phase ran at one pace: a label for its series of intervals, by a stated rule.
+
+``short``: fewer than 8 intervals, nothing can be said. ``drifting``: over the second half the rate has a
+trend (Mann-Kendall, 5 % level) that changes it by more than 10 %. ``warming``: no drift, and the median
+of the first quarter is more than 10 % off that of the second half. ``steady``: neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import Literal
+
+Label = Literal["steady", "warming", "drifting", "short"]
+
+FEWEST = 8
+TOLERANCE = 0.1
+_LEVEL = 1.96
+"""Two-sided 5 % of the normal distribution."""
+
+
+def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
+    """Label the rates (or latencies) of equal intervals of one phase, in order of time.
+
+    >>> label([5.0, 8.0] + [10.0] * 8)
+    'warming'
+    """
+    if len(rates) < FEWEST:
+        return "short"
+    later = rates[len(rates) // 2 :]
+    level = median(later)
+    if level == 0:
+        return "steady" if not any(rates) else "drifting"
+    if _has_trend(later) and abs(_slope(later)) * (len(later) - 1) > tolerance * abs(level):
+        return "drifting"
+    first = median(rates[: len(rates) // 4])
+    return "warming" if abs(first - level) > tolerance * abs(level) else "steady"
+
+
+def _slope(values: Sequence[float]) -> float:
+    """Return the change from one interval to the next: the median of all pairs (Theil 1950, Sen 1968)."""
+    return median(
+        (values[later] - values[earlier]) / (later - earlier)
+        for earlier in range(len(values))
+        for later in range(earlier + 1, len(values))
+    )
+
+
+def _has_trend(values: Sequence[float]) -> bool:
+    """Mann-Kendall: whether more pairs rise than fall (or fall than rise) beyond chance."""
+    count = len(values)
+    score = sum(
+        (values[later] > values[earlier]) - (values[later] < values[earlier])
+        for earlier in range(count)
+        for later in range(earlier + 1, count)
+    )
+    spread = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
+    return max(abs(score) - 1, 0) / spread > _LEVEL
