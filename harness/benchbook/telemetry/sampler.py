@@ -1,0 +1,262 @@
+"""The sampling thread of a trial.
+
+Server and client are process trees. Those of an embedded system are the same processes: hand over lists
+that are equal and both scopes show the same numbers, each of them the whole process, which is all that can be
+said. A phase lasts until the next one begins; a command that the harness runs and waits for meanwhile counts
+as the client's processor time.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from benchbook.telemetry import machine
+from benchbook.telemetry.ledger import Ledger, Tree
+from benchbook.telemetry.metric import UNITS, Sample
+from benchbook.telemetry.phase import Phase, Reading, Summary
+from benchbook.telemetry.process import TICKS, Usage, pss
+
+OUTSIDE = "overhead"
+"""The phase before the first one, and between two where the engine says so: the harness's own time."""
+
+FIRST_WAIT_SECONDS = 0.125
+"""After a boundary the wait doubles from here up to the interval, so that short phases have samples too."""
+
+PSS_EVERY_SECONDS = 10.0
+PSS_DEAR_SECONDS = 0.005
+"""A process whose PSS took longer to read is not asked again."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the sampling itself took."""
+
+    samples: int
+    cpu_seconds: float
+    """Processor time of the sampling, in the kernel too, the sink's among it."""
+    longest_seconds: float
+    """Wall time of the longest sample."""
+
+
+class Telemetry:
+    """Samples a trial from ``with`` to its end; ``phase`` marks where a phase begins.
+
+    ``sink`` gets the list of samples of each moment, from the sampling thread or from within ``phase``, never
+    two at once. Counters are handed over as they stand, cumulative; at a boundary the same reading is handed
+    over twice, as the last of one phase and the first of the next. A sink that fails ends the handing over;
+    its error is raised by the next ``phase`` or at the end.
+    """
+
+    def __init__(
+        self,
+        server_pids: Callable[[], list[int]],
+        client_pids: Callable[[], list[int]],
+        data_folder: Path,
+        sink: Callable[[list[Sample]], None],
+        interval_seconds: float = 1.0,
+    ) -> None:
+        """Prepare; the two functions name the processes, roots suffice, and are called for each sample."""
+        self._pids = {"server": server_pids, "client": client_pids}
+        self._device = machine.device(data_folder)
+        self._sink = sink
+        self._interval = interval_seconds
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="telemetry", daemon=True)
+        self._ending = False
+        self._failure: Exception | None = None
+        self._name = OUTSIDE
+        self._phases: dict[str, Phase] = {}
+        self._begin: tuple[float, Reading] = (0.0, {})
+        self._most: Reading = {}
+        self._wait = FIRST_WAIT_SECONDS
+        self._due = 0.0
+        self._pss_due = 0.0
+        self._pss_dear: set[int] = set()
+        self._cost = Cost(0, 0.0, 0.0)
+
+    def __enter__(self) -> Self:
+        self._origin = time.monotonic()
+        self._ledger = Ledger(os.getpid(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS))
+        self._boundary(OUTSIDE)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ending = True
+        self._wake.set()
+        self._thread.join()
+        self._boundary(None)
+        if kind is None:
+            self._raise_failure()
+
+    def phase(self, name: str) -> float:
+        """End the phase that runs and begin ``name``; return the seconds since the start of the trial."""
+        self._raise_failure()
+        seconds = self._boundary(name)
+        self._wake.set()
+        return seconds
+
+    def summary(self) -> dict[str, Summary]:
+        """Return phase → numbers of that phase, in the order the phases began; whole after the end."""
+        with self._lock:
+            return {name: phase.summary() for name, phase in self._phases.items()}
+
+    def cost(self) -> Cost:
+        """Return what the sampling took so far."""
+        return self._cost
+
+    @property
+    def cost_seconds(self) -> float:
+        """Processor time of the sampling so far, in seconds."""
+        return self._cost.cpu_seconds
+
+    def _work(self) -> None:
+        while not self._ending:
+            if self._wake.wait(max(0.0, self._due - time.monotonic())):
+                self._wake.clear()  # a phase began: the wait starts anew
+                continue
+            with self._lock:
+                if self._ending:
+                    return
+                try:
+                    self._sample()
+                except Exception as error:  # a thread that dies in silence would leave a gap nobody sees
+                    self._failure = error
+                    return
+
+    def _boundary(self, name: str | None) -> float:
+        """Take a reading that ends the running phase and begins ``name``; None ends the last one."""
+        with self._lock:
+            self._pss_due = 0.0
+            seconds, reading = self._sample(hand_over=self._cost.samples > 0)
+            if self._cost.samples > 1:
+                begun, begin = self._begin
+                self._phases.setdefault(self._name, Phase()).add(seconds - begun, begin, reading, self._most)
+            if name is not None:
+                begun_cpu = time.thread_time()
+                self._name, self._begin, self._most = name, (seconds, reading), {}
+                self._ledger.begin_phase()
+                self._wait = FIRST_WAIT_SECONDS
+                self._due = time.monotonic() + self._wait
+                self._hand_over(seconds, reading)
+                self._charge(0, time.thread_time() - begun_cpu, 0.0)
+            return seconds
+
+    def _sample(self, hand_over: bool = True) -> tuple[float, Reading]:
+        begun, begun_cpu = time.monotonic(), time.thread_time()
+        reading = self._read()
+        seconds = begun - self._origin
+        for scope in ("server", "client"):
+            key = (scope, "rss_peak_bytes")
+            if key in reading:
+                self._most[key] = max(reading[key], self._most.get(key, 0.0))
+        if hand_over:
+            self._hand_over(seconds, reading)
+        self._due = begun + self._wait
+        self._wait = min(self._interval, 2 * self._wait)
+        self._charge(1, time.thread_time() - begun_cpu, time.monotonic() - begun)
+        return seconds, reading
+
+    def _read(self) -> Reading:
+        children, own = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
+        self._ledger.update(
+            {name: _asked(pids) for name, pids in self._pids.items()},
+            Usage(children.ru_utime, children.ru_stime),
+        )
+        reading: Reading = {
+            ("harness", "cpu_user_seconds"): own.ru_utime,
+            ("harness", "cpu_system_seconds"): own.ru_stime,
+        }
+        for name, tree in self._ledger.trees.items():
+            reading |= {(name, metric): value for metric, value in _tree(tree).items()}
+        reading |= {("machine", metric): value for metric, value in machine.counters(self._device).items()}
+        if time.monotonic() >= self._pss_due:
+            self._pss_due = time.monotonic() + PSS_EVERY_SECONDS
+            reading |= self._pss()
+        return reading
+
+    def _pss(self) -> Reading:
+        found: Reading = {}
+        for name, tree in self._ledger.trees.items():
+            sizes = [self._pss_of(followed.last.pid) for followed in tree.living]
+            known = [size for size in sizes if size is not None]
+            if known and len(known) == len(sizes):
+                found[name, "pss_bytes"] = sum(known)
+        return found
+
+    def _pss_of(self, pid: int) -> int | None:
+        if pid in self._pss_dear:
+            return None
+        begun = time.monotonic()
+        size = pss(pid)
+        if time.monotonic() - begun > PSS_DEAR_SECONDS:
+            self._pss_dear.add(pid)
+        return size
+
+    def _hand_over(self, seconds: float, reading: Reading) -> None:
+        if self._failure is not None:
+            return
+        samples = [
+            {
+                "phase": self._name,
+                "seconds": round(seconds, 6),
+                "scope": scope,
+                "metric": metric,
+                "value": value,
+                "unit": UNITS[scope][metric],
+            }
+            for (scope, metric), value in reading.items()
+        ]
+        try:
+            self._sink(samples)
+        except Exception as error:  # whatever the trouble, the engine shall hear of it
+            self._failure = error
+
+    def _charge(self, samples: int, cpu_seconds: float, seconds: float) -> None:
+        cost = self._cost
+        self._cost = Cost(
+            cost.samples + samples, cost.cpu_seconds + cpu_seconds, max(cost.longest_seconds, seconds)
+        )
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+
+def _asked(pids: Callable[[], list[int]]) -> list[int]:
+    """Return the pids; none where asking fails, as it may when a server has just died."""
+    try:
+        return pids()
+    except Exception:  # the trial's own calls report a dead server; sampling goes on
+        return []
+
+
+def _tree(tree: Tree) -> dict[str, float]:
+    found: dict[str, float] = {
+        "cpu_user_seconds": tree.usage.user,
+        "cpu_system_seconds": tree.usage.system,
+        "processes": len(tree.living),
+    }
+    if tree.bytes_known:
+        found |= {"read_bytes": tree.usage.read, "write_bytes": tree.usage.written}
+    if tree.living:
+        now = [followed.last for followed in tree.living]
+        found["rss_bytes"] = sum(process.rss for process in now)
+        found["rss_peak_bytes"] = sum(followed.peak for followed in tree.living)
+        found["threads"] = sum(process.threads for process in now)
+        files = [process.open_files for process in now if process.open_files is not None]
+        if len(files) == len(now):
+            found["open_files"] = sum(files)
+    return found
