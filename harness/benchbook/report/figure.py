@@ -79,11 +79,13 @@ class Figures:
     """Several figures side by side where the page is wide enough."""
 
     figures: Sequence[Figure]
+    note: str = ""
 
     def html(self) -> str:
         """Return the figures in a grid of the page."""
-        return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>'
+        note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
+        return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>{note}'
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
-        return {"text/html": self.html(), "text/plain": plain}
+        return {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}

@@ -25,7 +25,7 @@ MIX_VARIABLE = "BENCHBOOK_MIX"
 """Set to 1 by whoever wants trials of different data or configurations in one report all the same."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One run of the results folder. Frames are read when they are first asked for."""
 

@@ -65,18 +65,15 @@ def curves(run: Run, phase: str) -> list[Curve]:
         if not encoded:
             continue
         merged = histogram.merge(encoded)
-        count = int(merged.get_total_count())
-        if count == 0:
+        if not merged.count:
             continue
-        nines = [count ** (step / (STEPS - 1)) for step in range(STEPS)]
-        wanted = [100.0 * (1 - 1 / nine) for nine in nines]
-        found = histogram.percentiles(merged, [*wanted, *SHOWN])
+        nines = [merged.count ** (step / (STEPS - 1)) for step in range(STEPS)]
         made.append(
             Curve(
                 cell,
-                count,
-                tuple((nine, found[percentile]) for nine, percentile in zip(nines, wanted, strict=True)),
-                tuple(found[percentile] for percentile in SHOWN),
+                merged.count,
+                tuple((nine, merged.percentile(100.0 * (1 - 1 / nine)) or 0.0) for nine in nines),
+                tuple(merged.percentile(percentile) or 0.0 for percentile in SHOWN),
             )
         )
     return made

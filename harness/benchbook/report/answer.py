@@ -1,0 +1,106 @@
+"""Whether the systems of a run gave the same answers, and the rows where they did not."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from typing import TYPE_CHECKING
+
+from benchbook.report import fact
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+if TYPE_CHECKING:
+    from benchbook.analyse.answers import Comparison
+
+DEFAULT_TOLERANCE = 1e-9
+"""Largest relative difference of equal floats where the dataset's declaration is not with the run."""
+SHOWN = 30
+"""Differing rows that a table shows."""
+
+
+def tolerance(run: Run) -> float:
+    """Return the float tolerance that the run's dataset declares, a relative difference."""
+    folder = run.results / "runs" / run.run_id / "declared"
+    for file in sorted(folder.glob("dataset*.toml")):
+        try:
+            return float(tomllib.loads(file.read_text(encoding="utf-8"))["float_tolerance"])
+        except (OSError, ValueError, KeyError):
+            continue
+    return DEFAULT_TOLERANCE
+
+
+@functools.cache
+def _compared(run: Run) -> tuple[Comparison, ...]:
+    import polars as pl
+
+    from benchbook.analyse import answers
+
+    trials = run.ok.select("trial_id", "system", pl.col("dataset_digest").fill_null(""))
+    rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
+    groups = [rows.filter(pl.col("dataset_digest") == one) for one in rows["dataset_digest"].unique(maintain_order=True)]
+    return tuple(answers.compare(answers.from_rows(group.to_dicts()), tolerance(run)) for group in groups)
+
+
+def comparisons(run: Run) -> tuple[Comparison, ...]:
+    """Return what came of comparing all answers, one entry for each dataset of the run; worked out once."""
+    return _compared(run)
+
+
+def faults(run: Run) -> list[str]:
+    """Return in words why the answers do not show that the systems did the same work; empty where they do."""
+    if run.ok["system"].n_unique() < 2 or not run.phases("query"):
+        return []
+    found = comparisons(run)
+    if not found:
+        return ["no answers were recorded, so nobody knows whether the systems did the same work"]
+    words = []
+    if differing := sum(one.differing for one in found):
+        types = sorted({difference.query_type for one in found for difference in one.differences})
+        words.append(f"the systems answered {', '.join(types)} differently in {differing} places")
+    if empty := [name for one in found for name in one.empty_everywhere]:
+        words.append(f"every system answered {_some(empty)} with no rows, which proves nothing")
+    if unanswered := [name for one in found for name in one.unanswered]:
+        words.append(f"no answer was given to {_some(unanswered)}")
+    return words
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def table(run: Run) -> Table | Words:
+    """Return the differing rows, or the sentence that the answers agree."""
+    if not run.phases("query"):
+        return missing("The comparison of answers", "this run has no queries")
+    found = comparisons(run)
+    rows = []
+    for one in found:
+        for difference in one.differences:
+            where = ", ".join(f"{key} {value}" for key, value in difference.row.items())
+            rows.append(
+                [
+                    difference.query_id,
+                    where or difference.what,
+                    difference.column or "the whole row",
+                    f"{difference.a_system}: {fact.text(difference.a)}",
+                    f"{difference.b_system}: {fact.text(difference.b)}",
+                ]
+            )
+    if rows:
+        caption = f"The first {SHOWN} of {sum(one.differing for one in found)} differences" if len(rows) > SHOWN else ""
+        return Table(["Query", "Row", "Column", "One answer", "Another"], rows[:SHOWN], caption)
+    words = faults(run)
+    if words:
+        return Words(f"The answers cannot be held against each other: {'; '.join(words)}.")
+    queries = sum(one.queries for one in found)
+    compared = sum(one.compared for one in found)
+    if not compared:
+        return missing("The comparison of answers", "only one answer to each query was recorded")
+    few = sorted({name for one in found for name in one.too_few})
+    note = f" Fewer than 20 queries were compared of {', '.join(few)}." if few else ""
+    return Words(
+        f"The answers agree: {queries} queries, {compared} answers held against the first one, columns and keys "
+        f"the same, floats within a relative difference of {tolerance(run):g}.{note}"
+    )

@@ -1,0 +1,95 @@
+"""The position effect: does a trial's place within its block change its result?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchbook.report import estimate as estimates_of
+from benchbook.report import quantity, theme
+from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.figure import Figure
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+TITLE = "Effect of the position within a block"
+
+
+def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figure | Words:
+    """Draw each trial's value over its cell's mean, against its position within the block."""
+    loads = run.phases("load")
+    name = phase or (loads[0] if loads else "load")
+    found = [estimate for estimate in estimates(run, name, metric) if estimate.value and len(estimate.points) > 1]
+    points = [
+        (estimate, point.position, point.value / estimate.value, point.block)
+        for estimate in found
+        for point in estimate.points
+        if estimate.value and point.value > 0
+    ]
+    positions = sorted({position for _, position, _, _ in points})
+    if len(positions) < 2:
+        return missing(TITLE, "it needs at least two positions in a block and two trials a cell")
+    means = {
+        place: estimates_of.mean([ratio for _, position, ratio, _ in points if position == place])
+        for place in positions
+    }
+    return Figure(TITLE, _draw(found, points, means), _alternative(means), _table(means, points))
+
+
+Means = dict[int, tuple[float | None, float | None, float | None]]
+Points = list[tuple[Estimate, int, float, int]]
+
+
+def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
+    import altair as alt
+
+    labels = [estimate.cell.label for estimate in found]
+    systems = [estimate.cell.system for estimate in found]
+    rows = [
+        {"cell": estimate.cell.label, "position": position + 1, "percent": 100 * (ratio - 1), "block": block}
+        for estimate, position, ratio, block in points
+    ]
+    bars = [
+        {"position": place + 1, "percent": 100 * (value - 1), "low": low and 100 * (low - 1), "high": high and 100 * (high - 1)}
+        for place, (value, low, high) in means.items()
+        if value is not None
+    ]  # fmt: skip
+    x = alt.X("position:O", title="Position within the block", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("percent:Q", title="Difference from the cell's mean (%)", scale=alt.Scale(zero=True), axis=alt.Axis(format="+~g"))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[row for row in bars if row["low"] is not None]))
+        .mark_rule(strokeWidth=9, opacity=0.18, strokeCap="round")
+        .encode(x=x, y=alt.Y("low:Q", title=y.title), y2="high:Q"),
+        alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(y=alt.Y("zero:Q", title=y.title)),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(filled=False, strokeWidth=1.6)
+        .encode(
+            x=x, y=y,
+            color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), alt.Tooltip("percent:Q", format="+.2~f", title="difference, %")],
+        ),
+        alt.Chart(alt.InlineData(values=bars)).mark_tick(thickness=2, size=26, color="currentColor").encode(x=x, y=y),
+    ).properties(width="container", height=180)  # fmt: skip
+
+
+def _percent(ratio: float | None) -> str:
+    return quantity.MISSING if ratio is None else f"{100 * (ratio - 1):+.1f} %"
+
+
+def _alternative(means: Means) -> str:
+    parts = [f"position {place + 1} {_percent(value)}" for place, (value, _, _) in means.items()]
+    return f"{TITLE}: mean difference from the cell's own mean by position: {', '.join(parts)}."
+
+
+def _table(means: Means, points: Points) -> Table:
+    rows = [
+        [
+            str(place + 1),
+            str(sum(position == place for _, position, _, _ in points)),
+            _percent(value),
+            f"{_percent(low)} to {_percent(high)}" if low is not None else "none: fewer than 3 trials",
+        ]
+        for place, (value, low, high) in means.items()
+    ]
+    return Table(["Position", "Trials", "Mean difference", "95 % interval"], rows, numeric=frozenset({"Trials", "Mean difference"}))

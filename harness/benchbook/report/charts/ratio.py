@@ -1,0 +1,129 @@
+"""Ratios to the baseline with their 95 % intervals and a line at 1: what the comparison rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchbook.report import quantity, theme, versus
+from benchbook.report.comparison import refused
+from benchbook.report.figure import Figure
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.versus import Versus
+from benchbook.report.words import Words, missing
+
+ROW_HEIGHT = 30
+
+
+def chart(run: Run) -> Figure | Words:
+    """Draw every metric's ratio of each cell to the baseline."""
+    base = versus.baseline(run)
+    title = f"Ratio to {base.label}" if base else "Ratio to a baseline"
+    if words := refused(run, title):
+        return words
+    if base is None:
+        return missing(title, "no trial of this run counts")
+    found = [one for phase, metric in versus.metrics(run) for one in versus.against(run, phase, metric, base)]
+    if not found:
+        return missing(title, "no second system was measured in the same blocks")
+    return Figure(title, _draw(found, base.label), _alternative(found, title), _table(found))
+
+
+def label(one: Versus) -> str:
+    """Return what a ratio is of: the metric and, for queries, the type."""
+    title = words_of(one.above.metric).title
+    return title if one.above.phase in ("trial", "load") else f"{title}, {one.above.phase}"
+
+
+def better(one: Versus) -> str:
+    """Say which side of 1 is better for the cell that is compared."""
+    return {"higher": "above 1 is better", "lower": "below 1 is better"}.get(one.above.direction, "")
+
+
+def _draw(found: list[Versus], base: str) -> Any:
+    import altair as alt
+
+    labels = list(dict.fromkeys(one.cell.label for one in found))
+    systems = [next(one.cell.system for one in found if one.cell.label == name) for name in labels]
+    order = list(dict.fromkeys(label(one) for one in found))
+    points = [
+        {"row": label(one), "cell": one.cell.label, "ratio": ratio, "block": block}
+        for one in found
+        for block, ratio in one.points
+    ]
+    means = [
+        {
+            "row": label(one),
+            "cell": one.cell.label,
+            "ratio": one.value,
+            "low": one.ratio.low,
+            "high": one.ratio.high,
+            "words": _words(one),
+            "better": better(one),
+        }
+        for one in found
+    ]
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    y = alt.Y(
+        "row:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=order, padding=0.2),
+        axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=14),
+    )
+    offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
+    x = alt.X("ratio:Q", title=f"Ratio to {base} (logarithmic)", scale=scale, axis=alt.Axis(format="~g"))
+    paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8).encode(x=alt.X("one:Q", scale=scale, title=x.title)),
+        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
+        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=x.title), x2="high:Q", color=paint),
+        alt.Chart(alt.InlineData(values=points))
+        .mark_point(filled=False, strokeWidth=1.5, size=38)
+        .encode(
+            y=y, yOffset=offset, x=x, color=paint, shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            tooltip=[alt.Tooltip("row:N"), alt.Tooltip("cell:N"), alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g")],
+        ),
+        alt.Chart(alt.InlineData(values=means))
+        .mark_tick(thickness=2.5, size=18, opacity=1)
+        .encode(
+            y=y, yOffset=offset, x=x, color=paint,
+            tooltip=[alt.Tooltip("row:N"), alt.Tooltip("cell:N"), alt.Tooltip("words:N", title="ratio"), alt.Tooltip("better:N")],
+        ),
+    ).properties(width="container", height=len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1)))  # fmt: skip
+
+
+def _interval(one: Versus) -> str:
+    if one.ratio.low is None or one.ratio.high is None:
+        return f"no interval: {one.ratio.reason}"
+    return f"{quantity.number(one.ratio.low)} to {quantity.number(one.ratio.high)}"
+
+
+def _words(one: Versus) -> str:
+    return f"{quantity.number(one.value)} ({_interval(one)})"
+
+
+def _alternative(found: list[Versus], title: str) -> str:
+    parts = [f"{label(one)}: {one.cell.label} {_words(one)}" for one in found]
+    return f"{title} with 95 % intervals and a line at 1. {'; '.join(parts)}."
+
+
+def _table(found: list[Versus]) -> Table:
+    rows = [
+        [
+            label(one),
+            one.cell.label,
+            quantity.number(one.value),
+            _interval(one),
+            str(one.ratio.trials),
+            better(one),
+            one.ratio.method,
+        ]
+        for one in found
+    ]
+    columns = ["Metric", "System", "Ratio", "95 % interval", "Paired trials", "Reading", "Method"]
+    return Table(columns, rows, numeric=frozenset({"Ratio", "Paired trials"}))
+
+

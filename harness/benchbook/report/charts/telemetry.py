@@ -1,0 +1,182 @@
+"""Telemetry over time: processor, memory and disk of server, client and machine, one line a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity, theme
+from benchbook.report.cell import Cell
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One series of samples and how it is drawn."""
+
+    title: str
+    scope: str
+    metrics: tuple[str, ...]
+    """Metrics whose sum is drawn, those that were sampled of them."""
+    unit: str
+    cumulative: bool = False
+    """Whether samples count up: then the difference per second is drawn."""
+
+
+CPU = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds")
+
+PANELS = (
+    Panel("Processor use of the server (cores)", "server", CPU, "cores", True),
+    Panel("Processor use of the client (cores)", "client", CPU, "cores", True),
+    Panel("Resident memory of the server", "server", ("rss_bytes",), "B"),
+    Panel("Resident memory of the client", "client", ("rss_bytes",), "B"),
+    Panel("Bytes written by the server per second", "server", ("write_bytes",), "B/s", True),
+    Panel("Bytes written by the client per second", "client", ("write_bytes",), "B/s", True),
+    Panel("Bytes written to the disk per second, by all programs", "machine", ("device_write_bytes",), "B/s", True),
+    Panel("Pressure: share of time a program waited for the disk", "machine", ("psi_io_some_seconds",), "share", True),
+    Panel("Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True),
+)
+"""Systems embedded in the client's process have no server of their own: theirs are the client's panels."""
+
+DRAWN_TRIALS = 3
+"""Trials of a cell that are drawn; the table covers all."""
+DRAWN_SAMPLES = 120
+"""Points of one line; longer series are drawn by the mean of neighbours."""
+MARKED_SAMPLES = 15
+"""Up to so many samples each is marked by a point."""
+HEIGHT = 170
+
+
+@dataclass(frozen=True)
+class Series:
+    """The samples of one trial: (seconds since its start, value)."""
+
+    cell: Cell
+    block: int
+    samples: tuple[tuple[float, float], ...]
+
+
+def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
+    """Draw one figure a panel; panels nobody sampled are named in a sentence below."""
+    figures, absent = [], []
+    for panel in panels:
+        found = series(run, panel)
+        if not found:
+            absent.append(panel.title)
+        elif all(value == 0 for one in found for _, value in one.samples):
+            absent.append(f"{panel.title} (zero in every sample)")
+        else:
+            figures.append(Figure(panel.title, _draw(found, panel), _alternative(found, panel), _table(found, panel)))
+    if not figures:
+        return missing("Telemetry", "no trial of this run that counts has two samples, taken once a second")
+    note = f"One line a trial, at most {DRAWN_TRIALS} of each system; the tables cover all trials."
+    if absent:
+        note += f" Not sampled in this run: {'; '.join(absent)}."
+    return Figures(figures, note)
+
+
+def series(run: Run, panel: Panel) -> list[Series]:
+    """Return the samples of every trial that counts and has at least two of this panel."""
+    import polars as pl
+
+    wanted = (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
+    rows = run.frame("telemetry").filter(wanted).group_by("trial_id", "seconds", maintain_order=True)
+    known = {cell.name: cell for cell in cells_of.cells(run)}
+    taken: dict[str, list[tuple[float, float]]] = {}
+    for trial_id, seconds, value in rows.agg(pl.col("value").sum()).iter_rows():
+        taken.setdefault(trial_id, []).append((seconds, value))
+    made = []
+    for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
+        samples = sorted(taken.get(trial_id, []))
+        if panel.cumulative:
+            samples = _rates(samples)
+        if len(samples) > 1:
+            made.append(Series(known[name], block, tuple(samples)))
+    order = list(known)
+    return sorted(made, key=lambda one: (order.index(one.cell.name), one.block))
+
+
+def _rates(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Differences per second between neighbours; a counter that goes back (a process ended) gives none."""
+    pairs = zip(samples, samples[1:], strict=False)
+    return [
+        (later, (above - below) / (later - earlier))
+        for (earlier, below), (later, above) in pairs
+        if later > earlier and above >= below
+    ]
+
+
+def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
+    size = -(-len(samples) // DRAWN_SAMPLES)
+    groups = [samples[start : start + size] for start in range(0, len(samples), size)]
+    return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
+
+
+def _draw(found: list[Series], panel: Panel) -> Any:
+    import altair as alt
+
+    largest = max(value for one in found for _, value in one.samples)
+    divisor, unit = quantity.scale(largest, panel.unit)
+    cells = list(dict.fromkeys(one.cell for one in found))
+    labels, systems = [cell.label for cell in cells], [cell.system for cell in cells]
+    drawn = [one for cell in cells for one in [one for one in found if one.cell == cell][:DRAWN_TRIALS]]
+    rows = [
+        {
+            "cell": one.cell.label,
+            "block": one.block,
+            "seconds": round(seconds, 3),
+            "value": float(f"{value / divisor:.4g}"),
+        }
+        for one in drawn
+        for seconds, value in _thinned(one.samples)
+    ]
+    few = max(len(one.samples) for one in drawn) <= MARKED_SAMPLES
+    return (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(strokeWidth=1.5, opacity=0.8, point={"size": 22} if few else False)
+        .encode(
+            x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format="~g")),
+            y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(format="~g")),
+            color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
+            strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels)),
+            detail="block:N",
+            tooltip=[
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("block:O"),
+                alt.Tooltip("seconds:Q"),
+                alt.Tooltip("value:Q", format=".3~g", title=unit),
+            ],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
+    """Label, trials, samples, mean and largest of each cell."""
+    made = []
+    for label in dict.fromkeys(one.cell.label for one in found):
+        own = [one for one in found if one.cell.label == label]
+        values = [value for one in own for _, value in one.samples]
+        mean, largest = sum(values) / len(values), max(values)
+        made.append((label, len(own), len(values), _text(mean, panel), _text(largest, panel)))
+    return made
+
+
+def _text(value: float, panel: Panel) -> str:
+    if panel.unit == "share":
+        return quantity.percent(value)
+    return quantity.text(value, "1", "cores") if panel.unit == "cores" else quantity.text(value, panel.unit)
+
+
+def _alternative(found: list[Series], panel: Panel) -> str:
+    parts = [f"{label} {mean} on average, at most {largest}" for label, _, _, mean, largest in _summary(found, panel)]
+    return f"{panel.title} over the time of a trial: {'; '.join(parts)}."
+
+
+def _table(found: list[Series], panel: Panel) -> Table:
+    rows = [[label, str(trials), str(count), mean, largest] for label, trials, count, mean, largest in _summary(found, panel)]
+    return Table(["System", "Trials", "Samples", "Mean", "Largest"], rows, numeric=frozenset({"Trials", "Samples", "Mean", "Largest"}))

@@ -1,0 +1,95 @@
+"""Every comparison of a run: each cell against the baseline, metric by metric, as a ratio with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbook.analyse import ratio, verdict
+from benchbook.analyse.ratio import Ratio
+from benchbook.analyse.verdict import Verdict
+from benchbook.report import cell as cells_of
+from benchbook.report.cell import Cell
+from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.results import Run
+
+
+@dataclass(frozen=True)
+class Versus:
+    """One metric of a cell over the same metric of the baseline."""
+
+    above: Estimate
+    below: Estimate
+    ratio: Ratio
+    """Above over below, paired by block."""
+    errors: int
+    """Operations of either that failed in the phase."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that is compared with the baseline."""
+        return self.above.cell
+
+    @property
+    def value(self) -> float:
+        """The ratio; only comparisons that have one are made."""
+        assert self.ratio.value is not None
+        return self.ratio.value
+
+    @property
+    def points(self) -> list[tuple[int, float]]:
+        """(block, ratio) of each block that has both."""
+        above, below = self.above.by_block, self.below.by_block
+        return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
+
+    def verdict(self) -> Verdict:
+        """Return what may be said of the two."""
+        quality = {"disk_bytes": "compact on disk", "bytes_per_value": "compact on disk"}
+        return verdict.compare(
+            self.above.cell.label,
+            self.below.cell.label,
+            self.ratio,
+            direction="higher" if self.above.direction == "higher" else "lower",
+            errors=self.errors,
+            quality=quality.get(self.above.metric, "fast"),
+        )
+
+
+def baseline(run: Run) -> Cell | None:
+    """Return the cell that the others are compared with: the first that was measured, in the order of cells."""
+    return next((cell for cell in cells_of.cells(run) if cell.ok), None)
+
+
+def metrics(run: Run) -> list[tuple[str, str]]:
+    """Return the (phase, metric) pairs that a run is compared on, in the order of its phases."""
+    pairs = [(phase, "rows_per_second") for phase in run.phases("load")]
+    pairs += [(phase, "latency_p50") for phase in run.phases("query")]
+    return [*pairs, ("trial", "disk_bytes")]
+
+
+def against(run: Run, phase: str, metric: str, base: Cell) -> list[Versus]:
+    """Return each other cell's ratio to ``base`` for one metric, paired by block."""
+    found = estimates(run, phase, metric)
+    below = next((estimate for estimate in found if estimate.cell.name == base.name), None)
+    if below is None:
+        return []
+    made = [versus(run, estimate, below) for estimate in found if estimate.cell.name != base.name]
+    return [one for one in made if one is not None]
+
+
+def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
+    """Compare two cells on one metric; None where no block has a value above zero of both."""
+    found = ratio.ratio(above.by_block, below.by_block)
+    if found.value is None:
+        return None
+    names = (above.cell.name, below.cell.name)
+    return Versus(above, below, found, failed_operations(run, above.phase, names))
+
+
+def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:
+    """Return how many operations of these cells failed in a phase; phase ``trial`` means all phases."""
+    import polars as pl
+
+    trials = run.ok.filter(pl.col("cell").is_in(cells)).select("trial_id")
+    errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
+    chosen = errors if phase == "trial" else errors.filter(pl.col("phase") == phase)
+    return int(chosen["operations"].sum() or 0)
