@@ -11,7 +11,9 @@ from benchbook.errors import BenchbookError
 
 
 def command(
-    strict: Annotated[bool, typer.Option("--strict", help="End with code 2 where something is not controlled.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with code 2 where something is not controlled.")
+    ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
@@ -26,9 +28,13 @@ def command(
     if as_json:
         table.show([*rows, *tools], as_json=True)
     else:
-        table.show([{key: value for key, value in row.items() if key != "check"} for row in rows], as_json=False)
+        table.show(
+            [{key: value for key, value in row.items() if key != "check"} for row in rows], as_json=False
+        )
         print()
-        table.show([{key: value for key, value in row.items() if key != "check"} for row in tools], as_json=False)
+        table.show(
+            [{key: value for key, value in row.items() if key != "check"} for row in tools], as_json=False
+        )
     loose = [control.control for control in controls if control.state == "not controlled"]
     if strict and loose:
         raise BenchbookError(

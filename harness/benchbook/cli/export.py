@@ -23,6 +23,8 @@ def command(
     from benchbook.record.catch_up import catch_up
     from benchbook.record.runs import resolve
 
-    run_id = resolve(results, run)
+    run_id = resolve(results, run).run_id
     catch_up(results)
-    print(export.run(results, run_id, output or Path(f"{run_id}-export"), overwrite=overwrite))
+    folder = output or Path(f"{run_id}-export")
+    export.run(results, run_id, folder, overwrite=overwrite)
+    print(folder)

@@ -14,7 +14,9 @@ KINDS = ("experiments", "systems", "datasets", "storage", "runs")
 
 
 def command(
-    what: Annotated[str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(KINDS)}.")] = "experiments",
+    what: Annotated[
+        str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(KINDS)}.")
+    ] = "experiments",
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:
@@ -22,9 +24,19 @@ def command(
     if what not in KINDS:
         raise unknown("list", what, KINDS)
     if what == "runs":
-        from benchbook.record.runs import listing
+        from benchbook.record.runs import all_runs
 
-        table.show(listing(results), as_json, f"no runs in {results} yet; `bench run quickstart` makes one")
+        rows = [
+            {
+                "run": run.run_id,
+                "experiment": run.experiment,
+                "profile": run.profile,
+                "trials": f"{run.done}/{run.planned}",
+                "created": run.created_at,
+            }
+            for run in all_runs(results)
+        ]
+        table.show(rows, as_json, f"no runs in {results} yet; `bench run quickstart` makes one")
         return
     table.show(_declared(what), as_json)
 
@@ -46,7 +58,10 @@ def _declared(what: str) -> list[dict[str, Any]]:
             {"storage": name, "title": catalogue.storage(name).title} for name in catalogue.names("storage")
         ]
     sets = [catalogue.dataset(name) for name in catalogue.names("dataset")]
-    return [{"dataset": one.name, "rows": one.typed().rows(), "seed": one.seed, "title": one.title} for one in sets]
+    return [
+        {"dataset": one.name, "rows": one.typed().rows(), "seed": one.seed, "title": one.title}
+        for one in sets
+    ]
 
 
 def _experiment(slug: str, experiment: Any) -> dict[str, Any]:

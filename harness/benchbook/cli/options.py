@@ -16,15 +16,19 @@ Run = Annotated[
     str, typer.Argument(metavar="[RUN]", help="A run, the begin of its name, an experiment, or `latest`.")
 ]
 Profile = Annotated[
-    str, typer.Option("--profile", metavar="NAME", help="How big: smoke (seconds), quick (minutes), published.")
+    str,
+    typer.Option("--profile", metavar="NAME", help="How big: smoke (seconds), quick (minutes), published."),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="FACTOR=A,B", help="Levels of a factor, such as system=duckdb,sqlite. Repeatable."),
+    typer.Option(
+        "--set", metavar="FACTOR=A,B", help="Levels of a factor, such as system=duckdb,sqlite. Repeatable."
+    ),
 ]
 Trials = Annotated[int | None, typer.Option("--trials", metavar="N", help="Trials a cell.")]
 OrderSeed = Annotated[
-    int | None, typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; drawn by default.")
+    int | None,
+    typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; drawn by default."),
 ]
 System = Annotated[
     list[str] | None,

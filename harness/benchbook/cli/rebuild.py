@@ -9,5 +9,4 @@ def command(results: options.Results = options.DEFAULT_RESULTS, as_json: options
     """Make benchbook.duckdb anew from the folders of all runs."""
     from benchbook.record.rebuild import rebuild
 
-    counts = rebuild(results)
-    table.show([{"table": name, "rows": count} for name, count in counts.items()], as_json)
+    table.show([vars(rebuild(results))], as_json)

@@ -11,6 +11,6 @@ def command(run: options.Run = "latest", results: options.Results = options.DEFA
     from benchbook.record.runs import resolve
     from benchbook.report.render import render
 
-    run_id = resolve(results, run)
+    run_id = resolve(results, run).run_id
     catch_up(results)
     print(render(results, run_id))

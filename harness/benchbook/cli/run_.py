@@ -14,7 +14,9 @@ from benchbook.plan.plan import Plan
 
 
 def command(
-    slug: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name; see `bench list`.")],
+    slug: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name; see `bench list`.")
+    ],
     profile: options.Profile = "quick",
     sets: options.Set = None,
     trials: options.Trials = None,

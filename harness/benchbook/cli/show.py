@@ -13,7 +13,9 @@ from benchbook.errors import unknown
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="X", help="An experiment, system, dataset, storage, run or trial.")],
+    name: Annotated[
+        str, typer.Argument(metavar="X", help="An experiment, system, dataset, storage, run or trial.")
+    ],
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:
@@ -21,11 +23,17 @@ def command(
     found = _declared(name) or _recorded(name, results)
     if found is None:
         from benchbook.declare.catalogue import Catalogue
-        from benchbook.record.runs import run_ids
+        from benchbook.record.runs import all_runs
 
         catalogue = Catalogue()
-        names = [one for kind in ("experiment", "system", "dataset", "storage") for one in catalogue.names(kind)]
-        raise unknown("experiment, system, dataset, storage, run or trial", name, [*names, *run_ids(results)])
+        names = [
+            one for kind in ("experiment", "system", "dataset", "storage") for one in catalogue.names(kind)
+        ]
+        raise unknown(
+            "experiment, system, dataset, storage, run or trial",
+            name,
+            [*names, *(run.run_id for run in all_runs(results))],
+        )
     if as_json:
         print(json.dumps([found], indent=1, default=str, ensure_ascii=False))
         return
@@ -51,10 +59,9 @@ def _declared(name: str) -> dict[str, Any] | None:
 def _recorded(name: str, results: Any) -> dict[str, Any] | None:
     """Return ``run.json`` of a run or ``trial.json`` of a trial (``RUN/NNNN``)."""
     from benchbook.record.folder import read_object
-    from benchbook.record.runs import run_ids
 
     run, _, index = name.partition("/")
-    if run not in run_ids(results):
+    if not (results / "runs" / run).is_dir():
         return None
     folder = results / "runs" / run
     path = folder / "trials" / index / "trial.json" if index else folder / "run.json"

@@ -10,7 +10,9 @@ from benchbook.cli import options, table
 
 
 def command(
-    text: Annotated[str, typer.Argument(metavar="SQL", help="One query; docs/results.md describes the tables.")],
+    text: Annotated[
+        str, typer.Argument(metavar="SQL", help="One query; docs/results.md describes the tables.")
+    ],
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:

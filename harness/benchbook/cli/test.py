@@ -32,11 +32,17 @@ def command(
     harness = root() / "harness"
     codes = []
     if only != "go":
-        codes.append(subprocess.run([sys.executable, "-m", "pytest", *context.args], cwd=harness, check=False).returncode)
+        codes.append(
+            subprocess.run(
+                [sys.executable, "-m", "pytest", *context.args], cwd=harness, check=False
+            ).returncode
+        )
     if only != "python":
         go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
         if go is None:
-            raise RequestError("There is no Go toolchain to test benchload with.", "Start the tests with ./bench test.")
+            raise RequestError(
+                "There is no Go toolchain to test benchload with.", "Start the tests with ./bench test."
+            )
         environment = {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
         done = subprocess.run([go, "test", "./..."], cwd=harness / "benchload", env=environment, check=False)
         codes.append(done.returncode)

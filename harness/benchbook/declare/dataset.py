@@ -33,7 +33,9 @@ class Dataset(Model):
         if self.generator not in GENERATORS:
             guess = nearest(self.generator, GENERATORS)
             meant = f'; did you mean "{guess}"?' if guess else ""
-            raise ValueError(f'generator "{self.generator}" is none of {", ".join(sorted(GENERATORS))}{meant}')
+            raise ValueError(
+                f'generator "{self.generator}" is none of {", ".join(sorted(GENERATORS))}{meant}'
+            )
         self.typed()
         return self
 

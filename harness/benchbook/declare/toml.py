@@ -20,7 +20,9 @@ def read(path: Path, model: type[M], label: str | None = None) -> M:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RequestError(f"{shown}: there is no such file.", "Run `bench list` to see what exists.") from None
+        raise RequestError(
+            f"{shown}: there is no such file.", "Run `bench list` to see what exists."
+        ) from None
     except OSError as error:
         raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError as error:
@@ -62,7 +64,10 @@ def _sentence(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str |
         expected = str(problem.get("ctx", {}).get("expected", ""))
         allowed = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         guess = nearest(str(problem.get("input")), allowed)
-        return f"{key} = {found}; allowed: {', '.join(allowed)}.", f'Did you mean "{guess}"?' if guess else None
+        return (
+            f"{key} = {found}; allowed: {', '.join(allowed)}.",
+            f'Did you mean "{guess}"?' if guess else None,
+        )
     return f"{key} = {found}: {message[0].lower()}{message[1:]}.", None
 
 
@@ -86,7 +91,9 @@ def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[s
             node = node.get("items", {})
         else:
             by_pattern = next(iter(node.get("patternProperties", {}).values()), None)
-            node = node.get("properties", {}).get(part) or by_pattern or node.get("additionalProperties") or {}
+            node = (
+                node.get("properties", {}).get(part) or by_pattern or node.get("additionalProperties") or {}
+            )
     return sorted(_resolve(node, schema).get("properties", {}))
 
 

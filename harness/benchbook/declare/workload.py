@@ -39,5 +39,5 @@ class QueryOptions(Model):
     timeout: Duration = "30s"
 
 
-WORKLOADS: dict[str, type[LoadOptions] | type[QueryOptions]] = {"load": LoadOptions, "query": QueryOptions}
+WORKLOADS: dict[str, type[LoadOptions | QueryOptions]] = {"load": LoadOptions, "query": QueryOptions}
 """Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""

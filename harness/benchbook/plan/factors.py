@@ -21,17 +21,25 @@ def parse_set(texts: list[str]) -> dict[str, list[str]]:
         name, equals, levels = text.partition("=")
         values = [level.strip() for level in levels.split(",")]
         if not equals or not name.strip() or not all(values):
-            raise RequestError(f'--set {text}: is not of the form factor=level or factor=level,level.')
+            raise RequestError(f"--set {text}: is not of the form factor=level or factor=level,level.")
         if name.strip() in chosen:
-            raise RequestError(f"--set {text}: the factor {name.strip()} is set twice.", "Join its levels by commas.")
+            raise RequestError(
+                f"--set {text}: the factor {name.strip()} is set twice.", "Join its levels by commas."
+            )
         if len(set(values)) < len(values):
-            raise RequestError(f"--set {text}: a level is given twice.", "Use `bench aa` to compare a system with itself.")
+            raise RequestError(
+                f"--set {text}: a level is given twice.", "Use `bench aa` to compare a system with itself."
+            )
         chosen[name.strip()] = values
     return chosen
 
 
 def factors(
-    experiment: Experiment, profile: Profile, chosen: dict[str, list[str]], dataset: Dataset, catalogue: Catalogue
+    experiment: Experiment,
+    profile: Profile,
+    chosen: dict[str, list[str]],
+    dataset: Dataset,
+    catalogue: Catalogue,
 ) -> Factors:
     """Return every factor with its levels, typed and checked, system first.
 
@@ -53,7 +61,12 @@ def factors(
 
 
 def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
-    options = [name for phase in experiment.phases for name in WORKLOADS[phase.workload].model_fields if name != "type"]
+    options = [
+        name
+        for phase in experiment.phases
+        for name in WORKLOADS[phase.workload].model_fields
+        if name != "type"
+    ]
     parameters = list(GENERATORS[dataset.generator].model_fields)
     return sorted({*PLACE_FACTORS, *options, *parameters})
 
@@ -75,7 +88,9 @@ def _typed(experiment: Experiment, dataset: Dataset, name: str, text: str) -> Se
     return text
 
 
-def _check_level(experiment: Experiment, dataset: Dataset, catalogue: Catalogue, name: str, level: Setting) -> None:
+def _check_level(
+    experiment: Experiment, dataset: Dataset, catalogue: Catalogue, name: str, level: Setting
+) -> None:
     if name == "system":
         catalogue.system(str(level))
     elif name == "storage":

@@ -145,10 +145,14 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     for phase in experiment.phases:
         replaced = {name: value for name, value in profile.options.items() if phase.accepts(name)}
         options = phase.typed({**phase.options, **replaced})
-        planned.append({"name": phase.name, "workload": phase.workload, "options": options.model_dump(mode="json")})
+        planned.append(
+            {"name": phase.name, "workload": phase.workload, "options": options.model_dump(mode="json")}
+        )
     unused = [name for name in profile.options if not any(phase.accepts(name) for phase in experiment.phases)]
     if unused:
-        allowed = sorted({name for phase in experiment.phases for name in phase.typed(phase.options).model_dump()})
+        allowed = sorted(
+            {name for phase in experiment.phases for name in phase.typed(phase.options).model_dump()}
+        )
         raise unknown("option", unused[0], allowed, "options of the profile")
     return planned
 

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbook.record import database, folder, ingest
+from benchbook.record.folder import Say, tell
 
-def catch_up(results: Path) -> int:
+
+def catch_up(results: Path, say: Say = tell) -> int:
     """Enter every run and trial that has a folder but no row; return how many trials were entered.
 
-    Does nothing, and opens nothing for writing, where all are there.
+    Opens nothing for writing where all are there, and nothing at all where there are no runs.
     """
-    from benchbook.record import database, folder, ingest
-
-    runs = sorted(path for path in (results / "runs").glob("*") if path.is_dir())
+    runs = folder.run_folders(results)
     if not runs:
         return 0
-    known: set[str] = set()
-    known_runs: dict[str, bool] = {}
-    if (results / database.FILE).exists():
-        with database.open(results, read_only=True) as connection:
-            known = {row[0] for row in connection.execute("select trial_id from trials").fetchall()}
-            rows = connection.execute("select run_id, finished_at is not null from runs").fetchall()
-            known_runs = {row[0]: bool(row[1]) for row in rows}
-    entered = 0
-    for run in runs:
-        new = [one for one in folder.trial_folders(run) if f"{run.name}/{one.name}" not in known]
-        for one in new:
-            entered += ingest.trial(results, one)
-        if new or not known_runs.get(run.name, False):
-            ingest.run(results, run)
-    return entered
+    with database.open(results, read_only=True, say=say) as connection:
+        trials = {str(row[0]) for row in connection.execute("SELECT trial_id FROM trials").fetchall()}
+        whole = "SELECT run_id FROM runs WHERE finished_at IS NOT NULL"
+        finished = {str(row[0]) for row in connection.execute(whole).fetchall()}
+    missing = {
+        run: [place for place in folder.trial_folders(run) if f"{run.name}/{place.name}" not in trials]
+        for run in runs
+    }
+    behind = [run for run in runs if missing[run] or run.name not in finished]
+    if not behind:
+        return 0
+    with database.open(results, say=say) as connection:
+        for run in behind:
+            ingest.run_facts(connection, run, say)
+        return sum(ingest.trials(connection, missing[run], say) for run in behind)

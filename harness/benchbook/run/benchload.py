@@ -40,7 +40,9 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
     The dataset is generated for it once; the answer is kept in the results folder under the declaration and
     the binary that made it, so that a different generator never inherits an old digest.
     """
-    key = hashlib.sha256("\0".join([dataset.generator, *dataset.flags(), identity(binary)["digest"]]).encode())
+    key = hashlib.sha256(
+        "\0".join([dataset.generator, *dataset.flags(), identity(binary)["digest"]]).encode()
+    )
     kept = results / "datasets" / f"{dataset.name}-{key.hexdigest()[:16]}.json"
     if kept.exists():
         try:
@@ -79,7 +81,12 @@ def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path)
 def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
     """Return the summary events of the same load and queries against a null server: the client's ceiling here."""
     text = _output(
-        binary, "calibrate", dataset.generator, *dataset.flags(), f"--batch-rows={batch_rows}", f"--workers={workers}"
+        binary,
+        "calibrate",
+        dataset.generator,
+        *dataset.flags(),
+        f"--batch-rows={batch_rows}",
+        f"--workers={workers}",
     )
     events = [json.loads(line) for line in text.splitlines() if line.strip()]
     return [event for event in events if event.get("type") == "summary"]

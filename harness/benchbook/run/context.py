@@ -192,7 +192,8 @@ def _calibration(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
 
 def _declared(context: Context) -> dict[str, Any]:
     systems = {
-        name: context.system(name).model_dump(mode="json", exclude={"source"}) for name in context.plan.systems()
+        name: context.system(name).model_dump(mode="json", exclude={"source"})
+        for name in context.plan.systems()
     }
     experiment = context.catalogue.experiment(context.plan.experiment).model_dump(mode="json")
     return {"systems": systems, "experiment": experiment}

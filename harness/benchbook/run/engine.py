@@ -58,7 +58,9 @@ def load_plan(results: Path, run_id: str) -> Plan:
         ) from None
 
 
-def carry_out(plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], observer: Observer) -> Outcome:
+def carry_out(
+    plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], observer: Observer
+) -> Outcome:
     """Do every trial of a stored plan that does not exist yet; return how the whole run stands.
 
     Also what resuming is: finished trials stay as they are, the order goes on where it was.
@@ -68,7 +70,9 @@ def carry_out(plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], 
         for ended in leftovers.sweep(results / "processes"):
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
         sweep_scratch(results)
-        todo = [trial for trial in plan.trials if not _trial_folder(folder, trial).joinpath(TRIAL_FILE).exists()]
+        todo = [
+            trial for trial in plan.trials if not _trial_folder(folder, trial).joinpath(TRIAL_FILE).exists()
+        ]
         observer.run_started(plan, len(plan.trials) - len(todo))
         try:
             if todo:

@@ -7,6 +7,7 @@ Only modules that Python has loaded anyway are used here.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -58,6 +59,9 @@ def forget() -> None:
     path = os.environ.pop("BENCHBOOK_INTENTION", None)
     if path:
         Path(path).unlink(missing_ok=True)
+        for folder in list(Path(path).parents)[:2]:  # a refused run leaves no empty folders either
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def orphans(results: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -68,7 +72,7 @@ def orphans(results: Path) -> list[tuple[Path, dict[str, Any]]]:
             content = json.loads(path.read_text(encoding="utf-8"))
             pid, argv = int(content["pid"]), list(content["argv"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            print(f"bench: {path} is not readable ({error}) and is left out.", file=sys.stderr)
+            sys.stderr.write(f"bench: {path} is not readable ({error}) and is left out.\n")
             continue
         if not Path(f"/proc/{pid}").exists():
             found.append((path, {**content, "argv": argv}))

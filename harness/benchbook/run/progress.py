@@ -41,7 +41,9 @@ class Progress:
             f"profile {plan.profile}, about {_duration(self._left())}"
         )
         if self._console.is_terminal:
-            self._live = Live(get_renderable=self._line, console=self._console, refresh_per_second=4, transient=True)
+            self._live = Live(
+                get_renderable=self._line, console=self._console, refresh_per_second=4, transient=True
+            )
             self._live.start()
 
     def trial_started(self, trial: PlannedTrial) -> None:
@@ -81,7 +83,13 @@ class Progress:
 
     def _line(self) -> Text:
         cell = self._trial.cell if self._trial else ""
-        parts = [f"{self._done}/{self._total} trials", cell, self._phase, self._rate, f"{_duration(self._left())} left"]
+        parts = [
+            f"{self._done}/{self._total} trials",
+            cell,
+            self._phase,
+            self._rate,
+            f"{_duration(self._left())} left",
+        ]
         line = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
         line.stylize("bold", 0, len(parts[0]))
         return line

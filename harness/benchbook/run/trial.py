@@ -132,7 +132,9 @@ class Trial:
             deadline = time.monotonic() + READY_SECONDS
             while not driver.ready():
                 if time.monotonic() > deadline:
-                    raise TrialFailed(f"{self.system.name} did not answer within {READY_SECONDS:.0f} s of its start.")
+                    raise TrialFailed(
+                        f"{self.system.name} did not answer within {READY_SECONDS:.0f} s of its start."
+                    )
                 time.sleep(0.01)
             self.version = driver.version()
         if not self.system.accepts(self.version):
@@ -185,7 +187,9 @@ class Trial:
             counted = found.get(table)
             self._check(f"rows in {table}", digest["rows"], counted.rows if counted else 0)
             for field, values in digest["fields"].items():
-                self._check(f"values in {table}.{field}", values, counted.fields.get(field, 0) if counted else 0)
+                self._check(
+                    f"values in {table}.{field}", values, counted.fields.get(field, 0) if counted else 0
+                )
 
     def _size(self, driver: Driver) -> None:
         disk = float(sum(driver.size().values()))
@@ -197,7 +201,7 @@ class Trial:
         self.checks.append({"name": name, "expected": expected, "found": found, "ok": expected == found})
 
     def _verdict(self) -> None:
-        """A trial whose data or operations are not whole may not be compared with others."""
+        """Raise TrialInvalid where data or answers are not whole: such a trial may not be compared."""
         wrong = [check for check in self.checks if not check["ok"]]
         if wrong:
             first = wrong[0]
@@ -257,7 +261,9 @@ class Trial:
         overhead = self.timeline.overhead_seconds()
         if status != "skipped":
             self.measurements.append(Measurement("trial", "start_seconds", start_seconds, "s", "lower"))
-            self.measurements.append(Measurement("trial", "overhead_fraction", overhead / duration, "1", "lower"))
+            self.measurements.append(
+                Measurement("trial", "overhead_fraction", overhead / duration, "1", "lower")
+            )
         return {
             "schema": 1,
             "trial_id": planned.trial_id,

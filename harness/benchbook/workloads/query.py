@@ -9,7 +9,14 @@ from benchbook.declare.workload import QueryOptions
 from benchbook.systems.driver import Event, QueryRequest
 from benchbook.workloads.measurement import Measurement
 
-PERCENTILES = {"latency_p50": 50.0, "latency_p90": 90.0, "latency_p95": 95.0, "latency_p99": 99.0, "latency_p999": 99.9}
+PERCENTILES = {
+    "latency_p50": 50.0,
+    "latency_p90": 90.0,
+    "latency_p95": 95.0,
+    "latency_p99": 99.0,
+    "latency_p999": 99.9,
+    "latency_max": 100.0,
+}
 
 ANSWERS = 20
 """Answers of each type that are kept and compared across systems."""
@@ -37,17 +44,20 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
     duration = float(summary["duration_ns"]) / 1e9
     operations = float(summary["operations"])
     found = [
-        Measurement(phase, "queries_per_second", operations / duration if duration > 0 else 0.0, "1/s", "higher"),
+        Measurement(
+            phase, "queries_per_second", operations / duration if duration > 0 else 0.0, "1/s", "higher"
+        ),
         Measurement(phase, "queries", operations, "1", "none"),
         Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
     ]
     encoded = [event["encoded"] for event in _latency(histograms)]
     if encoded:
         merged = histogram.merge(encoded)
-        found.append(Measurement(phase, "latency_mean", merged.mean_seconds, "s", "lower"))
-        found.append(Measurement(phase, "latency_max", merged.max_seconds, "s", "lower"))
-        for metric, value in zip(PERCENTILES, merged.percentiles(list(PERCENTILES.values())), strict=True):
-            found.append(Measurement(phase, metric, value, "s", "lower"))
+        numbers = {"latency_mean": merged.mean}
+        numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
+        for metric, value in numbers.items():
+            if value is not None:
+                found.append(Measurement(phase, metric, value, "s", "lower"))
     return found
 
 

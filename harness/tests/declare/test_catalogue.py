@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from benchbook.declare.devops import DevopsParameters
 from benchbook.declare.duration import seconds
 
 
 def parameters(**changes: Any) -> DevopsParameters:
     start, end = "2016-01-01T00:00:00Z", "2016-01-01T06:00:00Z"
-    return DevopsParameters.model_validate({"scale": 1, "start": start, "end": end, "interval": "10s", **changes})
+    return DevopsParameters.model_validate(
+        {"scale": 1, "start": start, "end": end, "interval": "10s", **changes}
+    )
 
 
 def test_rows_of_the_published_default() -> None:
@@ -28,7 +31,9 @@ def test_flags() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), [("10s", 10.0), ("1m30s", 90.0), ("500ms", 0.5), ("1h", 3600.0)])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("10s", 10.0), ("1m30s", 90.0), ("500ms", 0.5), ("1h", 3600.0)]
+)
 def test_durations(text: str, expected: float) -> None:
     assert seconds(text) == expected
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.schema import MODELS
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 CATALOGUE = Catalogue()
 FILES = [(kind, CATALOGUE.path(kind, name)) for kind in MODELS for name in CATALOGUE.names(kind)]

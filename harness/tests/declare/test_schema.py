@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from benchbook.declare import schema
 from benchbook.declare.catalogue import root
 

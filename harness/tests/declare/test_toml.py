@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import Experiment
 from benchbook.declare.system import System
@@ -83,7 +84,12 @@ def test_good_declarations_are_read(tmp_path: Path) -> None:
         (System, 'version = "1"', "version = 1", ["version = 1", "string"]),
         (System, 'version = "1"', 'version = "1"\nmatch = "exactly"', ["match", "exact, series", '"exact"']),
         (System, 'name = "x"', 'name = "../x"', ["name", '"../x"']),
-        (Experiment, 'workload = "load"', 'workload = "lod"', ["phases[0]", '"lod"', "load, query", '"load"']),
+        (
+            Experiment,
+            'workload = "load"',
+            'workload = "lod"',
+            ["phases[0]", '"lod"', "load, query", '"load"'],
+        ),
         (Experiment, "batch_size", "batchsize", ['phase "load"', '"batchsize"', '"batch_size"']),
         (Experiment, "batch_size = 10", "batch_size = 0", ['phase "load"', "batch_size = 0", "greater"]),
         (Experiment, "Which?", "Which", ["question mark"]),

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set

@@ -18,5 +18,8 @@ def test_rates_count_what_was_acknowledged() -> None:
 
 
 def test_nothing_acknowledged_is_a_rate_of_zero() -> None:
-    found = {one.metric: one.value for one in measurements("load", {"duration_ns": 0, "rows": 0, "values": 0}, 0, 1)}
+    found = {
+        one.metric: one.value
+        for one in measurements("load", {"duration_ns": 0, "rows": 0, "values": 0}, 0, 1)
+    }
     assert found["rows_per_second"] == 0

@@ -1,0 +1,78 @@
+"""Mistakes on the command line: exit code 2, one sentence, no traceback, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchbook.cli.app import run
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["lst"], ["'list'"]),
+        (["plan", "quickstrat"], ["quickstart"]),
+        (["plan", "quickstart", "--profil", "smoke"], ["--profil"]),
+        (["plan", "quickstart", "--profile", "smok"], ["smoke"]),
+        (["plan", "quickstart", "--trials", "x"], ["--trials"]),
+        (["plan", "quickstart", "--set", "system"], ["factor=level"]),
+        (["plan", "quickstart", "--system", "duckdb"], ["NAME=PATH"]),
+        (["plan", "quickstart", "--system", "duckbd=/x"], ["duckdb"]),
+        (["plan", "quickstart", "--system", "influxdb-1.8.10=/x"], ["does not use influxdb-1.8.10"]),
+        (["list", "system"], ["systems"]),
+        (["show", "quickstrt"], ["quickstart"]),
+        (["test", "--only", "rust"], ["python"]),
+    ],
+)
+def test_a_mistake_is_told(argv: list[str], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(argv) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("bench: ")
+    for word in words:
+        assert word in err
+    assert "Traceback" not in err
+
+
+def test_a_refused_run_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "quickstart", "--profile", "no", "--results", str(tmp_path / "results")]) == 2
+    assert not (tmp_path / "results").exists()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("what", ["experiments", "systems", "datasets", "storage", "runs"])
+def test_lists_are_json(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", what, "--json", "--results", str(tmp_path)]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert isinstance(listed, list)
+    assert listed or what == "runs"
+
+
+@pytest.mark.parametrize("name", ["quickstart", "duckdb", "devops", "local"])
+def test_show_is_json(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["show", name, "--json", "--results", str(tmp_path)]) == 0
+    [shown] = json.loads(capsys.readouterr().out)
+    assert shown["title"]
+
+
+def test_plan_json_has_the_trials_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "quickstart", "--json", "--order-seed", "1"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert [trial["index"] for trial in plan["trials"]] == list(range(len(plan["trials"])))
+    assert plan["estimate_seconds"] > 0
+    assert set(plan["sources"]) == {"sqlite", "duckdb"}
+
+
+def test_heavy_libraries_are_not_imported_by_the_command_line() -> None:
+    import subprocess
+    import sys
+
+    heavy = ("duckdb", "polars", "altair", "pyarrow", "scipy", "numpy", "psutil", "nbclient")
+    code = f"import sys, benchbook.cli.app; print([name for name in {heavy!r} if name in sys.modules])"
+    harness = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=harness, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

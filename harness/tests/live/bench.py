@@ -1,0 +1,56 @@
+"""Starts the command line as a user does, with the interpreter and the load tool of this test run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HARNESS = Path(__file__).resolve().parents[2]
+SMALL = ["quickstart", "--profile", "smoke", "--trials", "2", "--set", "queries=20"]
+"""A run of four trials that takes a few seconds."""
+
+
+def need_benchload() -> None:
+    """Skip the calling test, by name, where the load tool is not built."""
+    from benchbook.errors import Unavailable
+    from benchbook.run.benchload import find
+
+    try:
+        find()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the environment of a command."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BENCHBOOK_RES")}
+    return {**kept, "PYTHONPATH": str(HARNESS), **changes}
+
+
+def begin(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Start a command without waiting for it."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "benchbook", *arguments],
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def bench(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    with begin(*arguments, **options) as process:
+        out, err = process.communicate(timeout=240)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def rows(results: Path, sql: str) -> list[dict[str, Any]]:
+    """Return the rows of a query."""
+    done = bench("sql", "--json", "--results", str(results), sql)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found

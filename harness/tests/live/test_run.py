@@ -1,0 +1,171 @@
+"""The whole way on the real embedded systems: run, sql, report, resume after any death."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from bench import SMALL, begin, bench, need_benchload, rows
+
+
+@pytest.fixture(autouse=True)
+def _load_tool() -> None:
+    need_benchload()
+
+
+def planned(results: Path) -> list[dict[str, Any]]:
+    [path] = (results / "runs").glob("*/plan.json")
+    trials: list[dict[str, Any]] = json.loads(path.read_text())["trials"]
+    return trials
+
+
+def of_results(results: Path) -> list[psutil.Process]:
+    """Return the living processes that name this results folder or are registered in it."""
+    registered = {int(path.stem) for path in (results / "processes").glob("*.json") if path.stem.isdigit()}
+    return [one for one in psutil.process_iter(["cmdline"])
+            if str(results) in " ".join(one.info["cmdline"] or []) or one.pid in registered]  # fmt: skip
+
+
+def assert_whole(results: Path) -> None:
+    """Every planned trial is there exactly once and ok; the database agrees; nothing is left running."""
+    found = rows(results, "select cell, block, position, status from trials order by block, position")
+    wanted = [{"cell": one["cell"], "block": one["block"], "position": one["position"], "status": "ok"}
+              for one in planned(results)]  # fmt: skip
+    assert found == wanted
+    assert of_results(results) == []
+    assert list((results / "scratch").glob("*")) == []
+    assert list((results / "processes").glob("*.json")) == []
+    assert list((results / "intentions").glob("*.json")) == []
+
+
+def test_a_run_ends_with_its_report(tmp_path: Path) -> None:
+    done = bench("run", *SMALL, "--results", str(tmp_path / "with space"))
+    assert done.returncode == 0, done.stderr
+    report = Path(done.stdout.splitlines()[-1])
+    assert "<html" in report.read_text()[:2000].lower()
+    results = tmp_path / "with space"
+    assert_whole(results)
+    measured = rows(results, "select system, min(value) as least from measurements join trials using (trial_id) "
+                             "where metric = 'rows_per_second' group by system order by system")  # fmt: skip
+    assert [row["system"] for row in measured] == ["duckdb", "sqlite"]
+    assert all(row["least"] > 0 for row in measured)
+    wrong = rows(results, "select * from checks where not ok")
+    assert wrong == []
+    answers = rows(results, "select query_type, query_id, count(distinct digest) as digests, count(*) as trials "
+                            "from answers group by all")  # fmt: skip
+    assert {row["trials"] for row in answers} == {4}
+    assert len(answers) >= 80
+
+
+def test_the_same_order_seed_plans_the_same_order() -> None:
+    first, second = (json.loads(bench("plan", *SMALL, "--order-seed", "7", "--json").stdout) for _ in range(2))
+    assert [one["cell"] for one in first["trials"]] == [one["cell"] for one in second["trials"]]
+
+
+@pytest.mark.parametrize("moment", ["at once", "first second", "early", "middle", "late"])
+def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
+    span = {
+        "at once": (0.03, 0.15),
+        "first second": (0.2, 1.0),
+        "early": (1, 2),
+        "middle": (2, 4),
+        "late": (4, 7),
+    }
+    process = begin("run", *SMALL, "--results", str(tmp_path))
+    deadline = time.monotonic() + 20
+    while not list(tmp_path.glob("intentions/*.json")) and not list(tmp_path.glob("runs/*/plan.json")):
+        assert time.monotonic() < deadline, "the run was never remembered"
+        assert process.poll() is None
+    time.sleep(random.uniform(*span[moment]))
+    process.kill()
+    process.communicate()
+    done = bench("resume", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert_whole(tmp_path)
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
+    process = begin("run", *SMALL, "--results", str(tmp_path))
+    while not list(tmp_path.glob("runs/*/trials/0000/trial.json")):
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "resume quickstart-" in err
+    assert "Traceback" not in err
+    assert of_results(tmp_path) == []
+    done = bench("resume", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert_whole(tmp_path)
+
+
+def test_a_death_of_the_system_is_a_failed_trial_and_the_run_goes_on(tmp_path: Path) -> None:
+    process = begin("run", *SMALL, "--results", str(tmp_path))
+    killed = False
+    while not killed and process.poll() is None:
+        for path in (tmp_path / "processes").glob("*.json"):
+            try:
+                os.kill(int(path.stem), signal.SIGKILL)
+                killed = True
+            except (ValueError, ProcessLookupError):
+                continue
+        time.sleep(0.01)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 4, err
+    found = rows(tmp_path, "select status, count(*) as n from trials group by status order by status")
+    assert found == [{"status": "failed", "n": 1}, {"status": "ok", "n": 3}]
+    [reason] = rows(tmp_path, "select reason from trials where status = 'failed'")
+    assert len(reason["reason"]) > 20
+    assert "Traceback" not in err
+
+
+def test_two_harnesses_do_not_share_a_run(tmp_path: Path) -> None:
+    process = begin("run", *SMALL, "--results", str(tmp_path))
+    while not list(tmp_path.glob("runs/*/lock")):
+        time.sleep(0.01)
+    second = bench("resume", "quickstart", "--results", str(tmp_path))
+    assert second.returncode == 2
+    assert "being carried out by another process" in second.stderr
+    process.communicate(timeout=120)
+    assert_whole(tmp_path)
+
+
+def test_two_runs_at_once_in_one_results_folder(tmp_path: Path) -> None:
+    processes = [begin("run", *SMALL, "--results", str(tmp_path)) for _ in range(2)]
+    for process in processes:
+        _, err = process.communicate(timeout=240)
+        assert process.returncode == 0, err
+    assert rows(tmp_path, "select count(*) as n from trials where status = 'ok'") == [{"n": 8}]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
+def test_a_full_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "benchbook-test", str(tmp_path)], check=True)
+    try:
+        done = bench("run", *SMALL, "--results", str(tmp_path))
+        assert done.returncode in (2, 4)
+        assert "Traceback" not in done.stderr
+        assert "space" in done.stderr
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount read-only")
+def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "benchbook-test", str(tmp_path)], check=True)
+    try:
+        done = bench("run", *SMALL, "--results", str(tmp_path / "results"))
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert "--results" in done.stderr
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
