@@ -30,12 +30,17 @@ class Histogram:
         return int(self._held.get_total_count())
 
     @property
-    def mean(self) -> float | None:
+    def mean_seconds(self) -> float | None:
         """Mean latency, s; None for an empty histogram."""
         if not self.count:
             return None
         total = sum(number * (low + high) / 2 for low, high, number in self.bars)
         return total / self.count * _SECONDS
+
+    @property
+    def max_seconds(self) -> float | None:
+        """Longest latency, s, to the histogram's precision; None for an empty histogram."""
+        return self.percentile(100.0)
 
     @cached_property
     def bars(self) -> list[tuple[int, int, int]]:
@@ -59,6 +64,10 @@ class Histogram:
             return None
         wanted = max(1, int(min(percentile, 100.0) * self.count / 100 + 0.5))
         return self.bars[bisect_left(self._reached, wanted)][1] * _SECONDS
+
+    def percentiles(self, wanted: Sequence[float] = PERCENTILES) -> list[float | None]:
+        """Return the latency (s) of each percentile, in the order asked for."""
+        return [self.percentile(percentile) for percentile in wanted]
 
     def curve(self) -> list[tuple[float, float]]:
         """Return (percentile, latency in s) for every filled bar: the whole distribution, for a plot."""
@@ -94,9 +103,11 @@ def merge(encoded: Iterable[str]) -> Histogram:
     return Histogram(merged)
 
 
-def percentiles(encoded: Iterable[str], wanted: Sequence[float] = PERCENTILES) -> dict[float, float | None]:
-    """Return percentile → latency (s) of all histograms merged."""
-    merged = merge(encoded)
+def percentiles(
+    source: Histogram | Iterable[str], wanted: Sequence[float] = PERCENTILES
+) -> dict[float, float | None]:
+    """Return percentile → latency (s) of a histogram, or of encoded ones merged."""
+    merged = source if isinstance(source, Histogram) else merge(source)
     return {percentile: merged.percentile(percentile) for percentile in wanted}
 
 

@@ -22,7 +22,8 @@ class Little:
     def sentence(self) -> str:
         """Say it in words."""
         agreed = "agrees with" if self.ok else "does not agree with"
-        return f"rate times mean latency = {self.expected:.3g} {agreed} {self.in_flight:.3g} operations in flight"
+        in_flight = f"{self.in_flight:.3g} operations in flight"
+        return f"rate times mean latency, {self.expected:.3g}, {agreed} {in_flight}"
 
 
 def check(rate: float, latency: float, in_flight: float, tolerance: float = TOLERANCE) -> Little:
@@ -31,7 +32,7 @@ def check(rate: float, latency: float, in_flight: float, tolerance: float = TOLE
     >>> check(1000.0, 0.004, 4).ok
     True
     >>> check(1000.0, 0.001, 4).sentence
-    'rate times mean latency = 1 does not agree with 4 operations in flight'
+    'rate times mean latency, 1, does not agree with 4 operations in flight'
     """
     expected = rate * latency
     return Little(expected, in_flight, abs(expected - in_flight) <= tolerance * max(expected, in_flight))

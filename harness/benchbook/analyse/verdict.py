@@ -64,7 +64,7 @@ def compare(
     why = (
         f"the {_percent(better)} interval of their ratio, {interval_words(better)}, includes 1"
         if better.low <= 1 <= better.high
-        else f"their ratio, {interval_words(better)}, reaches into the machine's noise floor, a factor of {floor:.3g}"
+        else f"their ratio, {interval_words(better)}, reaches into the noise floor, a factor of {floor:.3g}"
     )
     return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
 

@@ -18,16 +18,25 @@ def catch_up(results: Path, say: Say = tell) -> int:
         return 0
     with database.open(results, read_only=True, say=say) as connection:
         trials = {str(row[0]) for row in connection.execute("SELECT trial_id FROM trials").fetchall()}
-        whole = "SELECT run_id FROM runs WHERE finished_at IS NOT NULL"
-        finished = {str(row[0]) for row in connection.execute(whole).fetchall()}
+        stated = "SELECT run_id, finished_at IS NOT NULL FROM runs"
+        entered = {str(row[0]): bool(row[1]) for row in connection.execute(stated).fetchall()}
     missing = {
         run: [place for place in folder.trial_folders(run) if f"{run.name}/{place.name}" not in trials]
         for run in runs
     }
-    behind = [run for run in runs if missing[run] or run.name not in finished]
+    behind = [run for run in runs if missing[run] or entered.get(run.name) is not _finished(run)]
     if not behind:
         return 0
     with database.open(results, say=say) as connection:
         for run in behind:
             ingest.run_facts(connection, run, say)
         return sum(ingest.trials(connection, missing[run], say) for run in behind)
+
+
+def _finished(run: Path) -> bool | None:
+    """Say whether a run states its end; None, as for a run that was never entered, where it is corrupt."""
+    path = run / folder.RUN_FILE
+    try:
+        return bool(path.exists() and folder.read_object(path).get("finished_at"))
+    except ValueError:
+        return None

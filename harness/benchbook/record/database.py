@@ -27,7 +27,7 @@ STORAGE_VERSION = "v1.5.0"
 """The one storage format, the same with and without Nix, whichever 1.5.x writes it."""
 
 
-class Unusable(Exception):  # noqa: N818 - a state of the file, not a mistake
+class Unusable(Exception):
     """The file cannot be used as it is, and the words say why; it can be made anew."""
 
 

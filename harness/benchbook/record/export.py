@@ -24,16 +24,15 @@ MANIFEST = "manifest.json"
 _COPIED = (folder.RUN_FILE, folder.PLAN_FILE, "queries.jsonl", "declared")
 
 
-def run(
-    results: Path, run_id: str, output: Path, *, overwrite: bool = False, say: Say = tell
-) -> dict[str, Any]:
+def run(results: Path, run_id: str, output: Path, *, overwrite: bool = False, say: Say = tell) -> Path:
     """Write the tables, plan, declarations and reports of a run to the folder ``output``.
 
-    Returns the manifest: each file with its bytes and sha256. The folder appears whole or not at all.
+    Returns ``output``, where ``manifest.json`` has the bytes and sha256 of each file. The folder appears
+    whole or not at all.
     Raises RequestError where the run does not exist, where ``output`` holds files and ``overwrite`` is
     not set or is not the folder of an export, or where it cannot be written.
     """
-    found = runs.resolve(results, run_id, say)
+    found = runs.find(results, run_id, say)
     _may_write(output, overwrite)
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
@@ -42,14 +41,13 @@ def run(
         with database.open(results, read_only=True, say=say) as connection:
             rows = {table.name: _table(connection, table, found.run_id, beside) for table in TABLES}
         _copy(found.path, beside)
-        manifest = _manifest(found, beside, rows)
-        folder.write_json(beside / MANIFEST, manifest)
+        folder.write_json(beside / MANIFEST, _manifest(found, beside, rows))
         _put(beside, output)
     except OSError as error:
         raise folder.cannot_write(output, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    return manifest
+    return output
 
 
 def _may_write(output: Path, overwrite: bool) -> None:

@@ -8,7 +8,7 @@ halved until that one is alone; it is said by name, left out, and left on disk a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +35,16 @@ def trial(results: Path, trial_folder: Path, say: Say = tell) -> bool:
         return trials(connection, [trial_folder], say) == 1
 
 
-def run(results: Path, run_folder: Path, say: Say = tell) -> bool:
-    """Enter the facts of a run (not its trials), in place of what was held; False if it is corrupt.
+def run(results: Path, run_folder: Path, say: Say = tell) -> int:
+    """Enter a run and all its trials, in place of what was held; return how many trials were whole.
 
     Raises RequestError where the database cannot be opened or written.
     """
     from benchbook.record import database
 
     with database.open(results, say=say) as connection:
-        return run_facts(connection, run_folder, say)
+        run_facts(connection, run_folder, say)
+        return trials(connection, folder.trial_folders(run_folder), say)
 
 
 def run_facts(connection: DuckDBPyConnection, run_folder: Path, say: Say) -> bool:
@@ -75,14 +76,22 @@ def run_facts(connection: DuckDBPyConnection, run_folder: Path, say: Say) -> boo
 
 def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) -> int:
     """Enter trials through an open connection; return how many were whole."""
-    whole = []
-    for where in folders:
-        try:
-            read = folder_trial(where)
-            whole.append((where, read))
-        except ValueError as error:
-            say(f"Left out: {error}.")
-    return _enter(connection, whole, say)
+    entered = 0
+    for batch in batched(folders, BATCH_TRIALS):
+        whole = []
+        for where in batch:
+            try:
+                whole.append((where, folder_trial(where)))
+            except ValueError as error:
+                say(f"Left out: {error}.")
+        entered += _enter(connection, whole, say)
+    return entered
+
+
+def batched(folders: Sequence[Path], size: int) -> Iterator[Sequence[Path]]:
+    """Yield the folders in groups of ``size``."""
+    for start in range(0, len(folders), size):
+        yield folders[start : start + size]
 
 
 def folder_trial(where: Path) -> rows.Rows:

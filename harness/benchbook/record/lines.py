@@ -47,10 +47,9 @@ TELEMETRY = Source(
 ANSWERS = Source(
     "answers.jsonl",
     {
+        "type": "VARCHAR",
         "query_type": "VARCHAR",
-        "query_id": "VARCHAR",
-        "digest": "VARCHAR",
-        "row_count": "BIGINT",
+        "id": "VARCHAR",
         "columns": "JSON",
         "rows": "JSON",
     },
@@ -58,62 +57,61 @@ ANSWERS = Source(
         "answers": (
             (
                 "query_type",
-                "query_id",
-                "digest",
-                "coalesce(row_count, json_array_length(rows))",
+                "id",
+                "'sha256:' || sha256(columns::VARCHAR || chr(10) || \"rows\"::VARCHAR)",
+                'json_array_length("rows")',
                 "columns",
-                "rows",
+                '"rows"',
             ),
-            "true",
+            "type = 'answer'",
         )
     },
 )
 
+_KIND = (
+    "CASE WHEN kind = 'response' OR NOT bool_or(kind = 'response') OVER (PARTITION BY trial_id, phase, operation)"
+    " THEN 'latency' ELSE kind END"
+)
+"""Latency is the response time (from the intended start) where a loop has one, else the service time."""
+
 EVENTS = Source(
     "events.jsonl",
     {
-        "event": "VARCHAR",
+        "type": "VARCHAR",
         "phase": "VARCHAR",
-        "query_type": "VARCHAR",
+        "operation": "VARCHAR",
         "kind": "VARCHAR",
-        "start_s": "DOUBLE",
-        "duration_s": "DOUBLE",
+        "start_ns": "BIGINT",
+        "duration_ns": "BIGINT",
         "operations": "BIGINT",
         "rows": "BIGINT",
         "values": "BIGINT",
         "bytes": "BIGINT",
         "errors": "BIGINT",
-        "warmup": "BOOLEAN",
-        "count": "BIGINT",
         "histogram": "VARCHAR",
+        "count": "BIGINT",
+        "encoded": "VARCHAR",
     },
     {
         "intervals": (
             (
                 "phase",
-                "query_type",
-                "start_s",
-                "duration_s",
+                "operation",
+                "start_ns / 1e9",
+                "duration_ns / 1e9",
                 "operations",
-                "rows",
+                '"rows"',
                 '"values"',
                 "bytes",
                 "errors",
-                "coalesce(warmup, false)",
-                "histogram",
+                "operation IS NOT DISTINCT FROM 'warmup'",
+                "nullif(histogram, '')",
             ),
-            "event = 'interval'",
+            "type = 'interval'",
         ),
         "histograms": (
-            (
-                "phase",
-                "query_type",
-                "coalesce(kind, 'latency')",
-                "coalesce(warmup, false)",
-                '"count"',
-                "histogram",
-            ),
-            "event = 'histogram'",
+            ("phase", "operation", _KIND, "operation IS NOT DISTINCT FROM 'warmup'", '"count"', "encoded"),
+            "type = 'histogram'",
         ),
     },
 )

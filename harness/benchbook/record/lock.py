@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.1
 T = TypeVar("T")
 
 
-class Busy(Exception):  # noqa: N818 - a state of the file, not a mistake
+class Busy(Exception):
     """Another process holds it; the words say which."""
 
 

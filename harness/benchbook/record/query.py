@@ -31,9 +31,11 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
     with database.open(results, read_only=True, say=say) as connection:
         try:
             return connection.sql(text).pl()
-        except (duckdb.IOException, duckdb.FatalException):
+        except duckdb.FatalException:
             raise
         except duckdb.Error as error:
+            if "Corrupt database file" in str(error):
+                raise
             raise _mistake(error) from error
 
 
@@ -43,11 +45,10 @@ def tables(results: Path, say: Say = tell) -> pl.DataFrame:
         f'SELECT {number} AS place, \'{table.name}\' AS "table", count(*) AS "rows" FROM {table.name}'
         for number, table in enumerate(TABLES)
     )
-    return sql(
-        results,
-        f'SELECT "table", "rows", comment FROM ({counts}) JOIN duckdb_tables() ON table_name = "table" ORDER BY place',
-        say,
+    described = (
+        f'SELECT "table", "rows", comment FROM ({counts}) JOIN duckdb_tables() ON table_name = "table"'
     )
+    return sql(results, f"{described} ORDER BY place", say)
 
 
 def _only_asks(text: str) -> None:
@@ -66,7 +67,7 @@ def _only_asks(text: str) -> None:
     kind = found[0].type
     if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         raise RequestError(
-            f"A {kind.name} statement is not run: results are only read here, and the database is made"
+            f"Statements of the kind {kind.name} are not run: results are only read here, and the database is made"
             " from the run folders.",
             "Use SELECT, DESCRIBE or SUMMARIZE; benchbook export writes tables to files.",
         )

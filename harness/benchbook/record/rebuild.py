@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.record import database, folder, ingest, lock
 from benchbook.record.folder import Say, tell
+from benchbook.record.tables import TABLES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a rebuild entered, and what it left out because it is corrupt."""
-
-    runs: int
-    trials: int
-    left_out: int
-
-
-def rebuild(results: Path, say: Say = tell) -> Counts:
-    """Make the database of a results folder anew from its run folders; return what was entered.
+def rebuild(results: Path, say: Say = tell) -> dict[str, int]:
+    """Make the database of a results folder anew from its run folders; return table → rows.
 
     The old file is replaced only when the new one is whole. Raises RequestError where the folder
     cannot be written or another process keeps the database open.
@@ -39,7 +29,7 @@ def rebuild(results: Path, say: Say = tell) -> Counts:
         return replace(results, say)
 
 
-def replace(results: Path, say: Say) -> Counts:
+def replace(results: Path, say: Say) -> dict[str, int]:
     """Build the file beside its place and rename it; the caller is the only writer of the folder."""
     import duckdb
 
@@ -63,18 +53,12 @@ def replace(results: Path, say: Say) -> Counts:
     return counts
 
 
-def _fill(connection: DuckDBPyConnection, results: Path, say: Say) -> Counts:
-    runs = entered = left_out = 0
+def _fill(connection: DuckDBPyConnection, results: Path, say: Say) -> dict[str, int]:
     for run in folder.run_folders(results):
-        whole = ingest.run_facts(connection, run, say)
-        runs += whole
-        left_out += not whole
-        folders = iter(folder.trial_folders(run))
-        while batch := list(islice(folders, ingest.BATCH_TRIALS)):
-            kept = ingest.trials(connection, batch, say)
-            entered += kept
-            left_out += len(batch) - kept
-    return Counts(runs, entered, left_out)
+        ingest.run_facts(connection, run, say)
+        ingest.trials(connection, folder.trial_folders(run), say)
+    found = {table.name: connection.table(table.name).count("*").fetchone() for table in TABLES}
+    return {name: int(row[0]) if row else 0 for name, row in found.items()}
 
 
 def _remove(file: Path) -> None:

@@ -29,7 +29,7 @@ class Run:
     path: Path
 
     @property
-    def finished(self) -> bool:
+    def whole(self) -> bool:
         """Whether every trial of the plan exists."""
         return self.done >= self.planned
 
@@ -69,12 +69,12 @@ def _read(path: Path) -> Run:
     )
 
 
-def resolve(results: Path, name: str = LATEST, say: Say = tell) -> Run:
-    """Return the run that ``name`` means: its id or the unique beginning of it, ``latest``, or an
-    experiment's slug (its latest run).
+def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
+    """Return the run that ``name`` means.
 
+    That is its id, the unique beginning of it, ``latest``, or an experiment's slug (its latest run).
     Raises RequestError where there is none or more than one, with the nearest name.
-    """  # noqa: D205, D209
+    """
     runs = all_runs(results, say)
     if not runs:
         raise RequestError(
@@ -107,17 +107,44 @@ def resolve(results: Path, name: str = LATEST, say: Say = tell) -> Run:
     )
 
 
-def unfinished(results: Path, say: Say = tell) -> list[Run]:
-    """Return the runs whose plan has trials that do not exist yet, oldest first."""
-    return [run for run in all_runs(results, say) if not run.finished]
+def resolve(results: Path, name: str = LATEST, say: Say = tell) -> str:
+    """Return the id of the run that ``name`` means; as ``find``."""
+    return find(results, name, say).run_id
 
 
-def left(run: Run, say: Say = tell) -> list[dict[str, Any]]:
+def run_ids(results: Path) -> list[str]:
+    """Return the ids of all runs, corrupt ones too, by name."""
+    return [path.name for path in folder.run_folders(results)]
+
+
+def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
+    """Return one row for each run, the latest first, for a table."""
+    return [
+        {
+            "run": run.run_id,
+            "experiment": run.experiment,
+            "profile": run.profile,
+            "created_at": run.created_at,
+            "trials": run.done,
+            "planned": run.planned,
+            "state": "whole" if run.whole else "unfinished",
+        }
+        for run in reversed(all_runs(results, say))
+    ]
+
+
+def unfinished(results: Path, say: Say = tell) -> list[str]:
+    """Return the ids of the runs whose plan has trials that do not exist yet, oldest first."""
+    return [run.run_id for run in all_runs(results, say) if not run.whole]
+
+
+def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
     """Return the trials of a run's plan that are not whole on disk, in the order of the plan.
 
     A corrupt trial counts as left: its folder has to be moved aside before it is run again.
-    Raises RequestError where the plan cannot be read.
+    Raises RequestError where there is no such run or its plan cannot be read.
     """
+    run = find(results, run_id, say)
     try:
         planned = folder.read_object(run.path / folder.PLAN_FILE)["trials"]
         whole = {trial["trial_id"] for trial in folder.read_trials(run.path, say)}

@@ -142,9 +142,14 @@ def _plan(
 def _declared(run: Path, experiment: str, systems: tuple[str, ...]) -> None:
     folder = run / "declared"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "experiment.toml").write_text(f'name = "{experiment}"\ntitle = "Quickstart: two embedded systems"\n')
+    (folder / "experiment.toml").write_text(
+        f'name = "{experiment}"\ntitle = "Quickstart: two embedded systems"\n'
+    )
+    (folder / "dataset-devops.toml").write_text(
+        'name = "devops"\ngenerator = "devops"\nfloat_tolerance = 1e-9\n'
+    )
     for system in systems:
-        (folder / f"{system}.toml").write_text(f'name = "{system}"\ntitle = "{_title(system)}"\n')
+        (folder / f"system-{system}.toml").write_text(f'name = "{system}"\ntitle = "{_title(system)}"\n')
 
 
 def _title(system: str) -> str:
@@ -172,7 +177,12 @@ def _run(
     run_id: str, experiment: str, profile: str, seed: int,
     systems: tuple[str, ...], planned: int, finished: bool, queries: str,
 ) -> dict[str, Any]:  # fmt: skip
-    durability = {"fsync": "at every commit", "wal": "on", "replication": "none", "compression": "the system's own"}
+    durability = {
+        "fsync": "at every commit",
+        "wal": "on",
+        "replication": "none",
+        "compression": "the system's own",
+    }
     return {
         "schema": 1,
         "run_id": run_id,
@@ -210,12 +220,15 @@ def _run(
             {"control": "other load", "state": "unknown", "found": "not readable", "fix": "Stop other programs."},
         ],
         "dataset": {
-            "name": "devops", "generator": "devops", "seed": 1, "digest": _digest("devops"),
+            "name": "devops", "generator": "devops", "seed": 1, "sha256": _digest("devops").removeprefix("sha256:"),
             "rows": ROWS, "values": VALUES, "bytes": BYTES,
         },
         "programs": {system: _program(system) for system in systems},
         "calibration": [
-            {"event": "summary", "workload": "load", "sink": "null", "rows": ROWS, "rows_per_second": 1_900_000.0},
+            {
+                "v": 1, "type": "summary", "workload": "load", "rows": ROWS, "rows_per_second": 1_900_000.0,
+                "operations_per_second": 380.0, "errors": 0,
+            },
         ],
         "declared": {
             "systems": {
@@ -270,7 +283,9 @@ def _trial(
         clock += seconds
 
     def measure(name: str, metric: str, value: float, unit: str, direction: str) -> None:
-        measured.append({"phase": name, "metric": metric, "value": value, "unit": unit, "direction": direction})
+        measured.append(
+            {"phase": name, "metric": metric, "value": value, "unit": unit, "direction": direction}
+        )
 
     def shares(name: str, seconds: float) -> None:
         measure(name, "client_cpu_seconds", 0.3 * seconds, "s", "lower")
@@ -309,7 +324,9 @@ def _trial(
             phase(kind, "query", seconds, True)
             _query_events(events, kind, seconds, intervals, text, numbers)
             measure(kind, "queries_per_second", 200 / seconds, "1/s", "higher")
-            for metric, value in zip(("mean", "p50", "p90", "p95", "p99", "p999", "max"), numbers, strict=True):
+            for metric, value in zip(
+                ("mean", "p50", "p90", "p95", "p99", "p999", "max"), numbers, strict=True
+            ):
                 measure(kind, f"latency_{metric}", value, "s", "lower")
             measure(kind, "queries", 200, "1", "none")
             measure(kind, "errors", 0, "1", "lower")
@@ -353,46 +370,71 @@ def _trial(
     )  # fmt: skip
 
 
+def _interval(
+    phase: str, operation: str, index: int, seconds: float, count: int, **done: Any
+) -> dict[str, Any]:
+    length = seconds / count
+    return {
+        "phase": phase, "v": 1, "type": "interval", "operation": operation, "index": index,
+        "start_ns": int(1e9 * index * length), "duration_ns": int(1e9 * length),
+        "operations": 0, "rows": 0, "values": 0, "bytes": 0, "errors": 0, **done,
+    }  # fmt: skip
+
+
+def _whole(phase: str, operation: str, count: int, text: str, numbers: tuple[float, ...]) -> dict[str, Any]:
+    return {
+        "phase": phase, "v": 1, "type": "histogram", "operation": operation, "kind": "service", "unit": "ns",
+        "count": count, "min_ns": int(0.3e9 * numbers[0]), "mean_ns": 1e9 * numbers[0],
+        "max_ns": int(1e9 * numbers[-1]), "encoded": text,
+    }  # fmt: skip
+
+
 def _load_events(events: list[dict[str, Any]], seconds: float, count: int, chance: random.Random) -> None:
+    events.append(
+        {"phase": "load", "v": 1, "type": "start", "workload": "load", "workers": 1, "batch_rows": 5000}
+    )
     for number in range(count):
         text, _ = _histogram(0.012, 40, chance.randrange(3))
-        events.append(
-            {
-                "event": "interval", "phase": "load", "start_s": number * seconds / count,
-                "duration_s": seconds / count, "operations": 40, "rows": ROWS // count, "values": VALUES // count,
-                "bytes": BYTES // count, "errors": 0, "histogram": text,
-            }
-        )  # fmt: skip
-    text, _ = _histogram(0.012, 240, 1)
-    events.append({"event": "histogram", "phase": "load", "kind": "latency", "count": 240, "histogram": text})
-    events.append({"event": "summary", "phase": "load", "rows": ROWS, "duration_s": seconds})
+        done = {"operations": 40, "rows": ROWS // count, "values": VALUES // count, "bytes": BYTES // count}
+        events.append(_interval("load", "write", number, seconds, count, **done, histogram=text))
+    events.append(_whole("load", "write", 240, *_histogram(0.012, 240, 1)))
+    events.append(
+        {
+            "phase": "load", "v": 1, "type": "summary", "workload": "load", "duration_ns": int(1e9 * seconds),
+            "operations": 240, "rows": ROWS, "values": VALUES, "bytes": BYTES, "errors": 0,
+        }
+    )  # fmt: skip
 
 
 def _query_events(
     events: list[dict[str, Any]], kind: str, seconds: float, count: int, text: str, numbers: tuple[float, ...]
 ) -> None:
+    events.append(
+        {"phase": kind, "v": 1, "type": "start", "workload": "query", "workers": 1, "operations": 200}
+    )
+    events.append(_whole(kind, "warmup", 10, *_histogram(2 * numbers[1], 10, 0)))
     for number in range(count):
+        part = _histogram(numbers[1], 200 // count, number)[0]
         events.append(
-            {
-                "event": "interval", "phase": kind, "query_type": kind, "start_s": number * seconds / count,
-                "duration_s": seconds / count, "operations": 200 // count, "errors": 0,
-                "histogram": _histogram(numbers[1], 200 // count, number)[0],
-            }
-        )  # fmt: skip
+            _interval(kind, "query", number, seconds, count, operations=200 // count, histogram=part)
+        )
+    events.append(_whole(kind, "query", 200, text, numbers))
     events.append(
         {
-            "event": "histogram", "phase": kind, "query_type": kind, "kind": "latency",
-            "count": 200, "histogram": text,
+            "phase": kind, "v": 1, "type": "summary", "workload": "query", "duration_ns": int(1e9 * seconds),
+            "operations": 200, "errors": 0,
         }
     )  # fmt: skip
-    events.append({"event": "summary", "phase": kind, "query_type": kind, "operations": 200, "duration_s": seconds})
 
 
 @cache
 def _answer(kind: str, number: int) -> tuple[tuple[int, str, float], ...]:
     chance = random.Random(f"{kind}/{number}")
     begin = 1_767_225_600_000_000_000 + chance.randrange(3600) * 1_000_000_000
-    return tuple((begin + minute * 60_000_000_000, f"host_{number % 10}", chance.uniform(0, 100)) for minute in range(5))
+    return tuple(
+        (begin + minute * 60_000_000_000, f"host_{number % 10}", chance.uniform(0, 100))
+        for minute in range(5)
+    )
 
 
 def _answers(instances: int, *, wrong: bool) -> list[dict[str, Any]]:
@@ -404,9 +446,8 @@ def _answers(instances: int, *, wrong: bool) -> list[dict[str, Any]]:
                 rows[2][2] = float(rows[2][2]) + 0.5
             made.append(
                 {
-                    "event": "answer", "phase": "answers", "query_type": kind, "query_id": f"{kind}/{number}",
+                    "phase": "answers", "v": 1, "type": "answer", "id": number, "query_type": kind,
                     "columns": ["time_ns", "host", "max_usage_user"], "rows": rows,
-                    "row_count": len(rows), "digest": _digest(json.dumps(rows)),
                 }
             )  # fmt: skip
     return made
@@ -417,15 +458,16 @@ def _telemetry(seconds: int, chance: random.Random) -> list[dict[str, Any]]:
     for second in range(seconds):
         phase = "load" if second == 0 else "groupby"
         for scope, metric, value, unit in (
-            ("server", "cpu_seconds", second * 0.8, "s"),
+            ("server", "cpu_user_seconds", second * 0.7, "s"),
+            ("server", "cpu_system_seconds", second * 0.1, "s"),
             ("server", "rss_bytes", 120e6 + 8e6 * second, "B"),
             ("server", "read_bytes", 0.0, "B"),
             ("server", "write_bytes", 1e6 * second, "B"),
-            ("client", "cpu_seconds", second * 0.3, "s"),
+            ("client", "cpu_user_seconds", second * 0.3, "s"),
             ("client", "rss_bytes", 60e6, "B"),
-            ("machine", "steal_fraction", 0.0, "1"),
-            ("machine", "pressure_cpu_some", chance.uniform(0, 0.05), "1"),
-            ("harness", "cpu_seconds", second * 0.001, "s"),
+            ("machine", "cpu_steal_seconds", 0.01 * second, "s"),
+            ("machine", "psi_cpu_some_seconds", second * chance.uniform(0, 0.05), "s"),
+            ("harness", "cpu_user_seconds", second * 0.001, "s"),
         ):
             samples.append(
                 {
