@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchbook.errors import TrialFailed, unknown
-from benchbook.storage import folder as places
+from benchbook.host.filesystem import filesystem
+from benchbook.host.reading import Tree
 from benchbook.storage.driver import Facts, Setting
+from benchbook.storage.folder import allocated
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 """Writing 3 here empties the page cache, the dentries and the inodes of the whole machine; needs root."""
@@ -39,8 +41,8 @@ class Local:
         return self._folder
 
     def facts(self) -> Facts:
-        """File system, mount options, device and free bytes."""
-        return places.facts(self._folder)
+        """Return file system, mount options, device and free bytes."""
+        return filesystem(self._folder, Tree())
 
     def drop_caches(self) -> bool:
         """Sync, then empty the page cache of the whole machine; False without the right to do so."""
@@ -65,8 +67,8 @@ class Local:
             os.sync()
 
     def bytes(self) -> int:
-        """Bytes allocated to the files of the folder."""
-        return places.allocated(self._folder)
+        """Return the bytes allocated to the files of the folder."""
+        return allocated(self._folder)
 
     def unmount(self) -> None:
         """Remove the folder with everything in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -26,13 +26,13 @@ class BenchloadClient:
         benchload: Path,
         *,
         target: str,
-        url: str,
+        url: Callable[[], str],
         database: str,
         log: Path,
         registry: Path | None = None,
     ) -> None:
         self._benchload = benchload
-        self._where = ["--target", target, "--url", url, "--database", database]
+        self._target, self._url, self._database = target, url, database
         self._log = log
         self._registry = registry
         self._running: process.Running | None = None
@@ -41,7 +41,13 @@ class BenchloadClient:
     def load(self, request: LoadRequest) -> Iterator[Event]:
         """Load the whole dataset; raise TrialFailed when benchload does not come to a good end."""
         dataset = request.dataset
-        command: list[str | Path] = [self._benchload, "load", dataset.generator, *dataset.flags, *self._where]
+        command: list[str | Path] = [
+            self._benchload,
+            "load",
+            dataset.generator,
+            *dataset.flags,
+            *self._where(),
+        ]
         command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
         command += ["--gzip"] if request.gzip else []
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
@@ -49,7 +55,7 @@ class BenchloadClient:
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         """Run the query set, timed or for its answers."""
-        command: list[str | Path] = [self._benchload, "query", *self._where, "--queries", request.queries]
+        command: list[str | Path] = [self._benchload, "query", *self._where(), "--queries", request.queries]
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
             command += ["--answers", "--limit", str(request.answers)]
@@ -78,7 +84,7 @@ class BenchloadClient:
         try:
             assert running.process.stdout is not None
             for event in events(running.process.stdout, f"benchload {verb}"):
-                if event["event"] == "error":
+                if event["type"] == "error":
                     last_error = str(event.get("message", ""))
                 yield event
             running.wait_ending(process.GRACE_SECONDS)
@@ -91,6 +97,10 @@ class BenchloadClient:
             self._running = None
             # An ordinary end is over by now; a generator that is dropped half-way ends its process here.
             running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+
+    def _where(self) -> list[str]:
+        # Asked for late: a driver chooses its ports when it is configured, after its client was made.
+        return ["--target", self._target, "--url", self._url(), "--database", self._database]
 
     def _words(self, verb: str, ending: str, last_error: str) -> str:
         if self._cancelled:
@@ -107,11 +117,11 @@ def events(lines: IO[bytes], who: str) -> Iterator[Event]:
             event = json.loads(line)
         except ValueError as error:
             raise TrialFailed(f"{who} wrote a line that is no JSON: {line[:200]!r}.") from error
-        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise TrialFailed(f"{who} wrote a line that is no event: {line[:200]!r}.")
         if event.get("v") != SCHEMA:
             raise TrialFailed(
-                f"{who} writes version {event.get('v')!r} of the events; this harness reads version {SCHEMA}.",
+                f"{who} writes version {event.get('v')!r} of the events; this harness reads {SCHEMA}.",
                 "Build benchload from this checkout: delete .bench and run ./bench again.",
             )
         yield event

@@ -177,7 +177,7 @@ class InfluxDB1:
         return BenchloadClient(
             benchload,
             target="influx",
-            url=self._url,
+            url=lambda: self._url,
             database=DATABASE,
             log=self._place.logs / "benchload.log",
             registry=self._place.processes,
@@ -277,5 +277,5 @@ def _check_free(address: str) -> None:
         except (OSError, ValueError, OverflowError) as error:
             raise TrialFailed(
                 f"{address} cannot be listened on: {error}.",
-                "Stop what uses that port, or take the bind-address out of the arm: then a free one is chosen.",
+                "Stop what uses that port, or take the bind-address out of the arm: one is then chosen.",
             ) from error

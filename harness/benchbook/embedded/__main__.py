@@ -1,0 +1,5 @@
+"""``python -m benchbook.embedded``."""
+
+from benchbook.embedded.worker import main
+
+main()

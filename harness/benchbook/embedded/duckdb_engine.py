@@ -1,0 +1,106 @@
+"""DuckDB through its Python binding: batches go in as Arrow, without a copy into Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from benchbook.embedded.engine import Count, Row, Setting
+from benchbook.embedded.specification import Dialect, Specification, quoted, render
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DIALECT = Dialect(time_to_ns='epoch_ns("time")', ns_to_time="make_timestamp_ns(?)", divide="//")
+
+
+class DuckDB:
+    """One DuckDB file. No index is made: min-max zone maps are what DuckDB has for ranges of time."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
+        self._connection = duckdb.connect(str(path), config=dict(settings))
+
+    def version(self) -> str:
+        """Return the library's version."""
+        return str(self._one("SELECT version()")).removeprefix("v")
+
+    def tables(self) -> list[str]:
+        """Return the names of all tables."""
+        found = self._connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+        return [str(row[0]) for row in found]
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        """Create a table; times keep their nanoseconds (TIMESTAMP_NS)."""
+        columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
+
+    def convert(self, batch: pa.RecordBatch) -> pa.Table:
+        """Drop the time zone, UTC, without a copy: DuckDB's type with a zone has no nanoseconds."""
+        import pyarrow as pa
+
+        place = batch.schema.get_field_index("time")
+        times = batch.column(place).view(pa.timestamp("ns"))
+        return pa.Table.from_batches([batch]).set_column(place, "time", times)
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Insert a batch; the statement is its own transaction."""
+        self._connection.register("benchbook_batch", rows)
+        try:
+            self._connection.execute(f"INSERT INTO {quoted(table)} SELECT * FROM benchbook_batch")  # noqa: S608
+        finally:
+            self._connection.unregister("benchbook_batch")
+
+    def query(self, specification: Specification) -> list[Row]:
+        """Run one query and fetch its whole answer."""
+        text, parameters = render(specification, DIALECT)
+        return self._connection.execute(text, parameters).fetchall()
+
+    def settle(self) -> None:
+        """Write the log into the database file and empty it (CHECKPOINT)."""
+        self._connection.execute("CHECKPOINT")
+
+    def count(self) -> dict[str, Count]:
+        """Count rows and non-null numbers."""
+        counts = {}
+        for table in self.tables():
+            described = self._connection.execute(
+                "SELECT column_name FROM duckdb_columns() WHERE table_name = ? "
+                "AND data_type IN ('BIGINT', 'DOUBLE') ORDER BY column_index",
+                [table],
+            ).fetchall()
+            names = [str(row[0]) for row in described]
+            wanted = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
+            row = self._connection.execute(f"SELECT {wanted} FROM {quoted(table)}").fetchone()  # noqa: S608
+            assert row is not None
+            counts[table] = Count(row[0], dict(zip(names, row[1:], strict=True)))
+        return counts
+
+    def interrupt(self) -> None:
+        """End the statement that runs now."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _one(self, text: str) -> object:
+        row = self._connection.execute(text).fetchone()
+        return row[0] if row else None
+
+
+def open_database(path: Path, settings: Mapping[str, Setting]) -> DuckDB:
+    """Open a DuckDB file; settings are DuckDB's own, and it refuses those it does not know."""
+    return DuckDB(path, settings)
+
+
+def _type(column: pa.Field) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type):
+        return "TIMESTAMP_NS"
+    if pa.types.is_integer(column.type):
+        return "BIGINT"
+    return "DOUBLE" if pa.types.is_floating(column.type) else "VARCHAR"

@@ -1,0 +1,86 @@
+"""What an embedded engine is: the few calls that the worker makes on DuckDB, SQLite and their kind.
+
+A module of this package named ``<name>_engine`` offers ``open_database(path, settings) -> Engine``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from benchbook.embedded.specification import Specification
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Setting = str | int | float | bool
+Row = tuple[int, str | None, float | int | None]
+"""One row of an answer: start of the bucket in ns, host where grouped by host, value."""
+ENGINES = ("duckdb", "sqlite")
+
+
+@dataclass(frozen=True)
+class Count:
+    """Rows of a table and non-null values per field."""
+
+    rows: int
+    fields: dict[str, int]
+
+
+class Engine(Protocol):
+    """One open database. Every call may raise the engine's own errors."""
+
+    def version(self) -> str:
+        """Return the version that the library states, without a leading ``v``."""
+        ...
+
+    def tables(self) -> list[str]:
+        """Return the names of all tables."""
+        ...
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        """Create a table for batches of this schema: time, tags (text), fields (integer or float)."""
+        ...
+
+    def convert(self, batch: pa.RecordBatch) -> Any:
+        """Bring a batch into the form that ``insert`` takes: work of the client, not of the engine."""
+        ...
+
+    def insert(self, table: str, rows: Any) -> None:
+        """Insert one batch in one transaction; it is committed when this returns."""
+        ...
+
+    def query(self, specification: Specification) -> list[Row]:
+        """Run one query and return its whole answer."""
+        ...
+
+    def settle(self) -> None:
+        """Bring all committed data into the database file."""
+        ...
+
+    def count(self) -> dict[str, Count]:
+        """Count rows and non-null values of every table."""
+        ...
+
+    def interrupt(self) -> None:
+        """End the call that runs now with an error; called from another thread."""
+        ...
+
+    def close(self) -> None:
+        """Close the database."""
+        ...
+
+
+def open_engine(name: str, path: Path, settings: Mapping[str, Setting]) -> Engine:
+    """Open a database file with an engine, importing only that engine's library."""
+    if name == "duckdb":
+        from benchbook.embedded import duckdb_engine
+
+        return duckdb_engine.open_database(path, settings)
+    if name == "sqlite":
+        from benchbook.embedded import sqlite_engine
+
+        return sqlite_engine.open_database(path, settings)
+    raise ValueError(f'there is no engine "{name}"; allowed: {", ".join(ENGINES)}')

@@ -1,0 +1,125 @@
+"""SQLite through Python's standard library: batches go in as rows, one transaction a batch."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.embedded.engine import Count, Row, Setting
+from benchbook.embedded.specification import Dialect, Specification, quoted, render
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DIALECT = Dialect(time_to_ns='"time"', ns_to_time="?", divide="/")
+
+
+class SQLite:
+    """One SQLite file. Times are whole nanoseconds; every table has one index, on host and time."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
+        # Autocommit: transactions are begun and committed here, where they can be seen.
+        self._connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False)
+        known = {str(row[0]) for row in self._connection.execute("PRAGMA pragma_list")}
+        # The size of a page can only be set before anything is written.
+        for name in sorted(settings, key=lambda name: name != "page_size"):
+            if name not in known:
+                raise ValueError(f'SQLite has no pragma "{name}"')
+            self._connection.execute(f"PRAGMA {name} = {_literal(settings[name])}").fetchall()
+
+    def version(self) -> str:
+        """Return the version of the library that Python is linked to."""
+        return sqlite3.sqlite_version
+
+    def tables(self) -> list[str]:
+        """Return the names of all tables."""
+        found = self._connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
+        )
+        return [str(row[0]) for row in found]
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        """Create a table and its index on host and time (time alone where there is no host)."""
+        columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
+        keys = [quoted(name) for name in ("hostname", "time") if name in schema.names]
+        index = quoted(f"{table}_by_host_and_time")
+        self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} ({', '.join(keys)})")
+
+    def convert(self, batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
+        """Make Python rows of a batch, as SQLite's binding takes them."""
+        import pyarrow as pa
+
+        columns = [
+            (column.view(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+            for column in batch.columns
+        ]
+        return list(zip(*columns, strict=True))
+
+    def insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        """Insert a batch in one transaction."""
+        if not rows:
+            return
+        places = ", ".join("?" * len(rows[0]))
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({places})", rows)  # noqa: S608
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def query(self, specification: Specification) -> list[Row]:
+        """Run one query and fetch its whole answer."""
+        text, parameters = render(specification, DIALECT)
+        return self._connection.execute(text, parameters).fetchall()
+
+    def settle(self) -> None:
+        """Write the log into the database file and empty it, where the journal is a log."""
+        busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise sqlite3.OperationalError(
+                "the write-ahead log could not be emptied: something reads from it"
+            )
+
+    def count(self) -> dict[str, Count]:
+        """Count rows and non-null numbers."""
+        counts = {}
+        for table in self.tables():
+            described = self._connection.execute(f"PRAGMA table_info({quoted(table)})")
+            names = [row[1] for row in described if row[2] in ("INTEGER", "REAL") and row[1] != "time"]
+            wanted = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
+            row = self._connection.execute(f"SELECT {wanted} FROM {quoted(table)}").fetchone()  # noqa: S608
+            counts[table] = Count(row[0], dict(zip(names, row[1:], strict=True)))
+        return counts
+
+    def interrupt(self) -> None:
+        """End the statement that runs now."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def open_database(path: Path, settings: Mapping[str, Setting]) -> SQLite:
+    """Open a SQLite file; settings are pragmas, and one that SQLite does not know is a ValueError."""
+    return SQLite(path, settings)
+
+
+def _literal(value: Setting) -> str:
+    """Return a setting as a pragma takes it: a number, or a quoted word."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return str(value) if isinstance(value, int | float) else "'" + value.replace("'", "''") + "'"
+
+
+def _type(column: pa.Field) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) or pa.types.is_integer(column.type):
+        return "INTEGER"
+    return "REAL" if pa.types.is_floating(column.type) else "TEXT"

@@ -1,0 +1,125 @@
+"""The worker: one engine, one database, one trial; requests in, events out.
+
+Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``settle``, ``count``,
+``version``, ``close``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
+and a ``message``; ``load`` and ``query`` emit benchload's events before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from benchbook.embedded.engine import Engine, open_engine
+from benchbook.embedded.watchdog import Watchdog
+
+SCHEMA = 1
+Request = dict[str, Any]
+
+
+class Worker:
+    """Answers requests until stdin ends."""
+
+    def __init__(self, requests: IO[str], events: IO[str]) -> None:
+        self._requests = requests
+        self._events = events
+        self._engine: Engine | None = None
+        self._watchdog: Watchdog | None = None
+        self._program = ""
+        self._answers: dict[str, Callable[[Request], dict[str, Any]]] = {
+            "open": self._open,
+            "tables": lambda _: {"tables": self._opened().tables()},
+            "load": self._load,
+            "query": self._query,
+            "settle": self._settle,
+            "count": self._count,
+            "version": lambda _: {"version": self._opened().version()},
+            "close": lambda _: self._close(),
+        }
+
+    def run(self) -> None:
+        """Answer requests one after the other; close the database when they end."""
+        for line in self._requests:
+            request = json.loads(line)
+            reply: dict[str, Any]
+            try:
+                reply = {"ok": True, **self._answers[request["do"]](request)}
+            except BrokenPipeError:
+                return
+            except Exception as error:  # whatever an engine raises is told to the harness in words
+                reply = {"ok": False, "message": f"{type(error).__name__}: {error}"}
+            self.emit({"v": SCHEMA, "type": "reply", **reply})
+        self._close()
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Write one line at once."""
+        self._events.write(json.dumps(event, separators=(",", ":")) + "\n")
+        self._events.flush()
+
+    def _opened(self) -> Engine:
+        if self._engine is None:
+            raise ValueError("no database is open")
+        return self._engine
+
+    def _open(self, request: Request) -> dict[str, Any]:
+        engine = open_engine(request["engine"], Path(request["path"]), request["settings"])
+        self._engine, self._watchdog = engine, Watchdog(engine.interrupt)
+        self._program = f"{request['engine']} {engine.version()}"
+        return {"version": engine.version()}
+
+    def _load(self, request: Request) -> dict[str, Any]:
+        from benchbook.embedded.load import load
+        from benchbook.embedded.recorder import Recorder
+
+        engine, watchdog = self._opened(), self._watchdog
+        assert watchdog is not None
+        more = {"batch_rows": request["batch_rows"], "rows": request["rows"]}
+        recorder = Recorder(self.emit, "load", "write", self._program, **more)
+        load(engine, watchdog, request["command"], float(request["timeout_seconds"]), recorder)
+        return {}
+
+    def _query(self, request: Request) -> dict[str, Any]:
+        from benchbook.embedded.query import answer, query
+        from benchbook.embedded.recorder import Recorder
+        from benchbook.embedded.specification import read
+
+        engine, watchdog = self._opened(), self._watchdog
+        assert watchdog is not None
+        specifications, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])
+        warmup, limit = int(request["warmup"]), request["answers"]
+        more = {"operations": len(specifications), "warmup": warmup if limit is None else 0}
+        recorder = Recorder(self.emit, "query", "query", self._program, **more)
+        if limit is None:
+            query(engine, watchdog, specifications, warmup, timeout, recorder)
+        else:
+            answer(engine, watchdog, specifications, int(limit), timeout, recorder)
+        return {}
+
+    def _settle(self, _: Request) -> dict[str, Any]:
+        self._opened().settle()
+        return {}
+
+    def _count(self, _: Request) -> dict[str, Any]:
+        counts = self._opened().count()
+        return {"tables": {name: {"rows": one.rows, "fields": one.fields} for name, one in counts.items()}}
+
+    def _close(self) -> dict[str, Any]:
+        if self._engine is not None and self._watchdog is not None:
+            self._watchdog.stop()
+            self._engine.close()
+            self._engine = None
+        return {}
+
+
+def main() -> None:
+    """Run a worker on stdin and stdout, keeping what libraries print out of the events."""
+    events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        Worker(sys.stdin, events).run()
+    except BrokenPipeError:
+        os._exit(1)  # the harness is gone: nobody is left to tell
