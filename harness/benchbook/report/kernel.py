@@ -102,14 +102,16 @@ def _where(document: Document) -> str:
 def _failure(document: Document, error: CellExecutionError) -> BenchbookError:
     """Turn a cell's exception into one message that names the file, the cell and what was raised."""
     number, source = 0, ""
+    name, said = str(error.ename), str(error.evalue)
     for place, cell in enumerate(document.notebook.cells):
-        if any(output.output_type == "error" for output in cell.get("outputs", [])):
-            number, source = place, cell.source
-    words = " ".join(str(error.evalue).split()) or "it says nothing more"
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                number, source, name, said = place, cell.source, output.ename, output.evalue
+    words = " ".join(said.split()) or "it says nothing more"
     kinds: dict[str, Any] = {"RequestError": RequestError}
-    kind = kinds.get(error.ename, BenchbookError)
+    kind = kinds.get(name, BenchbookError)
     made: BenchbookError = kind(
-        f"{_named(document, number, source)} failed with {error.ename}: {words}",
+        f"{_named(document, number, source)} failed with {name}: {words}",
         "The run's numbers are untouched; render again with: bench report",
     )
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.report import estimate as estimates_of
 from benchbook.report import quantity, theme
@@ -11,6 +11,9 @@ from benchbook.report.figure import Figure
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
+
+if TYPE_CHECKING:
+    from benchbook.analyse.order import PositionEffect
 
 TITLE = "Effect of the position within a block"
 
@@ -36,6 +39,23 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     return Figure(TITLE, _draw(found, points, means), _alternative(means), _table(means, points))
 
 
+def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
+    """Return by what factor the load's result changes from one place in a block to the next."""
+    from benchbook.analyse import order
+
+    loads = run.phases("load")
+    if not loads:
+        return None
+    found = estimates(run, loads[0], metric)
+    return order.effect(
+        [
+            order.Placed(point.block, point.position, estimate.cell.name, point.value)
+            for estimate in found
+            for point in estimate.points
+        ]
+    )
+
+
 Means = dict[int, tuple[float | None, float | None, float | None]]
 Points = list[tuple[Estimate, int, float, int]]
 
@@ -55,12 +75,13 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         if value is not None
     ]  # fmt: skip
     x = alt.X("position:O", title="Position within the block", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("percent:Q", title="Difference from the cell's mean (%)", scale=alt.Scale(zero=True), axis=alt.Axis(format="+~g"))
+    words = "Difference from the cell's mean (%)"
+    y = alt.Y("percent:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(format="+~g"))
     return alt.layer(
         alt.Chart(alt.InlineData(values=[row for row in bars if row["low"] is not None]))
         .mark_rule(strokeWidth=9, opacity=0.18, strokeCap="round")
-        .encode(x=x, y=alt.Y("low:Q", title=y.title), y2="high:Q"),
-        alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(y=alt.Y("zero:Q", title=y.title)),
+        .encode(x=x, y=alt.Y("low:Q", title=words), y2="high:Q"),
+        alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(y=alt.Y("zero:Q", title=words)),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6)
         .encode(

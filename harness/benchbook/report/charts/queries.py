@@ -58,13 +58,14 @@ def _draw(found: list[Estimate], metric: str) -> Any:
     scale = theme.value_scale(spread)
     y = alt.Y("type:N", title=None, sort=None, scale=alt.Scale(domain=phases, padding=0.25), axis=alt.Axis(grid=False))
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    x = alt.X("value:Q", title=f"{words_of(metric).title} ({unit})", scale=scale, axis=alt.Axis(format="~g"))
+    words = f"{words_of(metric).title} ({unit})"
+    x = alt.X("value:Q", title=words, scale=scale, axis=alt.Axis(format="~g"))
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels))
     tooltip = [alt.Tooltip("type:N"), alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N")]
     return alt.layer(
         alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
         .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=x.title), x2="high:Q", color=colour),
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=colour),
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=False, strokeWidth=1.5, size=38)
         .encode(

@@ -73,13 +73,14 @@ def _draw(found: list[Versus], base: str) -> Any:
         axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=14),
     )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    x = alt.X("ratio:Q", title=f"Ratio to {base} (logarithmic)", scale=scale, axis=alt.Axis(format="~g"))
+    words = f"Ratio to {base} (logarithmic)"
+    x = alt.X("ratio:Q", title=words, scale=scale, axis=alt.Axis(format="~g"))
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
     return alt.layer(
-        alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8).encode(x=alt.X("one:Q", scale=scale, title=x.title)),
+        alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8).encode(x=alt.X("one:Q", scale=scale, title=words)),
         alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
         .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=x.title), x2="high:Q", color=paint),
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=paint),
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=False, strokeWidth=1.5, size=38)
         .encode(

@@ -60,14 +60,15 @@ def _draw(found: list[Estimate], title: str) -> Any:
     ends = [mean[end] for mean in means for end in ("low", "high") if mean[end] is not None]
     scale = theme.value_scale([row["value"] for row in rows] + ends)
     y = alt.Y("cell:N", title=None, sort=None, scale=alt.Scale(domain=labels, padding=0.2), axis=alt.Axis(grid=False))
-    x = alt.X("value:Q", title=f"{title} ({unit})" if unit else title, scale=scale, axis=alt.Axis(format="~s"))
+    words = f"{title} ({unit})" if unit else title
+    x = alt.X("value:Q", title=words, scale=scale, axis=alt.Axis(format="~s"))
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
     base = alt.Chart(alt.InlineData(values=means))
     whole = [row for row in means if row["low"] is not None]
     layers = [
         alt.Chart(alt.InlineData(values=whole))
         .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=x.title), x2="high:Q", color=colour),
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=colour),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6, size=60)
         .encode(

@@ -1,0 +1,137 @@
+"""The sentences of a report: the question, its answer, every finding. Each number in them is computed.
+
+What may be said is decided by ``benchbook.analyse.verdict``: nothing is called faster without an interval
+that excludes 1. Embedded systems and servers are answered for apart, because an embedded system shares the
+client's process and its numbers hold no transport.
+"""
+
+from __future__ import annotations
+
+from benchbook.report import answer as answers
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity, versus
+from benchbook.report.cell import Cell
+from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.markup import escape_markdown
+from benchbook.report.results import Run
+from benchbook.report.versus import Versus
+from benchbook.report.words import Words, missing
+
+
+def question(run: Run) -> Words:
+    """Return the question that the experiment asks, as it was declared."""
+    return Words(f"**{escape_markdown(run.info['question'] or run.info['title'] or run.info['experiment'])}**")
+
+
+def answer(run: Run) -> Words:
+    """Return the answer in one sentence for each kind of system: embedded, and servers."""
+    faults = answers.faults(run)
+    if faults:
+        return Words(f"No answer: {escape_markdown('; '.join(faults))}. Speeds at different work are not compared.")
+    measured = [cell for cell in cells_of.cells(run) if cell.ok]
+    if not measured:
+        return Words("No answer: no trial of this run counts. The gaps below say why.")
+    kinds = [
+        ("", [cell for cell in measured if cells_of.embedded(run, cell.system)]),
+        ("", [cell for cell in measured if not cells_of.embedded(run, cell.system)]),
+    ]
+    sentences = [_sentence(run, cells) for _, cells in kinds if cells]
+    return Words(" ".join(escape_markdown(sentence) for sentence in sentences))
+
+
+def _sentence(run: Run, cells: list[Cell]) -> str:
+    """Say which of these cells is faster at loading and at queries, or that it cannot be said."""
+    if len(cells) == 1:
+        return _alone(run, cells[0])
+    parts = [_load(run, phase, cells) for phase in run.phases("load")]
+    if run.phases("query"):
+        parts.append(_queries(run, cells))
+    return f"On this machine, {'; '.join(part for part in parts if part)}."
+
+
+def _alone(run: Run, cell: Cell) -> str:
+    """State one cell's own numbers: it has no equal to be compared with."""
+    parts = []
+    for phase, metric, words in [(phase, "rows_per_second", "loaded") for phase in run.phases("load")] + [
+        (phase, "latency_p50", f"answered {phase} in a median of") for phase in run.phases("query")
+    ]:
+        found = _of(run, phase, metric, [cell])
+        if found and found[0].points:
+            parts.append(f"{words} {found[0].text()}")
+    return f"{cell.label} {', '.join(parts) or 'was measured'}; nothing of its kind was measured beside it."
+
+
+def _of(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:
+    names = {cell.name for cell in cells}
+    return [estimate for estimate in estimates(run, phase, metric) if estimate.cell.name in names]
+
+
+def ranked(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:
+    """Return the measured cells of ``cells``, the best first."""
+    found = [estimate for estimate in _of(run, phase, metric, cells) if estimate.value is not None]
+    return sorted(found, key=lambda one: one.value or 0.0, reverse=bool(found) and found[0].direction == "higher")
+
+
+def leads(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Versus]:
+    """Return the best cell's comparison with each of the others, the nearest first."""
+    order = ranked(run, phase, metric, cells)
+    pairs = [versus.versus(run, order[0], other) for other in order[1:]]
+    return [pair for pair in pairs if pair is not None]
+
+
+def _load(run: Run, phase: str, cells: list[Cell]) -> str:
+    pairs = leads(run, phase, "rows_per_second", cells)
+    if not pairs:
+        return f"no two systems were measured in {phase}"
+    verdicts = [pair.verdict() for pair in pairs]
+    if verdicts[0].winner is None:
+        return f"at loading {verdicts[0].sentence}"
+    rates = f"{pairs[0].above.text()} against {', '.join(pair.below.text() for pair in pairs)}"
+    return f"at loading {'; '.join(one.sentence for one in verdicts)}: {rates}"
+
+
+def _queries(run: Run, cells: list[Cell]) -> str:
+    """Count the query types in which one system has a shorter median latency than every other."""
+    won: dict[str, list[float]] = {}
+    phases = run.phases("query")
+    for phase in phases:
+        pairs = leads(run, phase, "latency_p50", cells)
+        if pairs and all(pair.verdict().winner == pair.above.cell.label for pair in pairs):
+            won.setdefault(pairs[0].above.cell.label, []).append(1 / pairs[0].value)
+    undecided = len(phases) - sum(len(found) for found in won.values())
+    parts = []
+    for label, factors in won.items():
+        low, high = quantity.number(min(factors)), quantity.number(max(factors))
+        by = f"a factor of {low}" if low == high else f"factors from {low} to {high}"
+        parts.append(f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, by {by}")
+    if undecided:
+        parts.append(f"in {undecided} of {len(phases)} query types no system can be called faster than every other")
+    return ", and ".join(parts)
+
+
+def findings(run: Run) -> Words:
+    """Return one sentence for each comparison with the baseline, as a list."""
+    if faults := answers.faults(run):
+        return missing("The list of findings", "; ".join(faults))
+    base = versus.baseline(run)
+    pairs = [
+        pair
+        for phase, metric in versus.metrics(run)
+        for pair in (versus.against(run, phase, metric, base) if base else [])
+    ]
+    if not pairs:
+        return missing("The list of findings", "no two systems were measured in the same blocks")
+    return Words("\n".join(f"- {escape_markdown(_finding(run, pair))}" for pair in pairs))
+
+
+def _finding(run: Run, pair: Versus) -> str:
+    what = "Disk" if pair.above.metric == "disk_bytes" else pair.above.phase.capitalize()
+    numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
+    mixed = cells_of.embedded(run, pair.above.cell.system) != cells_of.embedded(run, pair.below.cell.system)
+    if mixed and pair.above.metric != "disk_bytes":
+        ratio = f"{quantity.number(pair.value)} times"
+        return (
+            f"{what}: {numbers} ({ratio}). One of them is embedded and the other a server, whose numbers hold the "
+            "transport between two processes as well: they are not ranked."
+        )
+    return f"{what}: {pair.verdict().sentence} ({numbers})."

@@ -1,0 +1,116 @@
+"""The limits of a run: what a reader must know before repeating its numbers, each one computed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity, versus
+from benchbook.report.charts import order
+from benchbook.report.markup import escape_markdown
+from benchbook.report.results import Run
+from benchbook.report.words import Words
+
+FEW_TRIALS = 10
+"""Trials of a cell below which a note says that they are few."""
+BUSY_CLIENT = 0.8
+"""Share of its cores from which the client itself may be what was measured."""
+STOLEN = 0.01
+"""Share of time stolen by the hypervisor that is worth a word."""
+
+
+def limits(run: Run) -> Words:
+    """Return the limits of the run as a list."""
+    found = [
+        *_mixed(run), *_size(run), *_trials(run), *_embedded(run), *_client(run), *_machine(run), *_order(run), *_noise(run),
+    ]  # fmt: skip
+    return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
+
+
+def _mixed(run: Run) -> list[str]:
+    return [f"Numbers of different work stand together here, as was asked for: {run.mixed}."] if run.mixed else []
+
+
+def _size(run: Run) -> list[str]:
+    profile = run.info["profile"]
+    if profile == "smoke":
+        return ["Profile smoke is for tests: its trials last seconds or less, and its numbers say little."]
+    return [f"Profile {profile}: other sizes of data and other queries may order the systems differently."]
+
+
+def _trials(run: Run) -> list[str]:
+    counts = [cell.ok for cell in cells_of.cells(run)]
+    words = []
+    if counts and min(counts) < 3:
+        words.append("A cell with fewer than 3 trials that count has no interval, and nothing is concluded of it.")
+    if counts and min(counts) < FEW_TRIALS:
+        words.append(f"The smallest cell has {min(counts)} trials: at least {FEW_TRIALS} make an interval dependable.")
+    if run.info["finished_at"] is None:
+        words.append("The run has not come to its end.")
+    return words
+
+
+def _embedded(run: Run) -> list[str]:
+    names = list(dict.fromkeys(cell.system for cell in cells_of.cells(run)))
+    inside = [cells_of.title(run, name) for name in names if cells_of.embedded(run, name)]
+    if not inside:
+        return []
+    words = [
+        f"{' and '.join(inside)} {'run' if len(inside) > 1 else 'runs'} inside the client's process: processor time and "
+        "memory of client and system cannot be told apart, and no transport is part of the numbers."
+    ]
+    if len(inside) < len(names):
+        words.append("Servers are not ranked against embedded systems: their numbers hold the transport as well.")
+    return words
+
+
+def _client(run: Run) -> list[str]:
+    rows = run.ok.join(
+        run.frame("measurements").filter(
+            (pl.col("metric") == "client_cpu_fraction") & (pl.col("value") > BUSY_CLIENT)
+        ),
+        on="trial_id",
+        how="inner",
+        maintain_order="left",
+    )
+    found: dict[tuple[str, str], float] = {}
+    for system, phase, value in rows.select("system", "phase", "value").iter_rows():
+        if not cells_of.embedded(run, system):
+            found[system, phase] = max(found.get((system, phase), 0.0), value)
+    return [
+        f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
+        f"{cells_of.title(run, system)}: it may be what was measured."
+        for (system, phase), value in found.items()
+    ]
+
+
+def _machine(run: Run) -> list[str]:
+    words = []
+    steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
+    if isinstance(steal, float) and steal > STOLEN:
+        words.append(f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase.")
+    loose = [
+        str(one.get("control")) for one in run.fact_list("controls") if isinstance(one, dict) and one.get("state") != "controlled"
+    ]  # fmt: skip
+    if loose:
+        words.append(f"Not controlled, or not known to be: {', '.join(loose)}.")
+    cold = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
+    if cold:
+        words.append(f"Caches were {' or '.join(cold)} when the timed phases began.")
+    ratio = run.ok["data_to_memory"].max()
+    if isinstance(ratio, float) and ratio < 1:
+        words.append(f"The data is {quantity.number(ratio, 2)} times the memory of the machine, so it fits into caches.")
+    return words
+
+
+def _order(run: Run) -> list[str]:
+    found = order.effect(run)
+    if found is None or not found.present or found.factor is None:
+        return []
+    return [f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place."]
+
+
+def _noise(run: Run) -> list[str]:
+    if versus.baseline(run) is None:
+        return []
+    return ["The noise floor of this machine was not measured in this run (bench aa): small differences may be noise."]

@@ -1,0 +1,36 @@
+"""The runs of a results folder, for the index of reports."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from benchbook.errors import RequestError
+from benchbook.report.results import RESULTS_VARIABLE
+from benchbook.report.table import Code, Table
+from benchbook.report.words import Words, missing
+
+QUERY = """
+SELECT r.run_id, r.experiment, r.profile, r.created_at, r.finished_at IS NOT NULL AS finished,
+       count(*) FILTER (t.status = 'ok') AS ok, count(t.trial_id) AS recorded
+FROM runs r LEFT JOIN trials t USING (run_id) GROUP BY ALL ORDER BY r.created_at DESC, r.run_id
+"""
+
+
+def table(results: Path | None = None) -> Table | Words:
+    """Return one row a run, the latest first; a sentence where none is recorded."""
+    from benchbook.record import database
+
+    folder = results or Path(os.environ.get(RESULTS_VARIABLE, "results"))
+    try:
+        with database.open(folder, read_only=True) as connection:
+            found = connection.execute(QUERY).fetchall()
+    except RequestError:
+        found = []
+    if not found:
+        return missing("The list of runs", "none is recorded yet; start one with: bench run quickstart")
+    rows = [
+        [Code(run_id), experiment, profile, f"{created:%Y-%m-%d %H:%M} UTC", f"{ok} of {recorded}", "yes" if finished else "no"]
+        for run_id, experiment, profile, created, finished, ok, recorded in found
+    ]  # fmt: skip
+    return Table(["Run", "Experiment", "Profile", "Started", "Trials that count", "Finished"], rows)
