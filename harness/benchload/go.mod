@@ -2,12 +2,14 @@ module benchbook/benchload
 
 go 1.24
 
-require github.com/apache/arrow-go/v18 v18.4.1
+require (
+	github.com/apache/arrow-go/v18 v18.4.1
+	github.com/klauspost/compress v1.18.0
+)
 
 require (
 	github.com/goccy/go-json v0.10.5 // indirect
 	github.com/google/flatbuffers v25.2.10+incompatible // indirect
-	github.com/klauspost/compress v1.18.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.22 // indirect
 	github.com/zeebo/xxh3 v1.0.2 // indirect

@@ -31,8 +31,13 @@ var errReported = errors.New("reported")
 
 // commands are what the program can do.
 var commands = map[string]func(ctx context.Context, arguments []string, out, notes io.Writer) error{
-	"version":  version,
-	"generate": generate,
+	"version":     version,
+	"generate":    generate,
+	"queries":     queries,
+	"load":        loadCommand,
+	"query":       queryCommand,
+	"null-server": nullServer,
+	"calibrate":   calibrate,
 }
 
 // Run does one command and gives the exit code.

@@ -12,6 +12,7 @@ import (
 type Options struct {
 	Workers   int   // goroutines that generate; zero for one a core
 	PieceRows int64 // rows of a piece; zero for a size that suits a pipe
+	Readers   int   // how many pieces are out between Next and Release; zero for one
 }
 
 // defaultPieceRows makes pieces of about half a megabyte of line protocol,
@@ -89,7 +90,7 @@ func New(generator dataset.Generator, f format.Format, options Options) *Stream 
 	}
 	buffers := 2*options.Workers + 1
 	s.ring = make([]*Piece, buffers)
-	for range buffers {
+	for range buffers + max(options.Readers, 1) - 1 {
 		s.free = append(s.free, &Piece{})
 	}
 	s.running.Add(options.Workers)

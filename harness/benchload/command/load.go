@@ -1,0 +1,145 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/event"
+	"benchbook/benchload/format"
+	"benchbook/benchload/load"
+	"benchbook/benchload/measure"
+	"benchbook/benchload/request"
+	"benchbook/benchload/stream"
+	"benchbook/benchload/target"
+)
+
+// loading is a load as its flags describe it.
+type loading struct {
+	extent    dataset.Extent
+	target    target.Target
+	options   load.Options
+	batchRows int64
+	file      string
+	append    bool
+	workload  string
+	digest    *string
+}
+
+// loadCommand loads a dataset, made on the fly, or a file.
+func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
+	arguments, err := takeDataset("load", arguments)
+	if err != nil {
+		return err
+	}
+	flags := request.NewFlags("load")
+	extents := addExtent(flags)
+	targets := addTarget(flags)
+	workers := flags.Count("workers", 1, 1, 4096)
+	batch := flags.Count("batch-rows", 5000, 1, 1<<22)
+	zip := flags.Switch("gzip")
+	retries := flags.Count("retries", 5, 0, 1000)
+	keepGoing := flags.Switch("keep-going")
+	appendTo := flags.Switch("append")
+	file := flags.Text("file", "", "the path of a file in line protocol")
+	clientIndex := flags.Count("client-index", 0, 0, 1<<20)
+	clientCount := flags.Count("client-count", 1, 1, 1<<20)
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	extent, err := extents.extent()
+	if err != nil {
+		return err
+	}
+	if *clientIndex >= *clientCount {
+		return request.Mistakef("--client-index is %d, but --client-count %d has only the clients 0 to %d; give a smaller one.",
+			*clientIndex, *clientCount, *clientCount-1)
+	}
+	if *clientCount > 1 && *file != "" {
+		return request.Mistakef("--client-count cuts a generated dataset, but --file is given; cut the file, or leave one out.")
+	}
+	system, err := targets.target()
+	if err != nil {
+		return err
+	}
+	return loading{
+		extent: extent.Client(*clientIndex, *clientCount), target: system, batchRows: *batch, file: *file,
+		append: *appendTo || *clientIndex > 0, workload: "load",
+		options: load.Options{
+			Workers: int(*workers), Gzip: *zip, Retries: int(*retries),
+			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
+		},
+	}.run(ctx, event.NewWriter(out))
+}
+
+// source makes where the batches come from.
+func (l loading) source() (load.Source, error) {
+	if l.file != "" {
+		file, err := load.NewFile(l.file, l.batchRows)
+		if err != nil {
+			return nil, request.Mistakef("%s.", err)
+		}
+		return file, nil
+	}
+	generator := newGenerator(l.extent)
+	s := stream.New(generator, format.NewInflux(generator), stream.Options{PieceRows: l.batchRows, Readers: l.options.Workers})
+	return load.NewGenerated(s, dataset.Rows(generator)), nil
+}
+
+// run loads and writes the events.
+func (l loading) run(ctx context.Context, events *event.Writer) error {
+	source, err := l.source()
+	if err != nil {
+		return err
+	}
+	defer source.Stop()
+	events.Start(event.Start{
+		Workload: l.workload, TimeUnixNS: time.Now().UnixNano(), Target: l.target.Name(), Workers: l.options.Workers,
+		BatchRows: l.batchRows, Rows: source.Rows(), Gzip: l.options.Gzip, Program: "benchload " + Version,
+	})
+	if failure := l.refuseData(); failure != nil {
+		events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})
+		events.Summary(event.Summary{Workload: l.workload, Errors: 1, RowsUnsent: source.Rows(), Bottleneck: "server"})
+		return errReported
+	}
+	run := measure.NewRun(events, "write", l.options.Workers, false)
+	run.Start()
+	result := load.Run(ctx, source, l.target, run, l.options)
+	summary := run.Stop()
+	summary.Workload = l.workload
+	summary.GeneratorStallNS = int64(result.Stall)
+	summary.Digest = l.digest
+	if source.Rows() > 0 {
+		summary.RowsUnsent = source.Rows() - summary.Rows - summary.RowsRefused
+	}
+	// Workers that wait for rows more than half of their time would be faster
+	// with a faster generator.
+	if result.Stall > time.Duration(summary.DurationNS)*time.Duration(l.options.Workers)/2 {
+		summary.Bottleneck = "generator"
+	}
+	events.Summary(summary)
+	switch {
+	case events.Err() != nil:
+		return fmt.Errorf("the events could not be written: %w", events.Err())
+	case ctx.Err() != nil:
+		return fmt.Errorf("the load was interrupted after %d rows", summary.Rows)
+	case result.Ended, summary.RowsRefused > 0 && !l.options.KeepGoing:
+		return errReported
+	}
+	return nil
+}
+
+// refuseData tells why nothing may be loaded: there is data already, or no server.
+func (l loading) refuseData() *target.Failure {
+	holds, err := l.target.Holds()
+	if err != nil {
+		return target.AsFailure(err)
+	}
+	if holds && !l.append {
+		return &target.Failure{Kind: target.NotEmpty,
+			Message: "the database holds data already; name another with --database, or add --append to load into it"}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"benchbook/benchload/nullserver"
+	"benchbook/benchload/request"
+)
+
+// nullServer serves until it is told to stop.
+func nullServer(ctx context.Context, arguments []string, out, _ io.Writer) error {
+	flags := request.NewFlags("null-server")
+	listen := flags.Text("listen", "127.0.0.1:0", "an address and a port, such as 127.0.0.1:0")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return request.Mistakef("--listen %s cannot be used (%s); give a free port, or :0 to have one chosen.", *listen, err)
+	}
+	server := nullserver.New()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := json.NewEncoder(out).Encode(map[string]any{
+		"v": Schema, "type": "listening", "url": "http://" + listener.Addr().String(),
+	}); err != nil {
+		return fmt.Errorf("the address could not be written: %w", err)
+	}
+	if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("the server ended: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"benchbook/benchload/drive"
+	"benchbook/benchload/event"
+	"benchbook/benchload/measure"
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/request"
+	"benchbook/benchload/target"
+)
+
+// asking is a run of queries as its flags describe it.
+type asking struct {
+	target   target.Target
+	queries  []spec.Query
+	digest   string
+	warmup   int64
+	options  drive.Options
+	workload string
+}
+
+// queryCommand asks the queries of a file and measures, or shows the answers.
+func queryCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
+	flags := request.NewFlags("query")
+	targets := addTarget(flags)
+	path := flags.Text("queries", "", "the path of a file made by benchload queries")
+	workers := flags.Count("workers", 1, 1, 4096)
+	warmup := flags.Count("warmup", 0, 0, 1<<40)
+	answers := flags.Switch("answers")
+	limit := flags.Count("limit", 0, 1, 1<<40)
+	rate := flags.Rate("rate")
+	arrivals := flags.Choice("arrivals", "constant", "constant", "poisson")
+	duration := flags.Duration("duration", 0)
+	flags.Require("queries")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	if flags.Given("arrivals") && *rate == 0 {
+		return request.Mistakef("--arrivals is for an open loop, but there is no --rate; add one, or leave --arrivals out.")
+	}
+	system, err := targets.target()
+	if err != nil {
+		return err
+	}
+	a := asking{target: system, warmup: *warmup, workload: "query", options: drive.Options{
+		Workers: int(*workers), Duration: *duration, Rate: *rate, Poisson: *arrivals == "poisson", Seed: 1,
+	}}
+	if a.queries, a.digest, err = readQueries(*path, *limit); err != nil {
+		return err
+	}
+	events := event.NewWriter(out)
+	if *answers {
+		return a.answers(ctx, events)
+	}
+	return a.run(ctx, events)
+}
+
+// readQueries reads the file of queries.
+func readQueries(path string, limit int64) ([]spec.Query, string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, "", request.Mistakef("--queries cannot be opened: %s; make it with benchload queries.", err)
+	}
+	defer file.Close()
+	queries, digest, err := spec.Read(file)
+	if err != nil {
+		return nil, "", request.Mistakef("--queries %s: %s.", path, err)
+	}
+	if queries = spec.Limit(queries, limit); len(queries) == 0 {
+		return nil, "", request.Mistakef("--queries %s has no queries; make it with benchload queries.", path)
+	}
+	return queries, digest, nil
+}
+
+// run asks and writes the events.
+func (a asking) run(ctx context.Context, events *event.Writer) error {
+	texts := make([][]byte, len(a.queries))
+	for i, query := range a.queries {
+		text, err := a.target.Text(query, false)
+		if err != nil {
+			return fmt.Errorf("query %d cannot be asked: %w", query.ID, err)
+		}
+		texts[i] = text
+	}
+	open := a.options.Rate > 0
+	start := event.Start{
+		Workload: a.workload, TimeUnixNS: time.Now().UnixNano(), Target: a.target.Name(), Workers: a.options.Workers,
+		Warmup: a.warmup, Loop: "closed", Program: "benchload " + Version,
+	}
+	if open {
+		start.Loop = "open"
+	}
+	if a.options.Duration == 0 {
+		start.Operations = int64(len(texts))
+	}
+	events.Start(start)
+	if a.warmup > 0 {
+		warm := measure.NewRun(events, "warmup", a.options.Workers, false)
+		warm.Start()
+		drive.Warm(ctx, texts, a.warmup, a.target, warm, a.options.Workers)
+		warm.Stop()
+	}
+	run := measure.NewRun(events, "query", a.options.Workers, open)
+	run.Start()
+	drive.Run(ctx, texts, a.target, run, a.options)
+	summary := run.Stop()
+	summary.Workload = a.workload
+	summary.Digest = &a.digest
+	if open {
+		offered := a.options.Rate
+		summary.OfferedPerSecond = &offered
+		summary.Saturated = summary.AchievedPerSecond < 0.99*offered
+	}
+	events.Summary(summary)
+	return a.result(ctx, events, summary)
+}
+
+// result is how a run ended.
+func (a asking) result(ctx context.Context, events *event.Writer, summary event.Summary) error {
+	switch {
+	case events.Err() != nil:
+		return fmt.Errorf("the events could not be written: %w", events.Err())
+	case ctx.Err() != nil:
+		return fmt.Errorf("the queries were interrupted after %d", summary.Operations)
+	case summary.Errors > 0:
+		return errReported
+	}
+	return nil
+}
+
+// answers asks each query once and writes what it gave.
+func (a asking) answers(ctx context.Context, events *event.Writer) error {
+	a.workload = "answers"
+	events.Start(event.Start{
+		Workload: a.workload, TimeUnixNS: time.Now().UnixNano(), Target: a.target.Name(), Workers: 1,
+		Operations: int64(len(a.queries)), Program: "benchload " + Version,
+	})
+	begun := time.Now()
+	asked, failed, _ := drive.Answers(ctx, a.queries, a.target, events)
+	summary := event.Summary{
+		Workload: a.workload, DurationNS: int64(time.Since(begun)), Operations: asked - failed, Errors: failed,
+		Bottleneck: "server", Digest: &a.digest,
+	}
+	events.Summary(summary)
+	return a.result(ctx, events, summary)
+}

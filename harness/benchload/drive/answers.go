@@ -1,0 +1,77 @@
+package drive
+
+import (
+	"context"
+	"sort"
+
+	"benchbook/benchload/event"
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/target"
+)
+
+// columns of normalised answers.
+var columns = []string{"time_ns", "host", "value"}
+
+// Answers asks each query once, outside of any timed region, and writes its rows
+// in the order of (host, time). It gives the number of queries that failed.
+func Answers(ctx context.Context, queries []spec.Query, t target.Target, events *event.Writer) (asked, failed int64, err error) {
+	client := t.Client()
+	defer client.Close()
+	unreachable := 0
+	for _, query := range queries {
+		if ctx.Err() != nil {
+			return asked, failed, ctx.Err()
+		}
+		asked++
+		rows, failure := answerOf(t, client, query)
+		if failure != nil {
+			failed++
+			events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})
+			if failure.Kind == target.Connection {
+				if unreachable++; unreachable >= connectionFailures {
+					break
+				}
+			}
+			continue
+		}
+		unreachable = 0
+		events.Answer(event.Answer{ID: query.ID, QueryType: query.Type, Columns: columns, Rows: normalise(query, rows)})
+	}
+	return asked, failed, nil
+}
+
+// answerOf asks one query and reads its rows.
+func answerOf(t target.Target, client target.Client, query spec.Query) ([]target.Row, *target.Failure) {
+	text, err := t.Text(query, true)
+	if err != nil {
+		return nil, target.AsFailure(err)
+	}
+	answer, err := client.Query(text)
+	if err != nil {
+		return nil, target.AsFailure(err)
+	}
+	rows, err := t.Rows(query, answer.Body)
+	if err != nil {
+		return nil, &target.Failure{Kind: target.BadAnswer, Message: err.Error()}
+	}
+	return rows, nil
+}
+
+// normalise sorts the rows and gives them their columns.
+func normalise(query spec.Query, rows []target.Row) [][]any {
+	sort.Slice(rows, func(i, j int) bool {
+		if rows[i].Host != rows[j].Host {
+			return rows[i].Host < rows[j].Host
+		}
+		return rows[i].TimeNS < rows[j].TimeNS
+	})
+	lines := make([][]any, len(rows))
+	for i, row := range rows {
+		var host any
+		if query.GroupByHost {
+			host = row.Host
+		}
+		lines[i] = []any{row.TimeNS, host, row.Value}
+	}
+	return lines
+}

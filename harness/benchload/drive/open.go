@@ -1,0 +1,92 @@
+package drive
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"benchbook/benchload/measure"
+	"benchbook/benchload/target"
+	"benchbook/benchload/walk"
+)
+
+// open asks at a rate. When a query should be sent is fixed beforehand; if all
+// workers are busy then, it waits in line, and the wait is part of its response
+// time: leaving it out is what is called coordinated omission.
+func open(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) {
+	arrivals := newSchedule(int64(len(texts)), options)
+	began := run.Began()
+	each(ctx, t, run, options.Workers, func(a *asker) bool {
+		n, offset, more := arrivals.next()
+		if !more {
+			return false
+		}
+		intended := began.Add(offset)
+		if !waitUntil(a.ctx, intended) {
+			return false
+		}
+		return a.ask(texts[n%int64(len(texts))], intended)
+	})
+}
+
+// schedule says when queries should be sent.
+type schedule struct {
+	lock    sync.Mutex
+	options Options
+	count   int64 // of queries, if there is no duration
+	n       int64
+	elapsed float64 // ns, of Poisson arrivals
+}
+
+func newSchedule(count int64, options Options) *schedule {
+	return &schedule{count: count, options: options}
+}
+
+// next gives the number of the next query and its time since the start.
+func (s *schedule) next() (n int64, offset time.Duration, more bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	gap := 1e9 / s.options.Rate
+	if s.options.Poisson {
+		// The exponential law of the gaps; the argument is never zero.
+		part := float64(walk.At(walk.Key(s.options.Seed), uint64(s.n))>>11+1) / (1 << 53)
+		s.elapsed -= math.Log(part) * gap
+		offset = time.Duration(s.elapsed)
+	} else {
+		offset = time.Duration(float64(s.n) * gap)
+	}
+	if s.options.Duration > 0 && offset >= s.options.Duration || s.options.Duration == 0 && s.n >= s.count {
+		return 0, 0, false
+	}
+	s.n++
+	return s.n - 1, offset, true
+}
+
+// Timers of the runtime may be a millisecond late, system sleeps a twentieth of
+// one; the rest is waited for actively.
+const (
+	timerSlack = 1500 * time.Microsecond
+	sleepSlack = 80 * time.Microsecond
+)
+
+// waitUntil waits for a time, exactly; false if the run ended meanwhile.
+func waitUntil(ctx context.Context, when time.Time) bool {
+	if left := time.Until(when); left > timerSlack {
+		timer := time.NewTimer(left - timerSlack)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+	if left := time.Until(when); left > sleepSlack {
+		systemSleep(left - sleepSlack)
+	}
+	for time.Now().Before(when) {
+		runtime.Gosched()
+	}
+	return ctx.Err() == nil
+}

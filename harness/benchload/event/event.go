@@ -1,0 +1,157 @@
+// Package event writes what happens as JSON lines, one object each, described
+// in docs/benchload-events.md.
+package event
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+)
+
+// Version is the version of the events.
+const Version = 1
+
+// Head is what every event begins with.
+type Head struct {
+	Version int    `json:"v"`
+	Type    string `json:"type"`
+}
+
+// Start is the first event of a workload.
+type Start struct {
+	Head
+	Workload   string `json:"workload"`
+	TimeUnixNS int64  `json:"time_unix_ns"`
+	Target     string `json:"target"`
+	Workers    int    `json:"workers"`
+	BatchRows  int64  `json:"batch_rows,omitempty"`
+	Rows       int64  `json:"rows,omitempty"`       // to be loaded
+	Operations int64  `json:"operations,omitempty"` // to be done, without the warm-up
+	Warmup     int64  `json:"warmup,omitempty"`
+	Gzip       bool   `json:"gzip,omitempty"`
+	Loop       string `json:"loop,omitempty"` // closed or open
+	Program    string `json:"program"`
+}
+
+// Interval is what happened in about a second.
+type Interval struct {
+	Head
+	Operation  string `json:"operation"`
+	Index      int    `json:"index"`
+	StartNS    int64  `json:"start_ns"` // since the start of the timed region
+	DurationNS int64  `json:"duration_ns"`
+	Operations int64  `json:"operations"`
+	Rows       int64  `json:"rows"`
+	Values     int64  `json:"values"`
+	Bytes      int64  `json:"bytes"`
+	Errors     int64  `json:"errors"`
+	Histogram  string `json:"histogram"`
+}
+
+// Histogram is all latencies of an operation.
+type Histogram struct {
+	Head
+	Operation string  `json:"operation"`
+	Kind      string  `json:"kind"` // service or response
+	Unit      string  `json:"unit"`
+	Count     uint64  `json:"count"`
+	MinNS     int64   `json:"min_ns"`
+	MeanNS    float64 `json:"mean_ns"`
+	MaxNS     int64   `json:"max_ns"`
+	Encoded   string  `json:"encoded"`
+}
+
+// Error is a number of failures of the same kind with the same words.
+type Error struct {
+	Head
+	Kind       string `json:"kind"`
+	Status     int    `json:"status"`
+	Message    string `json:"message"`
+	Operations int64  `json:"operations"`
+	Rows       int64  `json:"rows"`
+}
+
+// Answer is the rows that one query gave, in a form that compares with other systems.
+type Answer struct {
+	Head
+	ID        int64    `json:"id"`
+	QueryType string   `json:"query_type"`
+	Columns   []string `json:"columns"`
+	Rows      [][]any  `json:"rows"`
+}
+
+// Summary is always the last event.
+type Summary struct {
+	Head
+	Workload            string   `json:"workload"`
+	DurationNS          int64    `json:"duration_ns"`
+	Operations          int64    `json:"operations"`
+	Rows                int64    `json:"rows"` // acknowledged
+	Values              int64    `json:"values"`
+	Bytes               int64    `json:"bytes"` // of bodies, before compression
+	WireBytes           int64    `json:"wire_bytes"`
+	RowsRefused         int64    `json:"rows_refused"`
+	RowsUnsent          int64    `json:"rows_unsent"`
+	Errors              int64    `json:"errors"`
+	Retries             int64    `json:"retries"`
+	ClientCPUNS         int64    `json:"client_cpu_ns"`
+	GeneratorStallNS    int64    `json:"generator_stall_ns"`
+	Bottleneck          string   `json:"bottleneck"`
+	Saturated           bool     `json:"saturated"`
+	OfferedPerSecond    *float64 `json:"offered_per_second"`
+	AchievedPerSecond   float64  `json:"achieved_per_second"`
+	RowsPerSecond       float64  `json:"rows_per_second"`
+	OperationsPerSecond float64  `json:"operations_per_second"`
+	Digest              *string  `json:"digest"`
+}
+
+// Writer writes events, each at once.
+type Writer struct {
+	lock sync.Mutex
+	out  io.Writer
+	err  error
+}
+
+// NewWriter writes to this stream.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// write encodes one event as one line.
+func (w *Writer) write(line any) {
+	text, err := json.Marshal(line)
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if err == nil && w.err == nil {
+		_, err = w.out.Write(append(text, '\n'))
+	}
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// Err is the first failure to write.
+func (w *Writer) Err() error {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.err
+}
+
+// head makes the head of an event.
+func head(kind string) Head { return Head{Version, kind} }
+
+// Start writes a start.
+func (w *Writer) Start(e Start) { e.Head = head("start"); w.write(e) }
+
+// Interval writes an interval.
+func (w *Writer) Interval(e Interval) { e.Head = head("interval"); w.write(e) }
+
+// Histogram writes a histogram.
+func (w *Writer) Histogram(e Histogram) { e.Head = head("histogram"); w.write(e) }
+
+// Error writes an error.
+func (w *Writer) Error(e Error) { e.Head = head("error"); w.write(e) }
+
+// Answer writes an answer.
+func (w *Writer) Answer(e Answer) { e.Head = head("answer"); w.write(e) }
+
+// Summary writes a summary.
+func (w *Writer) Summary(e Summary) { e.Head = head("summary"); w.write(e) }

@@ -1,0 +1,84 @@
+// Package influx speaks with InfluxDB 1.x and what is compatible with it: line
+// protocol to /write, InfluxQL to /query.
+package influx
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/wire"
+)
+
+// Influx is a database of a server.
+type Influx struct {
+	address  wire.Address
+	database string
+	timeout  time.Duration
+}
+
+// New makes the target.
+func New(address wire.Address, database string, timeout time.Duration) *Influx {
+	return &Influx{address, database, timeout}
+}
+
+// Name is the name of this kind of target.
+func (t *Influx) Name() string { return "influx" }
+
+// Holds makes the database if there is none (which InfluxDB lets one ask for
+// again and again) and tells if it holds measurements.
+func (t *Influx) Holds() (bool, error) {
+	conn := wire.NewConn(t.address, t.timeout)
+	defer conn.Close()
+	create := `CREATE DATABASE "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(t.database) + `"`
+	if _, err := t.ask(conn, create); err != nil {
+		return false, err
+	}
+	answer, err := t.ask(conn, "SHOW MEASUREMENTS LIMIT 1")
+	if err != nil {
+		return false, err
+	}
+	for _, result := range answer.Results {
+		if len(result.Series) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ask sends a statement that is not timed.
+func (t *Influx) ask(conn *wire.Conn, statement string) (answer, error) {
+	form := url.Values{"db": {t.database}, "q": {statement}}.Encode()
+	response, err := conn.Do("POST", "/query", "Content-Type: application/x-www-form-urlencoded\r\n", []byte(form))
+	if err != nil {
+		return answer{}, connectionFailure(err)
+	}
+	if failure := check(response.Status, response.Body); failure != nil {
+		return answer{}, failure
+	}
+	var a answer
+	if err := json.Unmarshal(response.Body, &a); err != nil {
+		return a, &target.Failure{Kind: target.BadAnswer, Status: response.Status,
+			Message: fmt.Sprintf("the answer to %q is not JSON: %v", statement, err)}
+	}
+	return a, nil
+}
+
+// Client makes a client.
+func (t *Influx) Client() target.Client {
+	return &client{
+		conn:      wire.NewConn(t.address, t.timeout),
+		writePath: "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode(),
+	}
+}
+
+// connectionFailure says what an error of the connection is.
+func connectionFailure(err error) *target.Failure {
+	if wire.IsTimeout(err) {
+		return &target.Failure{Kind: target.Timeout, Message: "no whole answer within --timeout"}
+	}
+	return &target.Failure{Kind: target.Connection, Message: steady(err.Error())}
+}

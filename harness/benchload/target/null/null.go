@@ -1,0 +1,36 @@
+// Package null is a target that takes everything and keeps nothing, in the
+// client's own process: it shows what the client alone can do.
+package null
+
+import (
+	"time"
+
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/target"
+)
+
+// Null is the target.
+type Null struct{}
+
+// Name is the name of this kind of target.
+func (Null) Name() string { return "null" }
+
+// Holds is always false.
+func (Null) Holds() (bool, error) { return false, nil }
+
+// Text is empty.
+func (Null) Text(spec.Query, bool) ([]byte, error) { return nil, nil }
+
+// Rows are none.
+func (Null) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, nil }
+
+// Client makes a client.
+func (Null) Client() target.Client { return client{} }
+
+type client struct{}
+
+func (client) Write(target.Batch) error { return nil }
+
+func (client) Query([]byte) (target.Answer, error) { return target.Answer{Done: time.Now()}, nil }
+
+func (client) Close() {}
