@@ -37,11 +37,7 @@ def steal(tree: Tree) -> Facts:
 
 
 def before(tree: Tree | None = None) -> dict[str, float]:
-    """Return what is known of the machine's load just before a trial; what is not readable is left out.
-
-    >>> sorted(before(Tree(Path("/nowhere"))))
-    []
-    """
+    """Return what is known of the machine's load just before a trial; what is not readable is left out."""
     tree = tree or Tree()
     found = load(tree)
     for name, lines in pressure(tree).items():

@@ -1,0 +1,111 @@
+"""Where the code that makes a run comes from (RIGOR.md 14): revision, locks, versions, digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import benchbook
+from benchbook.host.reading import Facts, Unreadable, said, stated
+from benchbook.host.revision import FLAKE_VARIABLE, revision
+
+PACKAGES = (
+    "altair",
+    "duckdb",
+    "hdrhistogram",
+    "jupytext",
+    "nbclient",
+    "nbconvert",
+    "numpy",
+    "polars",
+    "psutil",
+    "pyarrow",
+    "pydantic",
+    "scipy",
+    "vl-convert-python",
+)
+"""Those that a result or a number in a report passes through."""
+
+SYSTEMS_VARIABLE = "BENCHBOOK_NIX_SYSTEMS"
+"""Names the flake's JSON file of system → store path."""
+
+
+def provenance(root: Path, benchload: Path | None = None) -> Facts:
+    """Return the provenance of what runs from the checkout (or store path) at ``root``; never raises.
+
+    ``benchload`` is the load tool, by default the one that ./bench or the flake names in BENCHBOOK_BENCHLOAD.
+    Digests are ``sha256:<hex>``; None stands for a file that is absent.
+    """
+    known = revision(root)
+    return {
+        "benchbook_version": benchbook.__version__,
+        "source_digest": source_digest(Path(benchbook.__file__).parent),
+        "git_revision": known.revision,
+        "git_dirty": known.dirty,
+        "git_detail": known.detail,
+        "lock_digest": file_digest(root / "harness" / "requirements.lock"),
+        "flake_lock_digest": file_digest(root / "flake.lock"),
+        "go_sum_digest": file_digest(root / "harness" / "benchload" / "go.sum"),
+        "python": platform.python_version(),
+        "python_implementation": platform.python_implementation(),
+        "packages": {name: _package(name) for name in PACKAGES},
+        "benchload": _benchload(benchload),
+        "nix": _nix(),
+    }
+
+
+def file_digest(path: Path) -> str | None:
+    """Return the digest of a file, None where there is none."""
+    try:
+        with path.open("rb") as content:
+            return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+    except OSError:
+        return None
+
+
+def source_digest(package: Path) -> str:
+    """Return one digest of all files of a package, by name and content; caches of Python do not count."""
+    whole = hashlib.sha256()
+    files = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    for name, path in sorted((path.relative_to(package).as_posix(), path) for path in files):
+        whole.update(f"{name}\0{file_digest(path)}\n".encode())
+    return f"sha256:{whole.hexdigest()}"
+
+
+def _package(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _benchload(given: Path | None) -> Facts:
+    named = given or os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
+    if not named:
+        return {"version": None, "digest": None}
+    return {"version": stated(_benchload_version, Path(named)), "digest": file_digest(Path(named))}
+
+
+def _benchload_version(binary: Path) -> str:
+    try:
+        return str(json.loads(said([str(binary), "version"]))["version"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable("benchload states no version") from error
+
+
+def _nix() -> Facts | None:
+    """Return what the flake handed over; None where it did not start us."""
+    file, own = os.environ.get(SYSTEMS_VARIABLE), os.environ.get(FLAKE_VARIABLE)
+    if not file and not own:
+        return None
+    return {"revision": own, "systems": stated(_store_paths, file) if file else {}}
+
+
+def _store_paths(file: str) -> Any:
+    return json.loads(Path(file).read_text(encoding="utf-8"))
