@@ -7,10 +7,11 @@ from benchbook.cli import options
 
 def command(run: options.Run = "latest", results: options.Results = options.DEFAULT_RESULTS) -> None:
     """Render the report of a run (the latest by default) and print its path."""
+    from benchbook.declare.catalogue import root
     from benchbook.record.catch_up import catch_up
     from benchbook.record.runs import resolve
-    from benchbook.report.render import render
+    from benchbook.report.render import report
 
     run_id = resolve(results, run).run_id
     catch_up(results)
-    print(render(results, run_id))
+    print(report(results, run_id, root() / "reports"))

@@ -60,9 +60,9 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         raise
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
-    from benchbook.report.render import render
+    from benchbook.report.render import report
 
-    print(render(results, made.run_id))
+    print(report(results, made.run_id, Catalogue().root / "reports"))
     return outcome.exit_code
 
 

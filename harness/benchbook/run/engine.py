@@ -65,6 +65,7 @@ def carry_out(
 
     Also what resuming is: finished trials stay as they are, the order goes on where it was.
     """
+    results = results.resolve()  # systems run in folders of their own, where a relative path means another place
     folder = results / "runs" / plan.run_id
     with _only_one(folder, plan.run_id), own_scratch(results) as scratch:
         for ended in leftovers.sweep(results / "processes"):

@@ -29,7 +29,7 @@ class Progress:
 
     def note(self, sentence: str) -> None:
         """Print a sentence above the live line."""
-        self._console.print(f"bench: {sentence}", markup=False)
+        self._console.print(f"bench: {sentence}", markup=False, soft_wrap=True)
 
     def run_started(self, plan: Plan, done: int) -> None:
         """Begin the display."""

@@ -8,13 +8,14 @@ import json
 import os
 import shutil
 import time
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from benchbook.declare.workload import LoadOptions, QueryOptions
-from benchbook.errors import TrialFailed, TrialInvalid, Unavailable
+from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
 from benchbook.run.context import Context, program_record
 from benchbook.run.options import phase_options
@@ -65,6 +66,12 @@ class Trial:
                 status, reason = "invalid", str(error)
             except TrialFailed as error:
                 status, reason = "failed", str(error)
+            except BenchbookError:
+                raise  # the request or the results folder is at fault: no later trial would fare better
+            except Exception as error:
+                # A mistake of ours in one trial must not cost the others; its traceback stays with the trial.
+                (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
+                status, reason = "failed", f"the harness itself failed: {error!r}; see harness-error.log"
         jumped = clock.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped

@@ -53,7 +53,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
     encoded = [event["encoded"] for event in _latency(histograms)]
     if encoded:
         merged = histogram.merge(encoded)
-        numbers = {"latency_mean": merged.mean}
+        numbers = {"latency_mean": merged.mean_seconds}
         numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
         for metric, value in numbers.items():
             if value is not None:
