@@ -30,12 +30,12 @@ def find(system: System, request: Request) -> Program | Missing | None:
         if toolchain is None:
             return _no_toolchain(request, wanted)
         record = build.into(folder, wanted, toolchain, f"{system.title}", request)
-        states = stated.version(system, path)
-        if states is not None and not system.accepts(states):
-            raise Unavailable(
-                f"{system.title} built from {wanted.package} states version {states}, not {system.version}.",
-                f"Correct source.go in systems/{system.name}.toml (ldflags), then delete {folder}.",
-            )
+    states = stated.version(system, path)
+    if states is not None and not system.accepts(states):
+        raise Unavailable(
+            f"{system.title} built from {wanted.package} states version {states}, not {system.version}.",
+            f"Correct source.go in systems/{system.name}.toml (its ldflags set the version).",
+        )
     detail = f"{wanted.command()}, with {record['toolchain']}"
     return Program(system.name, system.version, "go", path=path, digest=record["digest"], detail=detail)
 
