@@ -39,7 +39,8 @@ def _compared(run: Run) -> tuple[Comparison, ...]:
 
     trials = run.ok.select("trial_id", "system", pl.col("dataset_digest").fill_null(""))
     rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
-    groups = [rows.filter(pl.col("dataset_digest") == one) for one in rows["dataset_digest"].unique(maintain_order=True)]
+    digests = rows["dataset_digest"].unique(maintain_order=True)
+    groups = [rows.filter(pl.col("dataset_digest") == digest) for digest in digests]
     return tuple(answers.compare(answers.from_rows(group.to_dicts()), tolerance(run)) for group in groups)
 
 
@@ -89,7 +90,11 @@ def table(run: Run) -> Table | Words:
                 ]
             )
     if rows:
-        caption = f"The first {SHOWN} of {sum(one.differing for one in found)} differences" if len(rows) > SHOWN else ""
+        caption = (
+            f"The first {SHOWN} of {sum(one.differing for one in found)} differences"
+            if len(rows) > SHOWN
+            else ""
+        )
         return Table(["Query", "Row", "Column", "One answer", "Another"], rows[:SHOWN], caption)
     words = faults(run)
     if words:
@@ -102,5 +107,5 @@ def table(run: Run) -> Table | Words:
     note = f" Fewer than 20 queries were compared of {', '.join(few)}." if few else ""
     return Words(
         f"The answers agree: {queries} queries, {compared} answers held against the first one, columns and keys "
-        f"the same, floats within a relative difference of {tolerance(run):g}.{note}"
+        f"the same, floats within a relative difference of {fact.text(tolerance(run))}.{note}"
     )

@@ -24,7 +24,7 @@ class Cell:
 
 
 def systems(run: Run) -> dict[str, dict[str, Any]]:
-    """Return the declared systems of the run: name → title, version, durability, …"""
+    """Return the declared systems of the run: name → title, version, durability and the rest."""
     declared = run.facts("declared").get("systems") or {}
     return {str(name): value if isinstance(value, dict) else {} for name, value in declared.items()}
 
@@ -54,7 +54,9 @@ def cells(run: Run) -> list[Cell]:
         levels.setdefault(trial_id, {})[factor] = level
     factors = dict.fromkeys(factor for known in levels.values() for factor in known)
     varying = [
-        factor for factor in factors if factor != "system" and len({known.get(factor) for known in levels.values()}) > 1
+        factor
+        for factor in factors
+        if factor != "system" and len({known.get(factor) for known in levels.values()}) > 1
     ]
     made: dict[str, Cell] = {}
     for trial in trials:
@@ -70,7 +72,9 @@ def cells(run: Run) -> list[Cell]:
             planned=(before.planned if before else 0) + 1,
             ok=(before.ok if before else 0) + good,
         )
-    return sorted(made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name)))
+    return sorted(
+        made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name))
+    )
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

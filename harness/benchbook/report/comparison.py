@@ -1,4 +1,4 @@
-"""Whether the systems of a run may be compared at all: did they give the same answers to the same work?"""
+"""Whether the systems of a run may be compared at all: only where they gave the same answers."""
 
 from __future__ import annotations
 
@@ -10,4 +10,8 @@ from benchbook.report.words import Words, missing
 def refused(run: Run, title: str) -> Words | None:
     """Return the sentence that stands in place of a comparison, or None where the comparison may be shown."""
     found = answer.faults(run)
-    return missing(title, f"{'; '.join(found)}, and speeds at different work are not compared") if found else None
+    return (
+        missing(title, f"{'; '.join(found)}, and speeds at different work are not compared")
+        if found
+        else None
+    )

@@ -20,14 +20,18 @@ from benchbook.report.words import Words, missing
 
 def question(run: Run) -> Words:
     """Return the question that the experiment asks, as it was declared."""
-    return Words(f"**{escape_markdown(run.info['question'] or run.info['title'] or run.info['experiment'])}**")
+    return Words(
+        f"**{escape_markdown(run.info['question'] or run.info['title'] or run.info['experiment'])}**"
+    )
 
 
 def answer(run: Run) -> Words:
     """Return the answer in one sentence for each kind of system: embedded, and servers."""
     faults = answers.faults(run)
     if faults:
-        return Words(f"No answer: {escape_markdown('; '.join(faults))}. Speeds at different work are not compared.")
+        return Words(
+            f"No answer: {escape_markdown('; '.join(faults))}. Speeds at different work are not compared."
+        )
     measured = [cell for cell in cells_of.cells(run) if cell.ok]
     if not measured:
         return Words("No answer: no trial of this run counts. The gaps below say why.")
@@ -69,7 +73,9 @@ def _of(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:
 def ranked(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:
     """Return the measured cells of ``cells``, the best first."""
     found = [estimate for estimate in _of(run, phase, metric, cells) if estimate.value is not None]
-    return sorted(found, key=lambda one: one.value or 0.0, reverse=bool(found) and found[0].direction == "higher")
+    return sorted(
+        found, key=lambda one: one.value or 0.0, reverse=bool(found) and found[0].direction == "higher"
+    )
 
 
 def leads(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Versus]:
@@ -103,9 +109,13 @@ def _queries(run: Run, cells: list[Cell]) -> str:
     for label, factors in won.items():
         low, high = quantity.number(min(factors)), quantity.number(max(factors))
         by = f"a factor of {low}" if low == high else f"factors from {low} to {high}"
-        parts.append(f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, by {by}")
+        parts.append(
+            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, by {by}"
+        )
     if undecided:
-        parts.append(f"in {undecided} of {len(phases)} query types no system can be called faster than every other")
+        parts.append(
+            f"in {undecided} of {len(phases)} query types no system can be called faster than every other"
+        )
     return ", and ".join(parts)
 
 
@@ -134,4 +144,4 @@ def _finding(run: Run, pair: Versus) -> str:
             f"{what}: {numbers} ({ratio}). One of them is embedded and the other a server, whose numbers hold the "
             "transport between two processes as well: they are not ranked."
         )
-    return f"{what}: {pair.verdict().sentence} ({numbers})."
+    return f"{what}: {pair.verdict().sentence}; {numbers}."

@@ -17,10 +17,8 @@ class Details:
 
     def html(self) -> str:
         """Return the folded table."""
-        return (
-            f'<details class="bb-data"><summary>{escape_html(self.summary)}</summary>{self.table.html()}</details>'
-        )
+        return f'<details class="bb-data"><summary>{escape_html(self.summary)}</summary>{self.table.html()}</details>'
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         written = self.table.markdown()
         return {"text/html": self.html(), "text/markdown": written, "text/plain": written}

@@ -27,7 +27,7 @@ def text(value: Any, key: str = "") -> str:
     if isinstance(value, float) and key.endswith("_seconds"):
         return quantity.text(value, "s")
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
     if isinstance(value, list):
         written = ", ".join(text(one) for one in value)
     elif isinstance(value, dict):
@@ -48,5 +48,5 @@ def lines(facts: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
             yield from lines(value, (*path, str(key)))
         return
     last = path[-1] if path else ""
-    words = [part.replace("_", " ") for part in path]
-    yield (": ".join([words[0], " ".join(words[1:])]) if len(words) > 1 else words[0]) if words else "", text(facts, last)
+    first, *rest = [part.replace("_", " ") for part in path] or [""]
+    yield f"{first}: {' '.join(rest)}" if rest else first, text(facts, last)

@@ -50,7 +50,9 @@ class Figure:
 
         drawn = vl_convert.vegalite_to_svg({**self.spec, "width": width})
         drawn = re.sub(r'(id="|url\(#)(?=[A-Za-z]+\d+)', rf"\g<1>{self.name}-", drawn)
-        return re.sub(r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1)
+        return re.sub(
+            r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1
+        )
 
     def html(self) -> str:
         """Return the figure for a page; the page's own script draws ``bb-live`` from the specification."""
@@ -64,7 +66,7 @@ class Figure:
             f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
         )
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         page = self.html()
         drawn = page.partition('<div class="bb-static">')[2].partition("</svg>")[0] + "</svg>"
         return {
@@ -86,6 +88,6 @@ class Figures:
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
         return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>{note}'
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
         return {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}

@@ -60,7 +60,8 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
         except CellTimeoutError as error:
             where = _where(document)
             raise BenchbookError(
-                f"{where} did not end within {CELL_TIMEOUT_SECONDS} s.", "Render a smaller run, or simplify the cell."
+                f"{where} did not end within {CELL_TIMEOUT_SECONDS} s.",
+                "Render a smaller run, or simplify the cell.",
             ) from error
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(
@@ -70,7 +71,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
 
 
 def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:
-    """The kernel's environment: nothing of the user's Jupyter or IPython set-up takes part."""
+    """Return the kernel's environment: nothing of the user's Jupyter or IPython set-up takes part."""
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {

@@ -22,13 +22,19 @@ STOLEN = 0.01
 def limits(run: Run) -> Words:
     """Return the limits of the run as a list."""
     found = [
-        *_mixed(run), *_size(run), *_trials(run), *_embedded(run), *_client(run), *_machine(run), *_order(run), *_noise(run),
-    ]  # fmt: skip
+        words
+        for part in (_mixed, _size, _trials, _embedded, _client, _machine, _order, _noise)
+        for words in part(run)
+    ]
     return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
 
 
 def _mixed(run: Run) -> list[str]:
-    return [f"Numbers of different work stand together here, as was asked for: {run.mixed}."] if run.mixed else []
+    return (
+        [f"Numbers of different work stand together here, as was asked for: {run.mixed}."]
+        if run.mixed
+        else []
+    )
 
 
 def _size(run: Run) -> list[str]:
@@ -42,9 +48,13 @@ def _trials(run: Run) -> list[str]:
     counts = [cell.ok for cell in cells_of.cells(run)]
     words = []
     if counts and min(counts) < 3:
-        words.append("A cell with fewer than 3 trials that count has no interval, and nothing is concluded of it.")
+        words.append(
+            "A cell with fewer than 3 trials that count has no interval, and nothing is concluded of it."
+        )
     if counts and min(counts) < FEW_TRIALS:
-        words.append(f"The smallest cell has {min(counts)} trials: at least {FEW_TRIALS} make an interval dependable.")
+        words.append(
+            f"The smallest cell has {min(counts)} trials: at least {FEW_TRIALS} make an interval dependable."
+        )
     if run.info["finished_at"] is None:
         words.append("The run has not come to its end.")
     return words
@@ -55,12 +65,16 @@ def _embedded(run: Run) -> list[str]:
     inside = [cells_of.title(run, name) for name in names if cells_of.embedded(run, name)]
     if not inside:
         return []
-    words = [
-        f"{' and '.join(inside)} {'run' if len(inside) > 1 else 'runs'} inside the client's process: processor time and "
-        "memory of client and system cannot be told apart, and no transport is part of the numbers."
-    ]
+    verb = "run" if len(inside) > 1 else "runs"
+    shared = (
+        f"{' and '.join(inside)} {verb} inside the client's process: processor time and memory of client and "
+        "system cannot be told apart, and no transport is part of the numbers."
+    )
+    words = [shared]
     if len(inside) < len(names):
-        words.append("Servers are not ranked against embedded systems: their numbers hold the transport as well.")
+        words.append(
+            "Servers are not ranked against embedded systems: their numbers hold the transport as well."
+        )
     return words
 
 
@@ -88,10 +102,11 @@ def _machine(run: Run) -> list[str]:
     words = []
     steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
     if isinstance(steal, float) and steal > STOLEN:
-        words.append(f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase.")
-    loose = [
-        str(one.get("control")) for one in run.fact_list("controls") if isinstance(one, dict) and one.get("state") != "controlled"
-    ]  # fmt: skip
+        words.append(
+            f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase."
+        )
+    controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
+    loose = [str(one.get("control")) for one in controls if one.get("state") != "controlled"]
     if loose:
         words.append(f"Not controlled, or not known to be: {', '.join(loose)}.")
     cold = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
@@ -99,7 +114,9 @@ def _machine(run: Run) -> list[str]:
         words.append(f"Caches were {' or '.join(cold)} when the timed phases began.")
     ratio = run.ok["data_to_memory"].max()
     if isinstance(ratio, float) and ratio < 1:
-        words.append(f"The data is {quantity.number(ratio, 2)} times the memory of the machine, so it fits into caches.")
+        words.append(
+            f"The data is {quantity.number(ratio, 2)} times the machine's memory, so it fits into caches."
+        )
     return words
 
 
@@ -107,10 +124,14 @@ def _order(run: Run) -> list[str]:
     found = order.effect(run)
     if found is None or not found.present or found.factor is None:
         return []
-    return [f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place."]
+    return [
+        f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place."
+    ]
 
 
 def _noise(run: Run) -> list[str]:
     if versus.baseline(run) is None:
         return []
-    return ["The noise floor of this machine was not measured in this run (bench aa): small differences may be noise."]
+    return [
+        "The noise floor of this machine was not measured in this run (bench aa): small differences may be noise."
+    ]

@@ -22,13 +22,13 @@ def escape_markdown(text: object) -> str:
 
     Letters, digits, spaces and harmless punctuation stay as they are, so the source stays readable.
     Dots, hyphens and parentheses only mean something beside other specials or at the start of a line, so
-    they are kept inside a line.
+    they are kept inside a line. A percent sign stays on the line of its number.
 
     >>> escape_markdown("<script>*a*</script> 1.5")
     '&#60;script&#62;&#42;a&#42;&#60;/script&#62; 1.5'
     """
     kept = ".-()!+='"
-    flat = " ".join(str(text).split())
+    flat = " ".join(str(text).split()).replace(" %", "\N{NO-BREAK SPACE}%")
     return "".join(
         f"&#{ord(character)};" if character in MARKDOWN_SPECIALS and character not in kept else character
         for character in flat

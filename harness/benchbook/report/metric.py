@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric's words: what it is, what it counts, and what a sentence says of who is better at it."""
+    """A metric's words: what it is and what it counts."""
 
     title: str
     noun: str = ""
     """What a bare rate or count counts: ``rows``."""
+    brief: str = ""
+
+    @property
+    def short(self) -> str:
+        """The metric in a word or two, for a row's label."""
+        return self.brief or self.title.lower()
 
 
 METRICS = {
-    "rows_per_second": Metric("Rows loaded per second", "rows"),
+    "rows_per_second": Metric("Rows loaded per second", "rows", "rows/s"),
     "values_per_second": Metric("Values loaded per second", "values"),
     "bytes_per_second": Metric("Bytes loaded per second"),
     "acknowledged_seconds": Metric("Time until every row was acknowledged"),
@@ -25,7 +31,7 @@ METRICS = {
     "retries": Metric("Retries"),
     "queries_per_second": Metric("Queries per second", "queries"),
     "latency_mean": Metric("Mean latency"),
-    "latency_p50": Metric("Median latency"),
+    "latency_p50": Metric("Median latency", "", "median"),
     "latency_p90": Metric("90th percentile of latency"),
     "latency_p95": Metric("95th percentile of latency"),
     "latency_p99": Metric("99th percentile of latency"),
@@ -41,7 +47,7 @@ METRICS = {
     "server_write_bytes": Metric("Bytes written by the server"),
     "machine_steal_fraction": Metric("Share of time stolen by the hypervisor"),
     "start_seconds": Metric("Time until the system answered"),
-    "disk_bytes": Metric("Bytes on disk after settling"),
+    "disk_bytes": Metric("Bytes on disk after settling", "", "size on disk"),
     "bytes_per_value": Metric("Bytes on disk per value"),
     "overhead_fraction": Metric("The harness's own share of the trial"),
 }

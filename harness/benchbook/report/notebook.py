@@ -49,7 +49,8 @@ def read(path: Path) -> Document:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path}: the report cannot be read ({error}).", "Check its name with: bench list") from error
+        words = f"{path}: the report cannot be read ({error})."
+        raise RequestError(words, "Check its name with: bench list") from error
     front = FRONT.match(text)
     header = _header(path, front.group(1) if front else "")
     body = text[front.end() :] if front else text
@@ -109,7 +110,7 @@ def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]
 
 
 def _mapping(where: str, text: str) -> dict[str, Any]:
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         value = yaml.safe_load(text) if text.strip() else {}
@@ -125,5 +126,9 @@ def _known(where: str, key: str, allowed: set[str] | dict[str, Any]) -> None:
     if key in allowed:
         return
     guess = nearest(key, allowed)
-    hint = f'Did you mean "{guess}"?' if guess else "Leave it out: it would not render alike with and without Quarto."
+    hint = (
+        f'Did you mean "{guess}"?'
+        if guess
+        else "Leave it out: it would not render alike with and without Quarto."
+    )
     raise RequestError(f'{where} has the option "{key}"; allowed: {", ".join(sorted(allowed))}.', hint)

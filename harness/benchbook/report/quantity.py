@@ -8,7 +8,7 @@ SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 """Decimal prefixes: 1 MB is 1,000,000 bytes, for sizes and for rates alike."""
 
-MISSING = "–"
+MISSING = "n/a"
 """What stands where there is no number."""
 
 
@@ -16,7 +16,7 @@ def number(value: float | None, digits: int = 3) -> str:
     """Return ``value`` with ``digits`` significant digits and thousands separators.
 
     >>> number(12345.6), number(0.0012345), number(1.5), number(None)
-    ('12,300', '0.00123', '1.50', '–')
+    ('12,300', '0.00123', '1.50', 'n/a')
     """
     if value is None or math.isnan(value):
         return MISSING
@@ -33,7 +33,7 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{rounded:,.{max(0, digits - 1 - exponent)}f}"
 
 
-def count(value: float | int | None) -> str:
+def count(value: float | None) -> str:
     """Return a whole number with thousands separators, every digit shown.
 
     >>> count(1234567)

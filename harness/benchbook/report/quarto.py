@@ -44,7 +44,9 @@ def render(program: str, source: Path, environment: dict[str, str], target: Path
         done = _run(arguments, folder, environment, source)
         made = folder / name
         if done.returncode != 0 or not made.is_file():
-            words = "\n".join((done.stderr or done.stdout or "it printed nothing").strip().splitlines()[-LAST_LINES:])
+            words = "\n".join(
+                (done.stderr or done.stdout or "it printed nothing").strip().splitlines()[-LAST_LINES:]
+            )
             raise BenchbookError(
                 f"{source}: Quarto could not render it (exit code {done.returncode}). Its last words:\n{words}",
                 "Correct the cell it names, or take quarto off PATH to render without it.",

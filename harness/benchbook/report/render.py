@@ -95,4 +95,3 @@ def write(target: Path, text: str) -> None:
             f"{target}: the report cannot be written ({error.strerror or error}).",
             "Make the folder writable or free some space, then: bench report",
         ) from error
-

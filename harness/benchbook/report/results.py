@@ -47,10 +47,10 @@ class Run:
 
         if BY_NAME[table].owner == "run_id" or table == "trials":
             order = '"index"' if table == "trials" else "rowid"
-            text = f"SELECT * FROM {table} WHERE run_id = ? ORDER BY {order}"
+            text = f"SELECT * FROM {table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
         else:
             text = (
-                f"SELECT r.* FROM {table} r JOIN trials t USING (trial_id) "
+                f"SELECT r.* FROM {table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
                 'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
             )
         with database.open(self.results, read_only=True) as connection:
@@ -66,7 +66,10 @@ class Run:
         import polars as pl
 
         rows = self.frame("run_facts").filter(pl.col("topic") == topic)
-        return {key: json.loads(value) if value else None for key, value in rows.select("key", "value").iter_rows()}
+        return {
+            key: json.loads(value) if value else None
+            for key, value in rows.select("key", "value").iter_rows()
+        }
 
     def fact_list(self, topic: str) -> list[Any]:
         """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""
@@ -93,7 +96,9 @@ class Run:
         """Return the names of the phases that ran ``workload``, in their order in a trial."""
         import polars as pl
 
-        rows = self.frame("phases").filter(pl.col("workload") == workload).sort("position", maintain_order=True)
+        rows = (
+            self.frame("phases").filter(pl.col("workload") == workload).sort("position", maintain_order=True)
+        )
         return rows["phase"].unique(maintain_order=True).to_list()
 
 

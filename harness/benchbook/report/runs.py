@@ -30,7 +30,14 @@ def table(results: Path | None = None) -> Table | Words:
     if not found:
         return missing("The list of runs", "none is recorded yet; start one with: bench run quickstart")
     rows = [
-        [Code(run_id), experiment, profile, f"{created:%Y-%m-%d %H:%M} UTC", f"{ok} of {recorded}", "yes" if finished else "no"]
+        [
+            Code(run_id),
+            experiment,
+            profile,
+            f"{created:%Y-%m-%d %H:%M} UTC",
+            f"{ok} of {recorded}",
+            "yes" if finished else "no",
+        ]
         for run_id, experiment, profile, created, finished, ok, recorded in found
-    ]  # fmt: skip
+    ]
     return Table(["Run", "Experiment", "Profile", "Started", "Trials that count", "Finished"], rows)

@@ -35,7 +35,9 @@ class Table:
 
     def html(self) -> str:
         """Return the table in a box that scrolls sideways by itself."""
-        head = "".join(f'<th scope="col"{self._align(name)}>{escape_html(name)}</th>' for name in self.columns)
+        head = "".join(
+            f'<th scope="col"{self._align(name)}>{escape_html(name)}</th>' for name in self.columns
+        )
         body = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         caption = f"<caption>{escape_html(self.caption)}</caption>" if self.caption else ""
         label = escape_html(self.caption or f"Table: {', '.join(self.columns)}")
@@ -62,5 +64,5 @@ class Table:
             parts.append(f"<td{self._align(column)}>{text}</td>")
         return "".join(parts)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         return {"text/html": self.html(), "text/markdown": self.markdown(), "text/plain": self.markdown()}

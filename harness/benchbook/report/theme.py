@@ -25,7 +25,7 @@ ROW_HEIGHT = 46
 
 @alt.theme.register("benchbook", enable=True)
 def benchbook() -> alt.theme.ThemeConfig:
-    """The configuration that every chart carries."""
+    """Return the configuration that every chart carries."""
     axis = {
         "labelColor": "currentColor",
         "titleColor": "currentColor",
@@ -58,6 +58,7 @@ def benchbook() -> alt.theme.ThemeConfig:
         "labelLimit": LABEL_LIMIT,
         "title": None,
         "symbolStrokeWidth": 2,
+        "symbolOpacity": 1,
     }
     config: dict[str, Any] = {
         "background": "transparent",
@@ -68,7 +69,7 @@ def benchbook() -> alt.theme.ThemeConfig:
         "legend": legend,
         "text": {"color": "currentColor", "font": FONT, "fontSize": 12},
         "rule": {"color": "currentColor"},
-        "point": {"size": 55, "filled": True},
+        "point": {"size": 55, "filled": True, "opacity": 1},
         "line": {"strokeWidth": 2},
     }
     return alt.theme.ThemeConfig(autosize={"type": "fit-x", "contains": "padding"}, config=config)  # type: ignore[typeddict-item]
@@ -87,15 +88,3 @@ def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.S
 def dashes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
     """Return the dash scale of ``systems``, over their labels where the data carries those."""
     return alt.Scale(domain=list(labels or systems), range=[list(colour.dash(system)) for system in systems])
-
-
-def value_scale(values: Sequence[float]) -> alt.Scale:
-    """Return a logarithmic scale where the largest of ``values`` is more than 20 times the smallest, else linear from 0."""
-    positive = [value for value in values if value > 0]
-    if positive and len(positive) == len(values) and max(positive) / min(positive) > LOG_RATIO:
-        return alt.Scale(type="log", nice=True)
-    return alt.Scale(zero=True, nice=True)
-
-
-LOG_RATIO = 20.0
-"""Beyond this ratio of largest to smallest a linear axis hides the small ones."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, theme
 from benchbook.report.cell import Cell
@@ -93,7 +94,7 @@ def _draw(found: list[Curve]) -> Any:
     divisor, unit = quantity.scale(largest, "s")
     labels = [curve.cell.label for curve in found]
     systems = [curve.cell.system for curve in found]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "cell": curve.cell.label,
             "nines": round(nine, 6),
@@ -104,23 +105,31 @@ def _draw(found: list[Curve]) -> Any:
         for nine, latency in curve.points
     ]
     last = max(curve.count for curve in found)
-    ticks = [1, 2, *(10**power for power in range(1, 9) if 10**power <= last)]
+    ticks = [2, *(10**power for power in range(1, 9) if 10**power <= last)]
     x = alt.X(
         "nines:Q",
         title="Percentile",
         scale=alt.Scale(type="log", domain=[1, last], nice=False),
         axis=alt.Axis(values=ticks, labelExpr="format(100 * (1 - 1 / datum.value), '.5~f') + ' %'"),
     )
-    y = alt.Y("latency:Q", title=f"Latency ({unit})", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g"))
+    scale, axis = axes.logarithmic(
+        [row["latency"] for row in rows if row["latency"] > 0], f"Latency ({unit})"
+    )
     return (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="monotone")
         .encode(
             x=x,
-            y=y,
-            color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
+            y=alt.Y("latency:Q", scale=scale, axis=axis),
+            color=alt.Color(
+                "cell:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
+            ),
             strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels)),
-            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("percentile:N"), alt.Tooltip("latency:Q", title=f"latency, {unit}")],
+            tooltip=[
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("percentile:N"),
+                alt.Tooltip("latency:Q", title=f"latency, {unit}"),
+            ],
         )
         .properties(width="container", height=HEIGHT)
     )
@@ -128,9 +137,9 @@ def _draw(found: list[Curve]) -> Any:
 
 def _alternative(phase: str, found: list[Curve]) -> str:
     parts = [
-        f"{curve.cell.label} has a median of {quantity.text(curve.shown[0], 's')}, "
-        f"a 99th percentile of {quantity.text(curve.shown[3], 's')} and a longest of {quantity.text(curve.shown[-1], 's')}"
-        f" over {quantity.count(curve.count)} queries"
+        f"{curve.cell.label} has a median of {quantity.text(curve.shown[0], 's')}, a 99th percentile of "
+        f"{quantity.text(curve.shown[3], 's')} and a longest of {quantity.text(curve.shown[-1], 's')} over "
+        f"{quantity.count(curve.count)} queries"
         for curve in found
     ]
     return f"Latency of {phase} by percentile, one line for each system: {'; '.join(parts)}."

@@ -1,4 +1,4 @@
-"""The position effect: does a trial's place within its block change its result?"""
+"""The position effect: how a trial's place within its block moved its result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.report import estimate as estimates_of
 from benchbook.report import quantity, theme
 from benchbook.report.estimate import Estimate, estimates
-from benchbook.report.figure import Figure
+from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 TITLE = "Effect of the position within a block"
 
 
-def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figure | Words:
+def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Words:
     """Draw each trial's value over its cell's mean, against its position within the block."""
     loads = run.phases("load")
     name = phase or (loads[0] if loads else "load")
-    found = [estimate for estimate in estimates(run, name, metric) if estimate.value and len(estimate.points) > 1]
+    found = [
+        estimate for estimate in estimates(run, name, metric) if estimate.value and len(estimate.points) > 1
+    ]
     points = [
         (estimate, point.position, point.value / estimate.value, point.block)
         for estimate in found
@@ -36,7 +38,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
         place: estimates_of.mean([ratio for _, position, ratio, _ in points if position == place])
         for place in positions
     }
-    return Figure(TITLE, _draw(found, points, means), _alternative(means), _table(means, points))
+    return Figures([Figure(TITLE, _draw(found, points, means), _alternative(means), _table(means, points))])
 
 
 def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
@@ -66,32 +68,41 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
     labels = [estimate.cell.label for estimate in found]
     systems = [estimate.cell.system for estimate in found]
     rows = [
-        {"cell": estimate.cell.label, "position": position + 1, "percent": 100 * (ratio - 1), "block": block}
+        {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block}
         for estimate, position, ratio, block in points
     ]
     bars = [
-        {"position": place + 1, "percent": 100 * (value - 1), "low": low and 100 * (low - 1), "high": high and 100 * (high - 1)}
+        {"position": place + 1, "percent": _points(value), "low": _points(low), "high": _points(high)}
         for place, (value, low, high) in means.items()
         if value is not None
-    ]  # fmt: skip
+    ]
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7)
+    difference = alt.Tooltip("percent:Q", format="+.2~f", title="difference, %")
     x = alt.X("position:O", title="Position within the block", axis=alt.Axis(labelAngle=0))
     words = "Difference from the cell's mean (%)"
-    y = alt.Y("percent:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(format="+~g"))
+    y = alt.Y("percent:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(format="+.4~g"))
     return alt.layer(
         alt.Chart(alt.InlineData(values=[row for row in bars if row["low"] is not None]))
         .mark_rule(strokeWidth=9, opacity=0.18, strokeCap="round")
         .encode(x=x, y=alt.Y("low:Q", title=words), y2="high:Q"),
-        alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(y=alt.Y("zero:Q", title=words)),
+        zero.encode(y=alt.Y("zero:Q", title=words)),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6)
         .encode(
-            x=x, y=y,
+            x=x,
+            y=y,
             color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
             shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), alt.Tooltip("percent:Q", format="+.2~f", title="difference, %")],
+            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), difference],
         ),
-        alt.Chart(alt.InlineData(values=bars)).mark_tick(thickness=2, size=26, color="currentColor").encode(x=x, y=y),
-    ).properties(width="container", height=180)  # fmt: skip
+        alt.Chart(alt.InlineData(values=bars))
+        .mark_tick(thickness=2, size=26, color="currentColor")
+        .encode(x=x, y=y),
+    ).properties(width="container", height=180)
+
+
+def _points(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * (ratio - 1)
 
 
 def _percent(ratio: float | None) -> str:
@@ -113,4 +124,5 @@ def _table(means: Means, points: Points) -> Table:
         ]
         for place, (value, low, high) in means.items()
     ]
-    return Table(["Position", "Trials", "Mean difference", "95 % interval"], rows, numeric=frozenset({"Trials", "Mean difference"}))
+    columns = ["Position", "Trials", "Mean difference", "95 % interval"]
+    return Table(columns, rows, numeric=frozenset(columns[1:3]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.report import axis as axes
 from benchbook.report import quantity, theme
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
@@ -37,12 +38,12 @@ def _draw(found: list[Estimate], metric: str) -> Any:
     labels = list(dict.fromkeys(estimate.cell.label for estimate in found))
     systems = [next(e.cell.system for e in found if e.cell.label == label) for label in labels]
     phases = list(dict.fromkeys(estimate.phase for estimate in found))
-    points = [
+    points: list[dict[str, Any]] = [
         {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block}
         for e in measured
         for point in e.points
     ]
-    means = [
+    means: list[dict[str, Any]] = [
         {
             "type": e.phase,
             "cell": e.cell.label,
@@ -54,18 +55,25 @@ def _draw(found: list[Estimate], metric: str) -> Any:
         }
         for e in measured
     ]
-    spread = [row["value"] for row in points] + [row[end] for row in means for end in ("low", "high") if row[end]]
-    scale = theme.value_scale(spread)
-    y = alt.Y("type:N", title=None, sort=None, scale=alt.Scale(domain=phases, padding=0.25), axis=alt.Axis(grid=False))
+    spread = [row["value"] for row in points] + [
+        row[end] for row in means for end in ("low", "high") if row[end]
+    ]
+    scale, axis = axes.value(spread, f"{words_of(metric).title} ({unit})")
+    y = alt.Y(
+        "type:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=phases, padding=0.25),
+        axis=alt.Axis(grid=False),
+    )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    words = f"{words_of(metric).title} ({unit})"
-    x = alt.X("value:Q", title=words, scale=scale, axis=alt.Axis(format="~g"))
+    x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels))
     tooltip = [alt.Tooltip("type:N"), alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N")]
     return alt.layer(
         alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
         .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=colour),
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=False, strokeWidth=1.5, size=38)
         .encode(
@@ -74,7 +82,12 @@ def _draw(found: list[Estimate], metric: str) -> Any:
             x=x,
             color=colour,
             shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[alt.Tooltip("type:N"), alt.Tooltip("cell:N"), alt.Tooltip("block:O"), alt.Tooltip("value:Q", format=".3~g", title=unit)],
+            tooltip=[
+                alt.Tooltip("type:N"),
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("block:O"),
+                alt.Tooltip("value:Q", format=".3~g", title=unit),
+            ],
         ),
         alt.Chart(alt.InlineData(values=means))
         .mark_tick(thickness=2.5, size=LINE_HEIGHT * 0.8, opacity=1)
@@ -85,7 +98,9 @@ def _draw(found: list[Estimate], metric: str) -> Any:
 def _alternative(found: list[Estimate], title: str) -> str:
     parts = []
     for phase in dict.fromkeys(estimate.phase for estimate in found):
-        own = [f"{e.cell.label} {e.text() if e.points else 'not measured'}" for e in found if e.phase == phase]
+        own = [
+            f"{e.cell.label} {e.text() if e.points else 'not measured'}" for e in found if e.phase == phase
+        ]
         parts.append(f"{phase}: {', '.join(own)}")
     return f"{title}, one row for each query type and system, every trial a point. {'; '.join(parts)}."
 
@@ -95,4 +110,5 @@ def _table(found: list[Estimate]) -> Table:
         [e.phase, e.cell.label, str(len(e.points)), e.text(), e.interval() if e.points else "not measured"]
         for e in found
     ]
-    return Table(["Query type", "System", "Trials", "Mean", "95 % interval"], rows, numeric=frozenset({"Trials", "Mean"}))
+    columns = ["Query type", "System", "Trials", "Mean", "95 % interval"]
+    return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))

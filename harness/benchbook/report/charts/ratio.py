@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.report import axis as axes
 from benchbook.report import quantity, theme, versus
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure
@@ -36,6 +37,12 @@ def label(one: Versus) -> str:
     return title if one.above.phase in ("trial", "load") else f"{title}, {one.above.phase}"
 
 
+def short(one: Versus) -> str:
+    """Return the row's label: the phase and the metric in a word."""
+    words = words_of(one.above.metric)
+    return words.short if one.above.phase == "trial" else f"{one.above.phase}, {words.short}"
+
+
 def better(one: Versus) -> str:
     """Say which side of 1 is better for the cell that is compared."""
     return {"higher": "above 1 is better", "lower": "below 1 is better"}.get(one.above.direction, "")
@@ -46,15 +53,15 @@ def _draw(found: list[Versus], base: str) -> Any:
 
     labels = list(dict.fromkeys(one.cell.label for one in found))
     systems = [next(one.cell.system for one in found if one.cell.label == name) for name in labels]
-    order = list(dict.fromkeys(label(one) for one in found))
-    points = [
-        {"row": label(one), "cell": one.cell.label, "ratio": ratio, "block": block}
+    order = list(dict.fromkeys(short(one) for one in found))
+    points: list[dict[str, Any]] = [
+        {"row": short(one), "cell": one.cell.label, "ratio": ratio, "block": block}
         for one in found
         for block, ratio in one.points
     ]
-    means = [
+    means: list[dict[str, Any]] = [
         {
-            "row": label(one),
+            "row": short(one),
             "cell": one.cell.label,
             "ratio": one.value,
             "low": one.ratio.low,
@@ -64,36 +71,49 @@ def _draw(found: list[Versus], base: str) -> Any:
         }
         for one in found
     ]
-    scale = alt.Scale(type="log", nice=False, padding=12)
+    ends = [
+        1.0,
+        *(row["ratio"] for row in points),
+        *(row[end] for row in means for end in ("low", "high") if row[end]),
+    ]
+    scale, axis = axes.logarithmic(ends, f"Ratio to {base} (logarithmic)")
     y = alt.Y(
         "row:N",
         title=None,
         sort=None,
         scale=alt.Scale(domain=order, padding=0.2),
-        axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=14),
+        axis=alt.Axis(grid=False),
     )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    words = f"Ratio to {base} (logarithmic)"
-    x = alt.X("ratio:Q", title=words, scale=scale, axis=alt.Axis(format="~g"))
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
+    even = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    names = [alt.Tooltip("row:N"), alt.Tooltip("cell:N")]
     return alt.layer(
-        alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8).encode(x=alt.X("one:Q", scale=scale, title=words)),
+        even.encode(x=alt.X("one:Q", scale=scale, axis=axis)),
         alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
         .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=paint),
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=False, strokeWidth=1.5, size=38)
         .encode(
-            y=y, yOffset=offset, x=x, color=paint, shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[alt.Tooltip("row:N"), alt.Tooltip("cell:N"), alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g")],
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=paint,
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g")],
         ),
         alt.Chart(alt.InlineData(values=means))
         .mark_tick(thickness=2.5, size=18, opacity=1)
         .encode(
-            y=y, yOffset=offset, x=x, color=paint,
-            tooltip=[alt.Tooltip("row:N"), alt.Tooltip("cell:N"), alt.Tooltip("words:N", title="ratio"), alt.Tooltip("better:N")],
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=paint,
+            tooltip=[*names, alt.Tooltip("words:N", title="ratio"), alt.Tooltip("better:N")],
         ),
-    ).properties(width="container", height=len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1)))  # fmt: skip
+    ).properties(width="container", height=len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1)))
 
 
 def _interval(one: Versus) -> str:
@@ -126,5 +146,3 @@ def _table(found: list[Versus]) -> Table:
     ]
     columns = ["Metric", "System", "Ratio", "95 % interval", "Paired trials", "Reading", "Method"]
     return Table(columns, rows, numeric=frozenset({"Ratio", "Paired trials"}))
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.report import axis as axes
 from benchbook.report import quantity, theme
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
@@ -34,7 +35,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
     unit = {"1/s": f"{noun}/s" if noun else "per second", "1": noun}.get(unit, unit)
     labels = [estimate.cell.label for estimate in found]
     systems = [estimate.cell.system for estimate in found]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "cell": estimate.cell.label,
             "value": point.value / divisor,
@@ -44,7 +45,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
         for estimate in found
         for point in estimate.points
     ]
-    means = [
+    means: list[dict[str, Any]] = [
         {
             "cell": estimate.cell.label,
             "value": estimate.value / divisor,
@@ -56,19 +57,27 @@ def _draw(found: list[Estimate], title: str) -> Any:
         for estimate in found
         if estimate.value is not None
     ]
-    gaps = [{"cell": estimate.cell.label, "words": "not measured"} for estimate in found if not estimate.points]
+    gaps = [
+        {"cell": estimate.cell.label, "words": "not measured"} for estimate in found if not estimate.points
+    ]
     ends = [mean[end] for mean in means for end in ("low", "high") if mean[end] is not None]
-    scale = theme.value_scale([row["value"] for row in rows] + ends)
-    y = alt.Y("cell:N", title=None, sort=None, scale=alt.Scale(domain=labels, padding=0.2), axis=alt.Axis(grid=False))
     words = f"{title} ({unit})" if unit else title
-    x = alt.X("value:Q", title=words, scale=scale, axis=alt.Axis(format="~s"))
+    scale, axis = axes.value([row["value"] for row in rows] + ends, words)
+    y = alt.Y(
+        "cell:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=labels, padding=0.2),
+        axis=alt.Axis(grid=False),
+    )
+    x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
     base = alt.Chart(alt.InlineData(values=means))
     whole = [row for row in means if row["low"] is not None]
     layers = [
         alt.Chart(alt.InlineData(values=whole))
         .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=words), x2="high:Q", color=colour),
+        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6, size=60)
         .encode(
@@ -83,7 +92,11 @@ def _draw(found: list[Estimate], title: str) -> Any:
             y=y,
             x=x,
             color=colour,
-            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N", title="95 % interval")],
+            tooltip=[
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("mean:N"),
+                alt.Tooltip("interval:N", title="95 % interval"),
+            ],
         ),
     ]
     if gaps:
@@ -117,5 +130,7 @@ def table(found: list[Estimate]) -> Table:
         if not estimate.points:
             rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
             continue
-        rows.append([estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every])
+        rows.append(
+            [estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every]
+        )
     return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, theme
 from benchbook.report.cell import Cell
@@ -36,9 +38,23 @@ PANELS = (
     Panel("Resident memory of the client", "client", ("rss_bytes",), "B"),
     Panel("Bytes written by the server per second", "server", ("write_bytes",), "B/s", True),
     Panel("Bytes written by the client per second", "client", ("write_bytes",), "B/s", True),
-    Panel("Bytes written to the disk per second, by all programs", "machine", ("device_write_bytes",), "B/s", True),
-    Panel("Pressure: share of time a program waited for the disk", "machine", ("psi_io_some_seconds",), "share", True),
-    Panel("Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True),
+    Panel(
+        "Bytes written to the disk per second, by all programs",
+        "machine",
+        ("device_write_bytes",),
+        "B/s",
+        True,
+    ),
+    Panel(
+        "Pressure: share of time a program waited for the disk",
+        "machine",
+        ("psi_io_some_seconds",),
+        "share",
+        True,
+    ),
+    Panel(
+        "Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True
+    ),
 )
 """Systems embedded in the client's process have no server of their own: theirs are the client's panels."""
 
@@ -70,7 +86,9 @@ def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
-            figures.append(Figure(panel.title, _draw(found, panel), _alternative(found, panel), _table(found, panel)))
+            figures.append(
+                Figure(panel.title, _draw(found, panel), _alternative(found, panel), _table(found, panel))
+            )
     if not figures:
         return missing("Telemetry", "no trial of this run that counts has two samples, taken once a second")
     note = f"One line a trial, at most {DRAWN_TRIALS} of each system; the tables cover all trials."
@@ -83,7 +101,9 @@ def series(run: Run, panel: Panel) -> list[Series]:
     """Return the samples of every trial that counts and has at least two of this panel."""
     import polars as pl
 
-    wanted = (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
+    wanted = (
+        (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
+    )
     rows = run.frame("telemetry").filter(wanted).group_by("trial_id", "seconds", maintain_order=True)
     known = {cell.name: cell for cell in cells_of.cells(run)}
     taken: dict[str, list[tuple[float, float]]] = {}
@@ -102,7 +122,7 @@ def series(run: Run, panel: Panel) -> list[Series]:
 
 def _rates(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Differences per second between neighbours; a counter that goes back (a process ended) gives none."""
-    pairs = zip(samples, samples[1:], strict=False)
+    pairs = itertools.pairwise(samples)
     return [
         (later, (above - below) / (later - earlier))
         for (earlier, below), (later, above) in pairs
@@ -135,24 +155,26 @@ def _draw(found: list[Series], panel: Panel) -> Any:
         for seconds, value in _thinned(one.samples)
     ]
     few = max(len(one.samples) for one in drawn) <= MARKED_SAMPLES
-    return (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(strokeWidth=1.5, opacity=0.8, point={"size": 22} if few else False)
-        .encode(
-            x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format="~g")),
-            y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(format="~g")),
-            color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
-            strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels)),
-            detail="block:N",
-            tooltip=[
-                alt.Tooltip("cell:N"),
-                alt.Tooltip("block:O"),
-                alt.Tooltip("seconds:Q"),
-                alt.Tooltip("value:Q", format=".3~g", title=unit),
-            ],
-        )
-        .properties(width="container", height=HEIGHT)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format=axes.PLAIN)),
+        y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(format=axes.PLAIN)),
+        color=alt.Color(
+            "cell:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
+        ),
+        detail="block:N",
     )
+    lines = base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
+        strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels))
+    )
+    points = base.mark_point(size=18 if few else 40, opacity=1 if few else 0).encode(
+        tooltip=[
+            alt.Tooltip("cell:N"),
+            alt.Tooltip("block:O"),
+            alt.Tooltip("seconds:Q"),
+            alt.Tooltip("value:Q", format=".3~g", title=unit),
+        ]
+    )
+    return alt.layer(lines, points).properties(width="container", height=HEIGHT)
 
 
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
@@ -173,10 +195,14 @@ def _text(value: float, panel: Panel) -> str:
 
 
 def _alternative(found: list[Series], panel: Panel) -> str:
-    parts = [f"{label} {mean} on average, at most {largest}" for label, _, _, mean, largest in _summary(found, panel)]
+    parts = [
+        f"{label} {mean} on average, at most {largest}"
+        for label, _, _, mean, largest in _summary(found, panel)
+    ]
     return f"{panel.title} over the time of a trial: {'; '.join(parts)}."
 
 
 def _table(found: list[Series], panel: Panel) -> Table:
-    rows = [[label, str(trials), str(count), mean, largest] for label, trials, count, mean, largest in _summary(found, panel)]
-    return Table(["System", "Trials", "Samples", "Mean", "Largest"], rows, numeric=frozenset({"Trials", "Samples", "Mean", "Largest"}))
+    columns = ["System", "Trials", "Samples", "Mean", "Largest"]
+    rows = [[str(part) for part in line] for line in _summary(found, panel)]
+    return Table(columns, rows, numeric=frozenset(columns[1:]))

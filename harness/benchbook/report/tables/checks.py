@@ -31,13 +31,20 @@ def table(run: Run) -> Table | Words:
                 f"{one.ok} of {one.planned}",
                 quantity.count(held),
                 quantity.count(own.height - held),
-                quantity.count(failed),
-                quantity.count(turned_away),
+                quantity.count(float(failed or 0)),
+                quantity.count(float(turned_away or 0)),
             ]
         )
     if not rows:
         return missing("The checks", "no trial is recorded")
-    columns = ["System", "Trials that count", "Checks held", "Checks failed", "Operations failed", "Rows refused"]
+    columns = [
+        "System",
+        "Trials that count",
+        "Checks held",
+        "Checks failed",
+        "Operations failed",
+        "Rows refused",
+    ]
     return Table(columns, rows, numeric=frozenset(columns[1:]))
 
 
@@ -46,9 +53,17 @@ def failed(run: Run) -> Table | Words:
     labels = {one.name: one.label for one in cell.cells(run)}
     trials = run.frame("trials").select("trial_id", "cell")
     rows = [
-        [row["trial_id"].rpartition("/")[2], labels[row["cell"]], row["name"], fact.text(row["expected"]), fact.text(row["found"])]
-        for row in trials.join(run.frame("checks"), on="trial_id", how="inner").filter(~pl.col("ok")).to_dicts()
-    ]  # fmt: skip
+        [
+            row["trial_id"].rpartition("/")[2],
+            labels[row["cell"]],
+            row["name"],
+            fact.text(row["expected"]),
+            fact.text(row["found"]),
+        ]
+        for row in trials.join(run.frame("checks"), on="trial_id", how="inner")
+        .filter(~pl.col("ok"))
+        .to_dicts()
+    ]
     rows += [
         [
             row["trial_id"].rpartition("/")[2],

@@ -32,14 +32,16 @@ def table(run: Run) -> Table | Words:
             rows.append([name, quantity.count(facts[key]) + size])
     digest = facts.get("digest") or facts.get("sha256") or run.info["dataset_digest"]
     if digest:
-        rows.append(["Digest", Code(str(digest) if str(digest).startswith("sha256:") else f"sha256:{digest}")])
+        rows.append(
+            ["Digest", Code(str(digest) if str(digest).startswith("sha256:") else f"sha256:{digest}")]
+        )
     if run.info["queries_digest"]:
         rows.append(["Digest of the query set", Code(str(run.info["queries_digest"]))])
     return Table(["What", "Which"], rows)
 
 
 def _planned(run: Run) -> dict[str, Any]:
-    """The dataset as the plan declares it; empty for a run whose plan is not at hand, such as an imported one."""
+    """Return the dataset as the plan declares it; empty for a run whose plan is not at hand, as an imported one."""
     try:
         text = (run.results / "runs" / run.run_id / "plan.json").read_text(encoding="utf-8")
         found = json.loads(text).get("dataset")

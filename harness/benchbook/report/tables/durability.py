@@ -7,7 +7,12 @@ from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
-COLUMNS = {"fsync": "Flush to disk", "wal": "Write-ahead log", "replication": "Replication", "compression": "Compression"}
+COLUMNS = {
+    "fsync": "Flush to disk",
+    "wal": "Write-ahead log",
+    "replication": "Replication",
+    "compression": "Compression",
+}
 
 
 def table(run: Run) -> Table | Words:

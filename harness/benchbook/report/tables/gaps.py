@@ -20,9 +20,23 @@ def table(run: Run) -> Table | Words:
         return Words(f"All {trials.height} trials of the run ended well and count.")
     labels = {one.name: one.label for one in cell.cells(run)}
     rows = [
-        [row["trial_id"].rpartition("/")[2], labels[row["cell"]], str(row["block"] + 1), row["status"], row["reason"] or "no reason recorded"]
+        [
+            row["trial_id"].rpartition("/")[2],
+            labels[row["cell"]],
+            str(row["block"] + 1),
+            row["status"],
+            row["reason"] or "no reason recorded",
+        ]
         for row in bad.to_dicts()
-    ]  # fmt: skip
+    ]
     if undone > 0:
-        rows.append([f"{undone} more", "", "", "not done", "the run has not come to its end; go on with: bench resume"])
+        rows.append(
+            [
+                f"{undone} more",
+                "",
+                "",
+                "not done",
+                "the run has not come to its end; go on with: bench resume",
+            ]
+        )
     return Table(["Trial", "System", "Block", "Status", "Reason"], rows, numeric=frozenset({"Block"}))

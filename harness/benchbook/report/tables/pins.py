@@ -15,10 +15,12 @@ def table(run: Run) -> Table | Words:
     """Return one row a system of the run, found or not."""
     programs = run.facts("programs")
     declared = cell.systems(run)
-    rows = []
+    rows: list[list[str | Code]] = []
     for system in dict.fromkeys(one.system for one in cell.cells(run)):
         program = programs.get(system) or {}
-        stated = run.frame("trials").filter((pl.col("system") == system) & pl.col("version_reported").is_not_null())
+        stated = run.frame("trials").filter(
+            (pl.col("system") == system) & pl.col("version_reported").is_not_null()
+        )
         versions = ", ".join(sorted(stated["version_reported"].unique().to_list()))
         gone = program.get("unavailable")
         rows.append(

@@ -19,9 +19,14 @@ def words(run: Run) -> Words:
     options = shlex.join(given[given.index("run") + 1 :] if "run" in given else [info["experiment"]])
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
-    dirty = "\n\nThe checkout had changes that were not committed, so its revision alone does not give the same program." if info["git_dirty"] else ""
-    return Words(
-        f"With the results at hand, in the same order:\n\n<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>\n\n"
-        "From nothing but a checkout:\n\n"
-        f"<pre><code>{escape_html(revision)}{escape_html(f'./bench run {options}{seed}')}</code></pre>{dirty}"
-    )
+    parts = [
+        "With the results at hand, in the same order:",
+        f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
+        "From nothing but a checkout:",
+        f"<pre><code>{escape_html(revision)}{escape_html(f'./bench run {options}{seed}')}</code></pre>",
+    ]
+    if info["git_dirty"]:
+        parts.append(
+            "The checkout had changes that were not committed: its revision alone is another program."
+        )
+    return Words("\n\n".join(parts))
