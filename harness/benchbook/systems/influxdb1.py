@@ -168,7 +168,12 @@ class InfluxDB1:
         counts: dict[str, TableCount] = {}
         for series in self._http().query("SELECT COUNT(*) FROM /.*/", DATABASE):
             values = dict(zip(series["columns"], series["values"][0], strict=True))
-            fields = {name.removeprefix("count_"): int(n) for name, n in values.items() if name != "time"}
+            # The columns are those of all measurements; where a measurement has no such field there is null.
+            fields = {
+                name.removeprefix("count_"): int(n)
+                for name, n in values.items()
+                if name != "time" and n is not None
+            }
             counts[series["name"]] = TableCount(max(fields.values(), default=0), fields)
         return counts
 
