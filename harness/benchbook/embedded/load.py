@@ -4,58 +4,85 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from benchbook.embedded.engine import Engine
-from benchbook.embedded.recorder import Recorder
+from benchbook.embedded.failure import FailedError
+from benchbook.embedded.recorder import Emit, Recorder, event
 from benchbook.embedded.stream import batches
 from benchbook.embedded.watchdog import Watchdog
 
-FAILURES_IN_A_ROW = 10
-"""After so many batches refused one after the other, the load is given up."""
+
+@dataclass(frozen=True)
+class Load:
+    """What is to be loaded, and how."""
+
+    command: Sequence[str]
+    """Benchload's generator, writing Arrow."""
+    batch_rows: int
+    rows: int
+    """Rows that the command will make in all."""
+    timeout_seconds: float
+    """For each batch."""
 
 
-class RefusedError(Exception):
-    """The engine refuses everything; the text is its last error."""
-
-
-def load(
-    engine: Engine, watchdog: Watchdog, command: Sequence[str], timeout_seconds: float, recorder: Recorder
-) -> None:
-    """Run ``command`` (benchload's generator) and insert what it makes; raise when that fails.
+def load(engine: Engine, watchdog: Watchdog, asked: Load, program: str, emit: Emit) -> None:
+    """Insert what the generator makes; as benchload does, end at the first batch that is refused.
 
     An operation is one batch, from the call of the engine until its commit; a table is created in its first.
-    Making rows of a batch is no part of an operation's latency, but of the load's time.
+    Making Python rows of a batch is no part of an operation's latency, but of the load's time. Raises
+    FailedError after the summary when a batch was refused, and StreamBrokenError when the generator fails.
     """
-    tables: set[str] = set()
-    refused_in_a_row = 0
-    stalled_ns = 0
-    waited_from_ns = time.perf_counter_ns()
-    recorder.begin()
-    for table, batch in batches(command):
-        stalled_ns += time.perf_counter_ns() - waited_from_ns
+    emit(
+        event(
+            "start",
+            workload="load",
+            time_unix_ns=time.time_ns(),
+            target=program.partition(" ")[0],
+            workers=1,
+            batch_rows=asked.batch_rows,
+            rows=asked.rows,
+            program=program,
+        )
+    )
+    recorder = Recorder(emit, "write")
+    refusal, stalled_ns = _insert_all(engine, watchdog, asked, recorder)
+    summary = recorder.stop()
+    summary["generator_stall_ns"] = stalled_ns
+    summary["rows_unsent"] = max(0, asked.rows - summary["rows"] - summary["rows_refused"])
+    if stalled_ns * 2 > summary["duration_ns"]:
+        summary["bottleneck"] = "generator"
+    emit(event("summary", workload="load", **summary))
+    if refusal is not None:
+        raise FailedError(refusal)
+
+
+def _insert_all(
+    engine: Engine, watchdog: Watchdog, asked: Load, recorder: Recorder
+) -> tuple[str | None, int]:
+    """Return the words of the refusal that ended the load, if any, and how long it waited for rows, in ns."""
+    created: set[str] = set()
+    stalled_ns, waiting_from_ns = 0, time.perf_counter_ns()
+    for table, batch in batches(asked.command):
+        stalled_ns += time.perf_counter_ns() - waiting_from_ns
         rows = engine.convert(batch)
         began_ns = time.perf_counter_ns()
         try:
-            with watchdog.within(timeout_seconds):
-                if table not in tables:
+            with watchdog.within(asked.timeout_seconds):
+                if table not in created:
                     engine.create(table, batch.schema)
+                    created.add(table)
                 engine.insert(table, rows)
         except Exception as error:
             recorder.failed(watchdog.kind(), str(error), batch.num_rows)
-            refused_in_a_row += 1
-            if refused_in_a_row >= FAILURES_IN_A_ROW:
-                recorder.finish(stalled_ns)
-                raise RefusedError(str(error)) from error
-        else:
-            ended_ns = time.perf_counter_ns()
-            tables.add(table)
-            refused_in_a_row = 0
-            size = int(pa.ipc.get_record_batch_size(batch))
-            recorder.done(began_ns, ended_ns, rows=batch.num_rows, values=_values(batch), size=size)
-        waited_from_ns = time.perf_counter_ns()
-    recorder.finish(stalled_ns)
+            return str(error), stalled_ns
+        ended_ns = time.perf_counter_ns()
+        size = int(pa.ipc.get_record_batch_size(batch))
+        recorder.done(began_ns, ended_ns, rows=batch.num_rows, values=_values(batch), size=size)
+        waiting_from_ns = time.perf_counter_ns()
+    return None, stalled_ns
 
 
 def _values(batch: pa.RecordBatch) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -42,16 +43,25 @@ class Dialect:
     """Operator of whole division."""
 
 
-def read(file: Path) -> list[Specification]:
+@dataclass(frozen=True)
+class QuerySet:
+    """The queries of a file, in their order, and the sha256 of its bytes."""
+
+    specifications: list[Specification]
+    digest: str
+
+
+def read(file: Path) -> QuerySet:
     """Return the query set of a file; raise ValueError naming the line that is no specification."""
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    content = file.read_bytes()
+    for number, line in enumerate(content.decode().splitlines(), 1):
         if line.strip():
             try:
                 found.append(_parse(json.loads(line)))
             except (ValueError, TypeError, KeyError) as error:
                 raise ValueError(f"{file.name}, line {number}: {error}") from error
-    return found
+    return QuerySet(found, hashlib.sha256(content).hexdigest())
 
 
 def render(specification: Specification, dialect: Dialect) -> tuple[str, list[Any]]:

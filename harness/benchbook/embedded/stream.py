@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
+from benchbook.embedded.failure import StreamBrokenError
 from benchbook.systems.process import die_with_parent
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 AHEAD = 4
 """Batches that are read ahead, so that the generator works while the engine writes."""
-
-
-class StreamBrokenError(Exception):
-    """The generator failed, or its stream ended in the middle; the text says which."""
 
 
 def batches(command: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:

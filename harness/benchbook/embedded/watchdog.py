@@ -26,8 +26,8 @@ class Watchdog:
         self._stopped.set()
 
     def kind(self) -> str:
-        """Return the kind of the error that the last operation met: ``timeout`` or ``engine``."""
-        return "timeout" if self.expired else "engine"
+        """Return the kind of the error that the last operation met: ``timeout`` or ``refused``."""
+        return "timeout" if self.expired else "refused"
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

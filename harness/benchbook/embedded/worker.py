@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchbook.embedded.engine import Engine, open_engine
+from benchbook.embedded.failure import FailedError, StreamBrokenError
 from benchbook.embedded.watchdog import Watchdog
 
 SCHEMA = 1
@@ -27,17 +28,16 @@ class Worker:
     def __init__(self, requests: IO[str], events: IO[str]) -> None:
         self._requests = requests
         self._events = events
-        self._engine: Engine | None = None
-        self._watchdog: Watchdog | None = None
+        self._open_now: tuple[Engine, Watchdog] | None = None
         self._program = ""
         self._answers: dict[str, Callable[[Request], dict[str, Any]]] = {
             "open": self._open,
-            "tables": lambda _: {"tables": self._opened().tables()},
+            "tables": lambda _: {"tables": self._opened()[0].tables()},
             "load": self._load,
             "query": self._query,
             "settle": self._settle,
             "count": self._count,
-            "version": lambda _: {"version": self._opened().version()},
+            "version": lambda _: {"version": self._opened()[0].version()},
             "close": lambda _: self._close(),
         }
 
@@ -50,6 +50,8 @@ class Worker:
                 reply = {"ok": True, **self._answers[request["do"]](request)}
             except BrokenPipeError:
                 return
+            except (FailedError, StreamBrokenError) as error:
+                reply = {"ok": False, "message": str(error)}
             except Exception as error:  # whatever an engine raises is told to the harness in words
                 reply = {"ok": False, "message": f"{type(error).__name__}: {error}"}
             self.emit({"v": SCHEMA, "type": "reply", **reply})
@@ -60,58 +62,56 @@ class Worker:
         self._events.write(json.dumps(event, separators=(",", ":")) + "\n")
         self._events.flush()
 
-    def _opened(self) -> Engine:
-        if self._engine is None:
+    def _opened(self) -> tuple[Engine, Watchdog]:
+        if self._open_now is None:
             raise ValueError("no database is open")
-        return self._engine
+        return self._open_now
 
     def _open(self, request: Request) -> dict[str, Any]:
         engine = open_engine(request["engine"], Path(request["path"]), request["settings"])
-        self._engine, self._watchdog = engine, Watchdog(engine.interrupt)
+        self._open_now = engine, Watchdog(engine.interrupt)
         self._program = f"{request['engine']} {engine.version()}"
         return {"version": engine.version()}
 
     def _load(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded.load import load
-        from benchbook.embedded.recorder import Recorder
+        from benchbook.embedded.load import Load, load
 
-        engine, watchdog = self._opened(), self._watchdog
-        assert watchdog is not None
-        more = {"batch_rows": request["batch_rows"], "rows": request["rows"]}
-        recorder = Recorder(self.emit, "load", "write", self._program, **more)
-        load(engine, watchdog, request["command"], float(request["timeout_seconds"]), recorder)
+        engine, watchdog = self._opened()
+        asked = Load(
+            command=request["command"],
+            batch_rows=int(request["batch_rows"]),
+            rows=int(request["rows"]),
+            timeout_seconds=float(request["timeout_seconds"]),
+        )
+        load(engine, watchdog, asked, self._program, self.emit)
         return {}
 
     def _query(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded.query import answer, query
-        from benchbook.embedded.recorder import Recorder
+        from benchbook.embedded.query import answers, query
         from benchbook.embedded.specification import read
 
-        engine, watchdog = self._opened(), self._watchdog
-        assert watchdog is not None
-        specifications, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])
-        warmup, limit = int(request["warmup"]), request["answers"]
-        more = {"operations": len(specifications), "warmup": warmup if limit is None else 0}
-        recorder = Recorder(self.emit, "query", "query", self._program, **more)
-        if limit is None:
-            query(engine, watchdog, specifications, warmup, timeout, recorder)
+        engine, watchdog = self._opened()
+        queries, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])
+        if request["answers"] is None:
+            query(engine, watchdog, queries, int(request["warmup"]), timeout, self._program, self.emit)
         else:
-            answer(engine, watchdog, specifications, int(limit), timeout, recorder)
+            answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:
-        self._opened().settle()
+        self._opened()[0].settle()
         return {}
 
     def _count(self, _: Request) -> dict[str, Any]:
-        counts = self._opened().count()
+        counts = self._opened()[0].count()
         return {"tables": {name: {"rows": one.rows, "fields": one.fields} for name, one in counts.items()}}
 
     def _close(self) -> dict[str, Any]:
-        if self._engine is not None and self._watchdog is not None:
-            self._watchdog.stop()
-            self._engine.close()
-            self._engine = None
+        if self._open_now is not None:
+            engine, watchdog = self._open_now
+            self._open_now = None
+            watchdog.stop()
+            engine.close()
         return {}
 
 
