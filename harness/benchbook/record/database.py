@@ -51,7 +51,9 @@ def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[Du
         stack.callback(connection.close)
         try:
             yield connection
-        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+        except duckdb.Error as error:
+            if not is_of_the_file(error):
+                raise
             raise failure(file, error) from error
 
 
@@ -66,8 +68,11 @@ def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
         return usable(file, read_only=True, say=say)
     except Unusable:
         with lock.writer(results, say):
-            _to_write(results, say).close()
+            _to_write(results, say).close()  # which makes it anew
+    try:
         return usable(file, read_only=True, say=say)
+    except Unusable as why:
+        raise failure(file, why) from why
 
 
 def _to_write(results: Path, say: Say) -> DuckDBPyConnection:
@@ -81,7 +86,10 @@ def _to_write(results: Path, say: Say) -> DuckDBPyConnection:
         if file.exists():
             say(f"{file} {why}. It is kept as {_move_aside(file).name} and made anew from the run folders.")
         rebuild.replace(results, say)
-    return usable(file, read_only=False, say=say)
+    try:
+        return usable(file, read_only=False, say=say)
+    except Unusable as why:
+        raise failure(file, why) from why
 
 
 def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
@@ -120,10 +128,15 @@ def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
     """Open a file with DuckDB, pinned to one storage format and without any network.
 
     Raises lock.Busy where another process holds it, Unusable where it is corrupt or of an unknown
-    format, RequestError where the folder is full or cannot be written.
+    format, RequestError where the folder is full, cannot be written, or has a name DuckDB cannot take.
     """
     import duckdb
 
+    if "?" in str(file):  # DuckDB takes what follows for options, and writes its log elsewhere
+        raise RequestError(
+            f'{file} cannot hold a database: DuckDB does not take a "?" in a path.',
+            "Name another folder with --results DIR.",
+        )
     settings: dict[str, str | bool | int | float | list[str]] = {
         "storage_compatibility_version": STORAGE_VERSION,
         "autoinstall_known_extensions": False,
@@ -143,14 +156,16 @@ def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
 def make(file: Path) -> DuckDBPyConnection:
     """Make a new database with all tables, comments and no rows; return the open connection."""
     connection = connect(file, read_only=False)
+    connection.begin()
     for statement in statements():
         connection.execute(statement)
+    connection.commit()  # all at once: a commit waits for the disk
     return connection
 
 
 def failure(file: Path, error: Exception) -> RequestError:
     """Return the error for a database that failed while it was open, with the next step."""
-    first = str(error).splitlines()[0]
+    first = str(error).splitlines()[0].rstrip(". ") + "."
     if _is_of_the_folder(first):
         return RequestError(
             f"{file} cannot be read or written: {first}",
@@ -159,6 +174,14 @@ def failure(file: Path, error: Exception) -> RequestError:
     return RequestError(
         f"{file} is damaged: {first}", "Make it anew from the run folders with benchbook rebuild."
     )
+
+
+def is_of_the_file(error: Exception) -> bool:
+    """Tell a database that cannot be read or written from a mistake in what it was asked."""
+    import duckdb
+
+    of_the_file = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
+    return isinstance(error, of_the_file) or _is_of_the_folder(str(error))
 
 
 _FOLDER_WORDS = (

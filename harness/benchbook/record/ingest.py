@@ -8,6 +8,7 @@ halved until that one is alone; it is said by name, left out, and left on disk a
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ def run_facts(connection: DuckDBPyConnection, run_folder: Path, say: Say) -> boo
             _append(connection, name, table)
         connection.commit()
     except BaseException:
-        connection.rollback()
+        _rollback(connection)
         raise
     return True
 
@@ -112,7 +113,7 @@ def _enter(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, rows.Rows
         connection.commit()
         return len(whole)
     except (duckdb.Error, ValueError) as error:
-        connection.rollback()
+        _rollback(connection)
         if not _is_of_the_data(error, whole):
             raise
         if len(whole) == 1:
@@ -120,10 +121,18 @@ def _enter(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, rows.Rows
             say(f"Left out: the trial in {whole[0][0]} is corrupt: {why}.")
             return 0
     except BaseException:
-        connection.rollback()
+        _rollback(connection)
         raise
     half = len(whole) // 2
     return _enter(connection, whole[:half], say) + _enter(connection, whole[half:], say)
+
+
+def _rollback(connection: DuckDBPyConnection) -> None:
+    """End a transaction, which a failed commit has already done."""
+    import duckdb
+
+    with contextlib.suppress(duckdb.TransactionException):
+        connection.rollback()
 
 
 def _is_of_the_data(error: Exception, whole: Sequence[tuple[Path, rows.Rows]]) -> bool:

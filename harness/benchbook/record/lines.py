@@ -122,11 +122,11 @@ SOURCES = (EVENTS, TELEMETRY, ANSWERS)
 def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tuple[str, Path]]) -> None:
     """Insert the lines of one file of many trials, given as (trial_id, folder); absent files hold none.
 
-    Raises duckdb.Error that names the file where a line is not whole JSON or of a wrong type.
+    Raises duckdb.Error or ValueError that names the file where a line is not whole JSON or of a wrong type.
     """
     import pyarrow as pa
 
-    files = {str(path): trial_id for trial_id, where in trials if (path := where / source.file).is_file()}
+    files = {str(path): trial_id for trial_id, where in trials if _holds_lines(path := where / source.file)}
     if not files:
         return
     fields = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in source.fields.items())
@@ -145,6 +145,17 @@ def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tupl
             )
     finally:
         connection.unregister("trial_files")
+
+
+def _holds_lines(path: Path) -> bool:
+    """Say whether there is anything in a file; raise ValueError for one that DuckDB would not look into."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return False
+    if size == 1:  # DuckDB takes a single byte for an empty file, whatever it is
+        raise ValueError(f"{path} holds a single byte")
+    return size > 0
 
 
 def _escaped(path: str) -> str:

@@ -40,13 +40,16 @@ def replace(results: Path, say: Say) -> dict[str, int]:
         connection = database.make(fresh)
         try:
             counts = _fill(connection, results, say)
+            connection.execute("CHECKPOINT")  # closing does it too, but without a word where it fails
         finally:
             connection.close()
         fresh.rename(file)
         _remove_log(file)
     except OSError as error:
         raise folder.cannot_write(file, error) from error
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+    except duckdb.Error as error:
+        if not database.is_of_the_file(error):
+            raise
         raise database.failure(file, error) from error
     finally:
         _remove(fresh)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchbook.record import folder, rows, trial
+from benchbook.record.tables import BY_NAME
+
+NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
+NUMBER = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+COUNT = st.integers(0, 2**63 - 1)
+TRIALS = st.fixed_dictionaries(
+    {
+        "experiment": NAME,
+        "profile": st.sampled_from(["smoke", "quick"]),
+        "system": NAME,
+        "cell": NAME,
+        "levels": st.dictionaries(NAME, NAME | st.integers() | st.booleans() | st.none(), max_size=3),
+        "block": COUNT,
+        "position": COUNT,
+        "index": COUNT,
+        "status": st.sampled_from(["ok", "failed", "skipped", "invalid"]),
+        "phases": st.just([]),
+        "measurements": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "phase": NAME,
+                    "metric": NAME,
+                    "value": NUMBER,
+                    "unit": NAME,
+                    "direction": st.sampled_from(["higher", "lower", "none"]),
+                }
+            ),
+            max_size=4,
+        ),
+        "errors": st.just([]),
+        "checks": st.lists(
+            st.fixed_dictionaries({"name": NAME, "expected": COUNT, "ok": st.booleans()}), max_size=2
+        ),
+    },
+    optional={
+        "reason": st.none() | NAME,
+        "duration_seconds": NUMBER,
+        "program": st.none() | st.dictionaries(NAME, NAME, max_size=2),
+        "started_at": st.datetimes().map(lambda moment: moment.isoformat()),
+        "a_field_of_tomorrow": st.integers(),
+    },
+)
+
+
+@given(value=TRIALS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_trial_is_read_as_it_was_written(tmp_path: Path, value: dict[str, Any]) -> None:
+    place = tmp_path / "r" / "trials" / "0007"
+    value = {"trial_id": "r/0007", "run_id": "r", **value}
+    folder.write_trial(place, value)
+    assert trial.read(place) == value
+    for table, held in rows.of_trial(trial.read(place)).items():
+        assert rows.arrow(table, held).num_rows == len(held)
+        assert all(len(row) == len(BY_NAME[table].columns) for row in held)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"status": "fine"}, "status: Input should be 'ok'"),
+        ({"block": "0"}, "block: Input should be a valid integer"),
+        ({"block": -1}, "block: Input should be greater than or equal to 0"),
+        ({"index": 2**63}, "index: Input should be less than"),
+        ({"measurements": None}, "measurements: Input should be a valid list"),
+        ({"measurements": [{"phase": "load"}]}, "measurements.0.metric: Field required (and 3 more)"),
+        ({"levels": []}, "levels: Input should be a valid dictionary"),
+        ({"started_at": "yesterday"}, "Invalid isoformat string"),
+        ({"started_at": 12}, "started_at: Input should be a valid string"),
+        ({"trial_id": "other/0000"}, 'says it is trial "other/0000"'),
+    ],
+)
+def test_a_wrong_field_is_named(recorded: tuple[Path, str], change: dict[str, Any], words: str) -> None:
+    results, run_id = recorded
+    place = results / "runs" / run_id / "trials" / "0000"
+    held = json.loads((place / "trial.json").read_text())
+    (place / "trial.json").write_text(json.dumps({**held, **change}))
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        trial.read(place)
+    assert str(place / "trial.json") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "field", ["trial_id", "run_id", "system", "status", "index", "measurements", "checks"]
+)
+def test_a_missing_field_is_named(recorded: tuple[Path, str], field: str) -> None:
+    results, run_id = recorded
+    place = results / "runs" / run_id / "trials" / "0000"
+    held = json.loads((place / "trial.json").read_text())
+    del held[field]
+    (place / "trial.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match=f"{field}: Field required"):
+        trial.read(place)
+
+
+@given(content=st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_garbage_is_a_sentence(tmp_path: Path, content: bytes) -> None:
+    place = tmp_path / "r" / "trials" / "0000"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "trial.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"trial\.json"):
+        trial.read(place)
