@@ -4,6 +4,7 @@ go 1.24
 
 require (
 	github.com/apache/arrow-go/v18 v18.4.1
+	github.com/influxdata/line-protocol/v2 v2.2.1
 	github.com/klauspost/compress v1.18.0
 )
 

@@ -13,9 +13,9 @@ import (
 	"benchbook/benchload/dataset"
 )
 
-// blockBytes is how large the values of one block may become. Large blocks make
+// defaultBlockBytes is how large the values of one block may become. Large blocks make
 // the way down to a stretch of ticks cheap; three or more of them are alive.
-const blockBytes = 16 << 20
+const defaultBlockBytes = 16 << 20
 
 // taskValues is about how many values one task makes.
 const taskValues = 1 << 16
@@ -33,7 +33,7 @@ type plan struct {
 // newPlan chooses the blocks: as long as memory allows, but all series, because
 // rows are ordered by tick first. If one tick of all series is too large, a block
 // is one tick of some series.
-func newPlan(generator dataset.Generator, maxTicks int64) plan {
+func newPlan(generator dataset.Generator, maxTicks, blockBytes int64) plan {
 	extent := generator.Extent()
 	p := plan{generator: generator, count: extent.SeriesCount, tables: int64(len(generator.Tables()))}
 	p.first, p.end = extent.Ticks()

@@ -13,6 +13,8 @@ type Options struct {
 	Workers   int   // goroutines that generate; zero for one a core
 	PieceRows int64 // rows of a piece; zero for a size that suits a pipe
 	Readers   int   // how many pieces are out between Next and Release; zero for one
+
+	blockBytes int64 // of values of a block; zero for the usual size
 }
 
 // defaultPieceRows makes pieces of about half a megabyte of line protocol,
@@ -70,8 +72,11 @@ func New(generator dataset.Generator, f format.Format, options Options) *Stream 
 	if options.PieceRows == 0 {
 		options.PieceRows = defaultPieceRows
 	}
+	if options.blockBytes == 0 {
+		options.blockBytes = defaultBlockBytes
+	}
 	s := &Stream{format: f, rows: dataset.Rows(generator), size: options.PieceRows}
-	s.plan = newPlan(generator, blockTicks(generator, s.size))
+	s.plan = newPlan(generator, blockTicks(generator, s.size), options.blockBytes)
 	s.pieces = (s.rows + s.size - 1) / s.size
 	sum := int64(0)
 	for _, table := range generator.Tables() {
