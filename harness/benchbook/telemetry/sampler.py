@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -29,6 +30,9 @@ OUTSIDE = "overhead"
 
 FIRST_WAIT_SECONDS = 0.125
 """After a boundary the wait doubles from here up to the interval, so that short phases have samples too."""
+
+SINCE_BOOT = time.CLOCK_BOOTTIME if sys.platform == "linux" else time.CLOCK_MONOTONIC
+"""The clock in which /proc dates the start of a process; elsewhere there is no /proc and nothing to date."""
 
 PSS_EVERY_SECONDS = 10.0
 PSS_DEAR_SECONDS = 0.005
@@ -85,7 +89,7 @@ class Telemetry:
 
     def __enter__(self) -> Self:
         self._origin = time.monotonic()
-        self._ledger = Ledger(os.getpid(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS))
+        self._ledger = Ledger(os.getpid(), int(time.clock_gettime(SINCE_BOOT) * TICKS))
         self._boundary(OUTSIDE)
         self._thread.start()
         return self
