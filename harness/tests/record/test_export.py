@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.record import export, query
+from benchbook.record.tables import TABLES
+from tests.record import synthetic_run
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_an_export_has_the_rows_of_its_run_alone(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    synthetic_run.write(results, run_id="other", experiment="aa", blocks=1, instances=1, telemetry_seconds=1)
+    (results / "runs" / run_id / "report.html").write_text("<html>")
+    output = export.run(results, run_id, tmp_path / "out")
+    assert output == tmp_path / "out"
+    for table in TABLES:
+        rows = pl.read_parquet(output / "tables" / f"{table.name}.parquet")
+        assert rows.columns == [column.name for column in table.columns]
+        if table.owner == "run_id":
+            assert rows["run_id"].unique().to_list() == [run_id]
+        elif table.name != "schema_version" and rows.height:
+            assert rows["trial_id"].str.starts_with(f"{run_id}/").all()
+    assert pl.read_parquet(output / "tables" / "trials.parquet").height == 6
+    assert query.sql(results, "SELECT count(*) FROM trials").item() == 8
+    for name in ("run.json", "plan.json", "declared/experiment.toml", "queries.jsonl", "report.html"):
+        assert (output / name).read_bytes() == (results / "runs" / run_id / name).read_bytes()
+
+
+def test_the_manifest_names_every_file_with_its_digest(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    output = export.run(results, run_id, tmp_path / "out")
+    manifest = json.loads((output / "manifest.json").read_text())
+    found = files(output)
+    del found["manifest.json"]
+    assert {entry["file"]: entry["sha256"] for entry in manifest["files"]} == found
+    assert manifest["rows"]["trials"] == 6
+    again = export.run(results, run_id, tmp_path / "again")
+    assert files(again) == files(output)
+
+
+def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    output = tmp_path / "out"
+    output.mkdir()
+    export.run(results, run_id, output)
+    before = files(output)
+    with pytest.raises(RequestError, match="already holds files"):
+        export.run(results, run_id, output)
+    (output / "left over").write_text("")
+    export.run(results, run_id, output, overwrite=True)
+    assert files(output) == before
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    with pytest.raises(RequestError, match="is no earlier export"):
+        export.run(results, run_id, other, overwrite=True)
+    assert files(other).keys() == {"thesis.txt"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]
+
+
+def test_an_unknown_run_leaves_nothing(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match='There is no run "quickstrat"') as caught:
+        export.run(recorded[0], "quickstrat", tmp_path / "out")
+    assert caught.value.hint == 'Did you mean "quickstart"?'
+    assert not (tmp_path / "out").exists()
