@@ -23,7 +23,7 @@ def command(
     from benchbook.record.catch_up import catch_up
     from benchbook.record.runs import resolve
 
-    run_id = resolve(results, run).run_id
+    run_id = resolve(results, run)
     catch_up(results)
     folder = output or Path(f"{run_id}-export")
     export.run(results, run_id, folder, overwrite=overwrite)

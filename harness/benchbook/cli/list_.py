@@ -24,19 +24,9 @@ def command(
     if what not in KINDS:
         raise unknown("list", what, KINDS)
     if what == "runs":
-        from benchbook.record.runs import all_runs
+        from benchbook.record.runs import listing
 
-        rows = [
-            {
-                "run": run.run_id,
-                "experiment": run.experiment,
-                "profile": run.profile,
-                "trials": f"{run.done}/{run.planned}",
-                "created": run.created_at,
-            }
-            for run in all_runs(results)
-        ]
-        table.show(rows, as_json, f"no runs in {results} yet; `bench run quickstart` makes one")
+        table.show(listing(results), as_json, f"no runs in {results} yet; `bench run quickstart` makes one")
         return
     table.show(_declared(what), as_json)
 

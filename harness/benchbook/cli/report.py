@@ -12,6 +12,6 @@ def command(run: options.Run = "latest", results: options.Results = options.DEFA
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 
-    run_id = resolve(results, run).run_id
+    run_id = resolve(results, run)
     catch_up(results)
     print(report(results, run_id, root() / "reports"))

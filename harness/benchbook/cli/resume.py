@@ -31,7 +31,7 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
         if not left:
             print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
             return 0
-        run_id = left[-1].run_id
+        run_id = left[-1]
     else:
-        run_id = resolve(results, run).run_id
+        run_id = resolve(results, run)
     return carry_out_and_report(load_plan(results, run_id), results)

@@ -23,7 +23,7 @@ def command(
     found = _declared(name) or _recorded(name, results)
     if found is None:
         from benchbook.declare.catalogue import Catalogue
-        from benchbook.record.runs import all_runs
+        from benchbook.record.runs import run_ids
 
         catalogue = Catalogue()
         names = [
@@ -32,7 +32,7 @@ def command(
         raise unknown(
             "experiment, system, dataset, storage, run or trial",
             name,
-            [*names, *(run.run_id for run in all_runs(results))],
+            [*names, *run_ids(results)],
         )
     if as_json:
         print(json.dumps([found], indent=1, default=str, ensure_ascii=False))

@@ -20,6 +20,7 @@ from benchbook.record.folder import PLAN_FILE, RUN_FILE, TRIAL_FILE, write_trial
 from benchbook.run import context as shared
 from benchbook.run.intention import forget
 from benchbook.run.observer import Observer
+from benchbook.run.refused import told
 from benchbook.run.scratch import own_scratch, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.systems import leftovers
@@ -43,7 +44,8 @@ class Outcome:
 
 def store_plan(results: Path, plan: Plan) -> None:
     """Write ``plan.json``; from here on the run can be resumed whatever happens."""
-    write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
+    with told(results):
+        write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
     forget()
 
 
@@ -65,9 +67,11 @@ def carry_out(
 
     Also what resuming is: finished trials stay as they are, the order goes on where it was.
     """
-    results = results.resolve()  # systems run in folders of their own, where a relative path means another place
+    results = (
+        results.resolve()
+    )  # systems run in folders of their own, where a relative path means another place
     folder = results / "runs" / plan.run_id
-    with _only_one(folder, plan.run_id), own_scratch(results) as scratch:
+    with told(results), _only_one(folder, plan.run_id), own_scratch(results) as scratch:
         for ended in leftovers.sweep(results / "processes"):
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
         sweep_scratch(results)

@@ -30,15 +30,19 @@ class PhaseTime:
 class Timeline:
     """Collects the phases of one trial. Whatever lies between phases is harness overhead."""
 
-    def __init__(self, announce: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, begins: Callable[[str], None] = lambda _: None, ends: Callable[[], None] = lambda: None
+    ) -> None:
+        """Begin a trial; ``begins`` and ``ends`` are told of phases, in time that counts as overhead."""
         self._begun = time.monotonic()
-        self._announce = announce
+        self._begins = begins
+        self._ends = ends
         self.phases: list[PhaseTime] = []
 
     @contextmanager
     def phase(self, name: str, workload: str | None = None) -> Iterator[PhaseTime]:
         """Time a phase; its time is kept also when it raises."""
-        self._announce(name)
+        self._begins(name)
         started = time.monotonic()
         entry = PhaseTime(name, workload, len(self.phases), started - self._begun, 0.0, workload is not None)
         self.phases.append(entry)
@@ -46,6 +50,7 @@ class Timeline:
             yield entry
         finally:
             entry.duration_seconds = time.monotonic() - started
+            self._ends()
 
     def seconds(self) -> float:
         """Return the seconds since the trial began."""

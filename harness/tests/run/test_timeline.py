@@ -11,14 +11,14 @@ from benchbook.run.timeline import Timeline
 
 def test_phases_and_overhead_make_up_the_whole() -> None:
     announced: list[str] = []
-    timeline = Timeline(announced.append)
+    timeline = Timeline(announced.append, lambda: announced.append("-"))
     time.sleep(0.02)
     with timeline.phase("start"):
         time.sleep(0.03)
     with timeline.phase("load", "load"):
         time.sleep(0.04)
     phases = sum(entry.duration_seconds for entry in timeline.phases)
-    assert announced == ["start", "load"]
+    assert announced == ["start", "-", "load", "-"]
     assert timeline.overhead_seconds() >= 0.02
     assert phases >= 0.07
     assert timeline.seconds() == pytest.approx(phases + timeline.overhead_seconds(), abs=0.01)
