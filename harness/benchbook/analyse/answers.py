@@ -167,7 +167,7 @@ def _sortable(row: tuple[Cell, ...]) -> list[tuple[int, float, str]]:
 
 
 def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
-    if isinstance(a, bool) or isinstance(b, bool) or not _number(a) or not _number(b):
+    if not _number(a) or not _number(b):  # a truth value is a number: some systems have only 0 and 1
         return a == b and type(a) is type(b)
     assert isinstance(a, int | float)
     assert isinstance(b, int | float)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchbook.analyse.ratio import ratio
+
+
+def test_a_drift_of_the_machine_cancels_within_blocks() -> None:
+    drift = [1.0, 3.0, 0.5, 7.0]
+    a = {block: 2.0 * factor for block, factor in enumerate(drift)}
+    b = dict(enumerate(drift))
+    found = ratio(a, b)
+    assert (found.value, found.low, found.high) == pytest.approx((2.0, 2.0, 2.0))
+    assert (found.trials, found.method) == (4, "student-t on log ratios paired by block")
+
+
+def test_only_blocks_with_both_are_paired() -> None:
+    found = ratio({0: 2.0, 1: 4.0, 2: 6.0, 7: 100.0}, {0: 1.0, 1: 2.0, 2: 3.0, 9: 5.0})
+    assert found.trials == 3
+    assert found.value == pytest.approx(2.0)
+
+
+def test_the_inverse_is_the_ratio_the_other_way() -> None:
+    a, b = {0: 1.0, 1: 2.5, 2: 3.0}, {0: 2.0, 1: 2.0, 2: 4.0}
+    there, back = ratio(a, b), ratio(b, a).inverse()
+    assert (there.value, there.low, there.high) == pytest.approx((back.value, back.low, back.high))
+
+
+def test_from_twenty_pairs_on_it_is_the_bootstrap_and_repeats() -> None:
+    chance = np.random.default_rng(5)
+    a = {block: float(1.5 * math.exp(chance.normal(0, 0.1))) for block in range(20)}
+    b = {block: float(math.exp(chance.normal(0, 0.1))) for block in range(20)}
+    found = ratio(a, b)
+    assert found.method == "bootstrap of log ratios paired by block"
+    assert found == ratio(a, b)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 1.5 < found.high
+    del a[0]
+    assert "student-t" in ratio(a, b).method
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "value", "reason"),
+    [
+        ({}, {}, None, "no pairs"),
+        ({0: 1.0}, {1: 1.0}, None, "no pairs"),
+        ({0: 3.0}, {0: 1.0}, 3.0, "1 pair; an interval needs at least 3"),
+        ({0: 3.0, 1: 3.0}, {0: 1.0, 1: 1.0}, 3.0, "2 pairs; an interval needs at least 3"),
+        (
+            {0: 3.0, 1: 3.0, 2: 0.0},
+            {0: 1.0, 1: 1.0, 2: 1.0},
+            None,
+            "a value is not above zero, so it has no logarithm",
+        ),
+        ({0: math.nan, 1: 3.0, 2: 1.0}, {0: 1.0, 1: 1.0, 2: 1.0}, None, "a value is not a number"),
+    ],
+)
+def test_no_interval_without_three_pairs(
+    a: dict[int, float], b: dict[int, float], value: float | None, reason: str
+) -> None:
+    found = ratio(a, b)
+    assert found.value == (None if value is None else pytest.approx(value))
+    assert (found.low, found.high, found.method, found.reason) == (None, None, "none", reason)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchbook.analyse.steady import label
+
+
+def noisy(values: list[float], seed: int, noise: float = 0.05) -> list[float]:
+    chance = random.Random(seed)
+    return [value * (1 + chance.gauss(0, noise)) for value in values]
+
+
+SERIES = {
+    "steady": [100.0] * 40,
+    "warming": [40.0 + 2.0 * min(second, 15) for second in range(40)],
+    "drifting": [100.0 - 1.5 * second for second in range(40)],
+}
+
+
+@pytest.mark.parametrize(("expected", "series"), SERIES.items())
+def test_a_series_gets_its_label_through_noise(expected: str, series: list[float]) -> None:
+    right = sum(label(noisy(series, seed)) == expected for seed in range(100))
+    assert right >= 95
+
+
+def test_a_rule_at_its_edges() -> None:
+    assert label([1.0] * 7) == "short"
+    assert label([]) == "short"
+    assert label([1.0] * 8) == "steady"
+    assert label([0.0] * 8) == "steady"
+    assert label([5.0] * 4 + [0.0] * 4) == "drifting"
+    assert label([0.5, 0.8] + [1.0] * 8) == "warming"

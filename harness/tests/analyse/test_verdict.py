@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchbook.analyse.ratio import Ratio, ratio
+from benchbook.analyse.verdict import compare, noise_floor
+
+CLEAR = Ratio(2.3, 2.1, 2.5, 10, "student-t on log ratios paired by block")
+
+
+def test_the_winner_is_named_with_its_interval_and_trials() -> None:
+    found = compare("A", "B", CLEAR, direction="higher", noise=1.05)
+    assert found.sentence == "A is 2.3 times as fast as B (95 % interval 2.1–2.5, 10 trials)"  # noqa: RUF001
+    assert (found.winner, found.notes) == ("A", ())
+
+
+def test_the_winner_comes_first_whichever_way_the_metric_points() -> None:
+    found = compare("A", "B", CLEAR, direction="lower", noise=1.05)
+    assert found.winner == "B"
+    assert found.sentence.startswith("B is 2.3 times as fast as A")
+    assert compare("A", "B", CLEAR.inverse(), direction="higher", noise=1.0).winner == "B"
+
+
+def test_an_interval_that_includes_1_claims_nothing() -> None:
+    found = compare("A", "B", Ratio(1.2, 0.96, 1.5, 12, "t"), direction="higher", noise=1.0)
+    assert found.winner is None
+    assert found.sentence == (
+        "no difference can be claimed between A and B: "
+        "the 95 % interval of their ratio, 0.96–1.50, includes 1"  # noqa: RUF001
+    )
+
+
+def test_an_interval_within_the_noise_floor_claims_nothing() -> None:
+    found = compare("A", "B", Ratio(1.06, 1.03, 1.09, 12, "t"), direction="higher", noise=1.04)
+    assert found.winner is None
+    assert "reaches into the noise floor, a factor of 1.04" in found.sentence
+    assert compare("A", "B", Ratio(1.06, 1.05, 1.09, 12, "t"), direction="higher", noise=1.04).winner == "A"
+
+
+def test_errors_and_too_few_trials_give_no_verdict() -> None:
+    found = compare("A", "B", CLEAR, direction="higher", errors=1)
+    assert found.sentence == "no verdict on A and B: 1 operation failed"
+    few = ratio({0: 4.0, 1: 4.0}, {0: 1.0, 1: 1.0})
+    found = compare("A", "B", few, direction="higher")
+    assert found.sentence == "no verdict on A and B: 2 pairs; an interval needs at least 3"
+    assert found.winner is None
+
+
+def test_notes_say_what_is_missing() -> None:
+    found = compare("A", "B", replace(CLEAR, trials=3), direction="higher")
+    assert len(found.notes) == 2
+    assert "3 trials a cell are few" in found.notes[0]
+    assert "noise floor" in found.notes[1]
+
+
+def test_the_noise_floor_is_the_largest_factor_that_an_a_a_run_does_not_exclude() -> None:
+    assert noise_floor(Ratio(1.01, 0.98, 1.04, 5, "t")) == pytest.approx(1.04)
+    assert noise_floor(Ratio(0.97, 0.9, 1.02, 5, "t")) == pytest.approx(1 / 0.9)
+    assert noise_floor(Ratio(1.0, None, None, 2, "none")) is None
+
+
+@given(
+    st.floats(1e-3, 1e3),
+    st.floats(1, 5),
+    st.floats(1, 5),
+    st.sampled_from(["higher", "lower"]),
+    st.floats(1, 1.5),
+)
+def test_nothing_is_called_faster_unless_the_interval_lies_outside(
+    value: float, below: float, above: float, direction: str, noise: float
+) -> None:
+    low, high = value / below, value * above
+    found = compare("A", "B", Ratio(value, low, high, 5, "t"), direction=direction, noise=noise)  # type: ignore[arg-type]
+    better = "A" if low > noise else "B" if high < 1 / noise else None
+    if direction == "lower" and better:
+        better = "BA"["AB".index(better)]
+    assert found.winner == better
+    assert ("times as fast" in found.sentence) == (found.winner is not None)
+    if found.winner is not None:
+        said = re.search(r"is ([\d.]+) times .* interval ([\d.]+)–([\d.]+),", found.sentence)  # noqa: RUF001
+        assert said is not None
+        assert 1 < float(said[2]) <= float(said[1]) <= float(said[3])
