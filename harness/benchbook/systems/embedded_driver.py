@@ -20,7 +20,8 @@ from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import process
 from benchbook.systems.benchload_client import events
-from benchbook.systems.driver import Event, LoadRequest, Place, QueryRequest, TableCount
+from benchbook.systems.driver import Event, Place, TableCount
+from benchbook.systems.embedded_client import EmbeddedClient
 
 SETTINGS_FILE = "settings.json"
 
@@ -167,72 +168,3 @@ class EmbeddedDriver:
         self.worker.wait_ending(5.0)
         self.worker.check()
         raise TrialFailed(f"The {self._title} worker closed its output.", f"Its log is {self._log}.")
-
-
-class EmbeddedClient:
-    """Loads and queries through the worker; it *is* the system's process (see the module's words)."""
-
-    shares_process = True
-
-    def __init__(self, driver: EmbeddedDriver, benchload: Path) -> None:
-        self._driver = driver
-        self._benchload = benchload
-        self._busy = False
-        self._cancelled = False
-
-    def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load the dataset with one writer; more is refused, for the file has one writer at a time."""
-        _one_worker(request.workers)
-        dataset = request.dataset
-        command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
-        rows = sum(table.rows for table in dataset.tables.values())
-        command += ["--format", "arrow", "--batch-rows", str(request.batch_rows)]
-        return self._events(
-            "load",
-            command=command,
-            batch_rows=request.batch_rows,
-            rows=rows,
-            timeout_seconds=request.timeout_seconds,
-        )
-
-    def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run the query set, timed or for its answers."""
-        _one_worker(request.workers)
-        return self._events(
-            "query",
-            queries=str(request.queries),
-            warmup=request.warmup,
-            answers=request.answers,
-            timeout_seconds=request.timeout_seconds,
-        )
-
-    def processes(self) -> list[int]:
-        """Return the same processes as the driver: there is only one."""
-        return self._driver.processes()
-
-    def cancel(self) -> None:
-        """Kill the worker when it is at work: nothing gentler ends every engine's statement at once."""
-        worker = self._driver.worker
-        if self._busy and worker is not None:
-            self._cancelled = True
-            worker.kill()
-
-    def _events(self, do: str, **more: Any) -> Iterator[Event]:
-        self._busy = True
-        try:
-            for event in self._driver.talk(do, **more):
-                if event["type"] != "reply":
-                    yield event
-        except TrialFailed as error:
-            if self._cancelled:
-                raise TrialFailed(f"The {do} was cancelled.") from error
-            raise
-        finally:
-            self._busy = False
-
-
-def _one_worker(workers: int) -> None:
-    if workers != 1:
-        raise TrialFailed(
-            f"Embedded systems are driven by one worker; {workers} were asked for.", "Set workers to 1."
-        )

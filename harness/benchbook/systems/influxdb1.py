@@ -1,23 +1,11 @@
-"""InfluxDB 1.x: one server on free loopback ports, or one that already runs (``--system NAME=http://…``).
-
-**Settled** means, for the benchmark's database: nothing is left in the in-memory cache of any shard, and no
-compaction runs or waits for longer than one round of the server's planner. The server itself writes a cache
-out only when it has grown to 25 MB or rested for 10 minutes, and a restart does not write it out either, so
-``settle`` asks for it with the server's own tool: ``influxd backup -since`` a day in the far future writes
-out every cache and then copies nothing. Full compactions, which the server starts after 4 hours without a
-write, are not waited for. On a server that the harness did not start the backup port is unknown: there the
-cache may keep what it holds, and only compactions are waited for.
-"""
+"""InfluxDB 1.x: one server on free loopback ports, or one that already runs (``--system NAME=http://…``)."""
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
-import tempfile
-import time
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
@@ -26,23 +14,12 @@ from benchbook.systems import process
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.influx_http import InfluxHttp
+from benchbook.systems.influxdb1_settle import settle, write_out
+from benchbook.systems.ports import check_free, free_ports
 
 DATABASE = "benchbook"
-SETTLE_SECONDS = 900.0
-"""How long compactions may take after a load before the trial fails."""
-PLANNER_SECONDS = 1.0
-"""Interval of the server's compaction planner: rest is only believed when it outlasts one round."""
-FAR_FUTURE = "2200-01-01T00:00:00Z"
 
-_BUSY = (
-    "cacheCompactionsActive",
-    *(f"tsmLevel{level}Compactions{kind}" for level in (1, 2, 3) for kind in ("Active",)),
-    *(f"tsmLevel{level}CompactionQueue" for level in (1, 2, 3)),
-    "tsmFullCompactionsActive",
-    "tsmFullCompactionQueue",
-    "tsmOptimizeCompactionsActive",
-    "tsmOptimizeCompactionQueue",
-)
+_T = TypeVar("_T")
 
 
 class InfluxDB1:
@@ -52,6 +29,8 @@ class InfluxDB1:
         self._place = place
         self._running: process.Running | None = None
         self._created = False
+        self.watched_seconds = 0.0
+        """How long the last ``settle`` only watched that compactions rest; it waited for nothing then."""
         self._rpc = ""
         self._url = place.program.url or ""
         self._log = place.logs / "influxd.log"
@@ -64,7 +43,7 @@ class InfluxDB1:
         place = self._place
         if place.program.url:
             return {}
-        http_port, rpc_port = process.free_ports(2, place.host)
+        http_port, rpc_port = free_ports(2, place.host)
         shown = config.settings("{data}", "{http}", "{rpc}", place.settings)
         real = config.settings(
             str(place.data), f"{place.host}:{http_port}", f"{place.host}:{rpc_port}", place.settings
@@ -81,7 +60,7 @@ class InfluxDB1:
         if self._place.program.url:
             return
         for address in (self._url.removeprefix("http://"), self._rpc):
-            _check_free(address)
+            check_free(address)
         self._running = process.start(
             [self._program(), "run", "-config", self._place.config / config.FILE],
             words=self._place.program.system,
@@ -98,40 +77,22 @@ class InfluxDB1:
 
     def prepare(self) -> None:
         """Create the database with a retention policy that keeps old data for ever."""
-        http = self._http()
-        if DATABASE in _names(http.query("SHOW DATABASES")):
-            if http.query("SHOW MEASUREMENTS LIMIT 1", DATABASE):
+        if DATABASE in _names(self._query("SHOW DATABASES")):
+            if self._query("SHOW MEASUREMENTS LIMIT 1", DATABASE):
                 raise TrialFailed(
                     f'The database "{DATABASE}" of {self._url} already holds data.',
                     f'Look at it, then remove it with: influx -execute "DROP DATABASE {DATABASE}"',
                 )
         else:
             self._created = True
-        http.query(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF REPLICATION 1 NAME "autogen"')
+        self._query(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF REPLICATION 1 NAME "autogen"')
 
     def settle(self) -> None:
-        """Have every cache written out, then wait until compactions rest; see the module's rule."""
-        deadline = time.monotonic() + SETTLE_SECONDS
-        rested_since: float | None = None
-        while True:
-            left, busy = self._unsettled()
-            if left and self._running is not None:
-                self._write_out()
-                left, busy = self._unsettled()
-            if self._running is None:
-                left = 0
-            now = time.monotonic()
-            rested_since = None if left or busy else rested_since or now
-            if rested_since is not None and now - rested_since > PLANNER_SECONDS * 1.1:
-                return
-            if now > deadline:
-                raise TrialFailed(
-                    f"InfluxDB did not settle in {SETTLE_SECONDS:.0f} s: "
-                    f"{left} bytes are left in its caches and {busy} compactions run or wait.",
-                    f"Its log is {self._log}.",
-                )
-            self._check()
-            time.sleep(0.1)
+        """Have every cache written out, then wait until compactions rest; the rule is ``influxdb1_settle``'s."""
+        if self._running is None:
+            self.watched_seconds = settle(self._statistics, None)
+        else:
+            self.watched_seconds = settle(self._statistics, self._write_out)
 
     def size(self) -> dict[str, int]:
         """Bytes allocated on disk: data, wal, meta, and the server's own statistics (monitor).
@@ -139,7 +100,7 @@ class InfluxDB1:
         For a server elsewhere: the bytes it states for the shards of the database.
         """
         if self._place.program.url:
-            shards = self._counters("shard")
+            shards = [one["values"] for one in self._statistics() if one["name"] == "shard"]
             return {"data": sum(int(one.get("diskBytes", 0)) for one in shards)}
         data, wal, meta = (
             self._place.data / config.FOLDERS[key] for key in ("data.dir", "data.wal-dir", "meta.dir")
@@ -153,7 +114,8 @@ class InfluxDB1:
 
     def version(self) -> str:
         """Return what the server states in its ``X-Influxdb-Version`` header."""
-        self._check()
+        if self._running is not None:
+            self._running.check()
         stated = self._http().ping(timeout_seconds=5.0)
         if stated is None:
             raise TrialFailed(f"InfluxDB at {self._url} does not answer when asked for its version.")
@@ -164,9 +126,8 @@ class InfluxDB1:
 
         InfluxDB has no rows of its own: points of one series and time are merged field by field.
         """
-        self._check()
         counts: dict[str, TableCount] = {}
-        for series in self._http().query("SELECT COUNT(*) FROM /.*/", DATABASE):
+        for series in self._query("SELECT COUNT(*) FROM /.*/", DATABASE):
             values = dict(zip(series["columns"], series["values"][0], strict=True))
             # The columns are those of all measurements; where a measurement has no such field there is null.
             fields = {
@@ -198,11 +159,10 @@ class InfluxDB1:
             self._running.stop()
             self._running = None
         elif self._created:
-            try:
+            # Where it is gone by now, the next trial's prepare says whether data is left.
+            with contextlib.suppress(TrialFailed):
                 self._http().query(f'DROP DATABASE "{DATABASE}"')
-                self._created = False
-            except TrialFailed:
-                pass  # it is gone, or the next trial's prepare will say that data is left
+            self._created = False
 
     def _program(self) -> Path:
         assert self._place.program.path is not None
@@ -211,50 +171,25 @@ class InfluxDB1:
     def _http(self) -> InfluxHttp:
         return InfluxHttp(self._url)
 
-    def _check(self) -> None:
-        if self._running is not None:
-            self._running.check()
+    def _query(self, statement: str, database: str = "") -> list[dict[str, Any]]:
+        return self._alive(lambda: self._http().query(statement, database))
 
-    def _counters(self, name: str) -> list[dict[str, Any]]:
-        found = self._http().statistics()
-        return [
-            one["values"] for one in found if one["name"] == name and one["tags"].get("database") == DATABASE
-        ]
+    def _alive(self, ask: Callable[[], _T]) -> _T:
+        """Return what ``ask`` returns; where it fails because the server died, its last words say more."""
+        try:
+            return ask()
+        except TrialFailed:
+            if self._running is not None:
+                self._running.wait_ending(0.5)
+                self._running.check()
+            raise
 
-    def _unsettled(self) -> tuple[int, int]:
-        """Return the bytes that caches hold and the compactions that run or wait."""
-        self._check()
-        cached = sum(
-            int(one.get("memBytes", 0)) + int(one.get("snapshotCount", 0))
-            for one in self._counters("tsm1_cache")
-        )
-        busy = sum(int(one.get(key, 0)) for one in self._counters("tsm1_engine") for key in _BUSY)
-        return cached, busy
+    def _statistics(self) -> list[dict[str, Any]]:
+        found = self._alive(self._http().statistics)
+        return [one for one in found if (one.get("tags") or {}).get("database") == DATABASE]
 
     def _write_out(self) -> None:
-        """Make the server write every cache of the database out as TSM files."""
-        folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
-        command = [str(self._program()), "backup", "-portable", "-host", self._rpc]
-        try:
-            ran = subprocess.run(
-                [*command, "-database", DATABASE, "-since", FAR_FUTURE, folder],
-                stdin=subprocess.DEVNULL,
-                check=False,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=SETTLE_SECONDS,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        if ran.returncode != 0:
-            self._check()
-            words = " ".join((ran.stderr or ran.stdout).split())[-500:]
-            raise TrialFailed(
-                f"InfluxDB's caches could not be written out: {words}", f"Its log is {self._log}."
-            )
+        self._alive(lambda: write_out(self._program(), self._rpc, DATABASE))
 
 
 def driver(place: Place) -> InfluxDB1:
@@ -270,17 +205,3 @@ def _connectable(address: str) -> str:
     """Return ``host:port`` to connect to, from what an arm may set to listen on (``:8086``)."""
     host, _, port = address.rpartition(":")
     return f"{host or '127.0.0.1'}:{port}"
-
-
-def _check_free(address: str) -> None:
-    """Raise TrialFailed when somebody listens on ``host:port``."""
-    host, _, port = address.rpartition(":")
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except (OSError, ValueError, OverflowError) as error:
-            raise TrialFailed(
-                f"{address} cannot be listened on: {error}.",
-                "Stop what uses that port, or take the bind-address out of the arm: one is then chosen.",
-            ) from error

@@ -12,7 +12,6 @@ import ctypes
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed
 from benchbook.systems import leftovers
+from benchbook.systems.process_tree import tree
 
 GRACE_SECONDS = 20.0
 """How long a process may take to stop in the ordinary way before it is killed."""
@@ -174,18 +174,6 @@ def start(
     return running
 
 
-def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Return TCP ports of ``host`` that nobody listens on now, all different."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for one in held:
-            one.bind((host, 0))
-        return [int(one.getsockname()[1]) for one in held]
-    finally:
-        for one in held:
-            one.close()
-
-
 def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
     """Return the last lines of a log on one line, or ``(it said nothing)``."""
     try:
@@ -197,30 +185,6 @@ def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
         tail = ""
     found = [line.strip() for line in tail.splitlines() if line.strip()][-lines:]
     return " | ".join(found)[-limit:] or "(it said nothing)"
-
-
-def tree(pid: int) -> list[int]:
-    """Return ``pid`` and all its descendants that run now."""
-    found, seen = [pid], 0
-    while seen < len(found):
-        found += _children(found[seen])
-        seen += 1
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    listings = list(Path(f"/proc/{pid}/task").glob("*/children"))
-    if not listings and sys.platform != "linux":
-        import psutil
-
-        with contextlib.suppress(psutil.Error):
-            return [child.pid for child in psutil.Process(pid).children()]
-        return []
-    children: list[int] = []
-    for listing in listings:
-        with contextlib.suppress(OSError):
-            children += [int(number) for number in listing.read_text().split()]
-    return children
 
 
 def _ending_words(code: int) -> str:

@@ -3,6 +3,7 @@
 import stat
 
 import pytest
+
 from benchbook.declare.system import System
 
 ARMS = {
@@ -44,7 +45,9 @@ def server_system():
 
 @pytest.fixture
 def embedded_system():
-    return system(name="duckdb", embedded=True, version="1", match="series", source={"python": {"package": "duckdb"}})
+    return system(
+        name="duckdb", embedded=True, version="1", match="series", source={"python": {"package": "duckdb"}}
+    )
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+
 from benchbook.errors import Unavailable
 from benchbook.provision import Request, find, preview
 from benchbook.provision.go import folder_of
@@ -144,4 +145,7 @@ def test_a_cache_that_cannot_be_written_is_told(server_system, toolchain, tmp_pa
 def test_the_cache_folder_follows_the_environment(tmp_path):
     assert Request(environment={"BENCHBOOK_CACHE": str(tmp_path)}).cache_folder() == tmp_path
     assert Request(environment={"XDG_CACHE_HOME": "/x"}).cache_folder().as_posix() == "/x/benchbook"
-    assert Request(environment={"XDG_CACHE_HOME": "relative"}).cache_folder().parts[-2:] == (".cache", "benchbook")
+    assert Request(environment={"XDG_CACHE_HOME": "relative"}).cache_folder().parts[-2:] == (
+        ".cache",
+        "benchbook",
+    )

@@ -1,6 +1,7 @@
 """--system NAME=PATH-or-URL."""
 
 import pytest
+
 from benchbook.errors import RequestError
 from benchbook.provision import Request, find, preview
 
@@ -25,7 +26,7 @@ def test_a_running_server_is_taken_by_its_url(server_system):
 
 @pytest.mark.parametrize("url", ["ftp://h:1", "http://", "http://h:port", "http://h:99999", "://x"])
 def test_a_bad_url_is_a_mistake_in_the_request(server_system, url):
-    with pytest.raises(RequestError, match="no URL of a server.*http://HOST:PORT"):
+    with pytest.raises(RequestError, match=r"no URL of a server.*http://HOST:PORT"):
         find(server_system, given(server_system, url))
 
 

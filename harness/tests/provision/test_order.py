@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from benchbook.errors import RequestError, Unavailable
 from benchbook.provision import Request, find, preview
 from benchbook.provision.order import check_given
@@ -34,7 +35,9 @@ def test_a_host_program_of_another_version_is_passed_over(server_system, program
         find(server_system, Request(environment=around))
 
 
-def test_a_system_that_cannot_be_had_says_what_was_looked_for_and_what_gets_it(server_system, tmp_path, program):
+def test_a_system_that_cannot_be_had_says_what_was_looked_for_and_what_gets_it(
+    server_system, tmp_path, program
+):
     with pytest.raises(Unavailable) as caught:
         find(server_system, Request(environment=environment(tmp_path, program)))
     words = str(caught.value)

@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+
 from benchbook.errors import Unavailable
 from benchbook.provision import Request, find, preview
 
@@ -19,7 +20,9 @@ def test_duckdb_is_found_with_its_version_and_digest(embedded_system):
 
 
 def test_sqlite_states_the_version_of_its_library_not_of_python():
-    sqlite = system(name="sqlite", embedded=True, version="3", match="series", source={"python": {"package": "sqlite3"}})
+    sqlite = system(
+        name="sqlite", embedded=True, version="3", match="series", source={"python": {"package": "sqlite3"}}
+    )
     assert find(sqlite, Request()).version == sqlite3.sqlite_version
 
 

@@ -1,0 +1,82 @@
+"""The client of an embedded system: it is the system's own worker, asked to load and to query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.errors import TrialFailed
+from benchbook.systems.driver import Event, LoadRequest, QueryRequest
+
+if TYPE_CHECKING:
+    from benchbook.systems.embedded_driver import EmbeddedDriver
+
+
+class EmbeddedClient:
+    """Loads and queries through the worker; it *is* the system's process (see ``embedded_driver``)."""
+
+    shares_process = True
+
+    def __init__(self, driver: EmbeddedDriver, benchload: Path) -> None:
+        self._driver = driver
+        self._benchload = benchload
+        self._busy = False
+        self._cancelled = False
+
+    def load(self, request: LoadRequest) -> Iterator[Event]:
+        """Load the dataset with one writer; more is refused, for the file has one writer at a time."""
+        _one_worker(request.workers)
+        dataset = request.dataset
+        command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
+        rows = sum(table.rows for table in dataset.tables.values())
+        command += ["--format", "arrow", "--batch-rows", str(request.batch_rows)]
+        return self._events(
+            "load",
+            command=command,
+            batch_rows=request.batch_rows,
+            rows=rows,
+            timeout_seconds=request.timeout_seconds,
+        )
+
+    def query(self, request: QueryRequest) -> Iterator[Event]:
+        """Run the query set, timed or for its answers."""
+        _one_worker(request.workers)
+        return self._events(
+            "query",
+            queries=str(request.queries),
+            warmup=request.warmup,
+            answers=request.answers,
+            timeout_seconds=request.timeout_seconds,
+        )
+
+    def processes(self) -> list[int]:
+        """Return the same processes as the driver: there is only one."""
+        return self._driver.processes()
+
+    def cancel(self) -> None:
+        """Kill the worker when it is at work: nothing gentler ends every engine's statement at once."""
+        worker = self._driver.worker
+        if self._busy and worker is not None:
+            self._cancelled = True
+            worker.kill()
+
+    def _events(self, do: str, **more: Any) -> Iterator[Event]:
+        self._busy = True
+        try:
+            for event in self._driver.talk(do, **more):
+                if event["type"] != "reply":
+                    yield event
+        except TrialFailed as error:
+            if self._cancelled:
+                raise TrialFailed(f"The {do} was cancelled.") from error
+            raise
+        finally:
+            self._busy = False
+
+
+def _one_worker(workers: int) -> None:
+    if workers != 1:
+        raise TrialFailed(
+            f"Embedded systems are driven by one worker; {workers} were asked for.", "Set workers to 1."
+        )

@@ -1,0 +1,103 @@
+"""When InfluxDB 1.x is settled, and how it is brought there.
+
+**Settled** means, for the benchmark's database: nothing is left in the in-memory cache of any shard, and no
+compaction has run or waited for longer than one round of the server's planner. The server itself writes a
+cache out only when it has grown to 25 MB or rested for 10 minutes, and a restart does not write it out either,
+so it is asked to with its own tool: ``influxd backup -since`` a day in the far future writes out every cache
+and then copies nothing. Full compactions, which the server starts after 4 hours without a write, are not
+waited for. On a server that the harness did not start, the backup port is unknown: there the cache may keep
+what it holds, and only compactions are waited for.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import TrialFailed
+
+SETTLE_SECONDS = 900.0
+"""How long compactions may take after a load before the trial fails."""
+PLANNER_SECONDS = 1.0
+"""Interval of the server's compaction planner: rest is only believed when it outlasts one round."""
+FAR_FUTURE = "2200-01-01T00:00:00Z"
+
+_LEVELS = ("tsmLevel1", "tsmLevel2", "tsmLevel3", "tsmFull", "tsmOptimize")
+_BUSY = (
+    "cacheCompactionsActive",
+    *(f"{level}CompactionsActive" for level in _LEVELS),
+    *(f"{level}CompactionQueue" for level in _LEVELS),
+)
+
+Statistics = Callable[[], list[dict[str, Any]]]
+"""Returns the server's counters of the benchmark's database (``/debug/vars``)."""
+
+
+def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> float:
+    """Return when the server is settled; the result is for how many seconds it was only watched resting.
+
+    ``write_out`` makes it write its caches out; None where that is not possible, and what they hold is left.
+    Raises TrialFailed after SETTLE_SECONDS.
+    """
+    deadline = time.monotonic() + SETTLE_SECONDS
+    rests_since: float | None = None
+    while True:
+        cached, busy = _unsettled(statistics())
+        if cached and write_out is not None:
+            write_out()
+            cached, busy = _unsettled(statistics())
+        if write_out is None:
+            cached = 0
+        now = time.monotonic()
+        if cached or busy:
+            rests_since = None
+        elif rests_since is None:
+            rests_since = now
+        elif now - rests_since > PLANNER_SECONDS * 1.1:
+            return now - rests_since
+        if now > deadline:
+            raise TrialFailed(
+                f"InfluxDB did not settle in {SETTLE_SECONDS:.0f} s: "
+                f"{cached} bytes are left in its caches and {busy} compactions run or wait."
+            )
+        time.sleep(0.1)
+
+
+def write_out(program: Path, rpc: str, database: str) -> None:
+    """Make the server whose backup port is ``rpc`` (host:port) write every cache of a database out."""
+    folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
+    command = [str(program), "backup", "-portable", "-host", rpc, "-database", database, "-since", FAR_FUTURE]
+    try:
+        ran = subprocess.run(
+            [*command, folder],
+            stdin=subprocess.DEVNULL,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SETTLE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if ran.returncode != 0:
+        words = " ".join((ran.stderr or ran.stdout).split())[-500:]
+        raise TrialFailed(f"InfluxDB's caches could not be written out: {words}")
+
+
+def _unsettled(statistics: list[dict[str, Any]]) -> tuple[int, int]:
+    """Return the bytes that caches hold, and the compactions that run or wait."""
+    cached = busy = 0
+    for one in statistics:
+        values = one["values"]
+        if one["name"] == "tsm1_cache":
+            cached += int(values.get("memBytes", 0)) + int(values.get("snapshotCount", 0))
+        elif one["name"] == "tsm1_engine":
+            busy += sum(int(values.get(key, 0)) for key in _BUSY)
+    return cached, busy

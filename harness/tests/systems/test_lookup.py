@@ -1,0 +1,27 @@
+"""Drivers by name."""
+
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.systems.driver import Place, Program
+from benchbook.systems.lookup import driver, names
+
+PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), Path("l"))
+
+
+def test_the_drivers_are_the_modules_that_offer_one():
+    assert names() == ["duckdb", "influxdb1", "sqlite"]
+
+
+@pytest.mark.parametrize("name", ["duckdb", "influxdb1", "sqlite"])
+def test_a_driver_is_made_without_starting_anything(name):
+    made = driver(name, PLACE)
+    assert made.processes() == []
+    assert made.client(Path("benchload")).shares_process == (name != "influxdb1")
+
+
+def test_an_unknown_driver_names_the_nearest():
+    with pytest.raises(RequestError, match='Did you mean "influxdb1"'):
+        driver("influxdb", PLACE)
