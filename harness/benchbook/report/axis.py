@@ -47,7 +47,7 @@ def ticks(low: float, high: float) -> list[float]:
         step = next(size for size in (step / 5, step / 2, step, step * 2) if (high - low) / size <= 5.5)
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         return [float(f"{count * step:.10g}") for count in range(first, last + 1)]
-    factors = (1, 2, 5) if decades <= 2.6 else (1,)
+    factors = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades <= 2.6 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [float(f"{factor * 10.0**power:.10g}") for power in powers for factor in factors]
     return [one for one in found if low <= one <= high]

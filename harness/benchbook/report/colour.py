@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7733FF", "#A67C00", "#E5004C", "#7F7F7F")
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7733FF", "#E5004C", "#6680FF", "#9B4B80")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
 

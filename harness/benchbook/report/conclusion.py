@@ -12,7 +12,8 @@ from benchbook.report import cell as cells_of
 from benchbook.report import quantity, versus
 from benchbook.report.cell import Cell
 from benchbook.report.estimate import Estimate, estimates
-from benchbook.report.markup import escape_markdown
+from benchbook.report.markup import code, escape_markdown
+from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.versus import Versus
 from benchbook.report.words import Words, missing
@@ -22,6 +23,17 @@ def question(run: Run) -> Words:
     """Return the question that the experiment asks, as it was declared."""
     return Words(
         f"**{escape_markdown(run.info['question'] or run.info['title'] or run.info['experiment'])}**"
+    )
+
+
+def which(run: Run) -> Words:
+    """Return in one line which run this is: identity, profile, trials, when."""
+    info, trials = run.info, run.frame("trials")
+    counted = f"{run.ok.height} of {info['planned_trials'] or trials.height} trials count"
+    blocks = trials["block"].n_unique()
+    when = f", {info['started_at']:%Y-%m-%d %H:%M} UTC" if info["started_at"] else ""
+    return Words(
+        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {blocks} blocks{when}."
     )
 
 
@@ -62,7 +74,18 @@ def _alone(run: Run, cell: Cell) -> str:
         found = _of(run, phase, metric, [cell])
         if found and found[0].points:
             parts.append(f"{words} {found[0].text()}")
-    return f"{cell.label} {', '.join(parts) or 'was measured'}; nothing of its kind was measured beside it."
+    own, others = (
+        ("embedded system", "servers")
+        if cells_of.embedded(run, cell.system)
+        else ("server", "embedded systems")
+    )
+    alone = run.ok["cell"].n_unique() == 1
+    why = (
+        "no other system was measured"
+        if alone
+        else f"it is the only {own} here, and {others} are not ranked with it"
+    )
+    return f"{cell.label} {', '.join(parts) or 'was measured'}; {why}."
 
 
 def _of(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:
@@ -91,9 +114,9 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
         return f"no two systems were measured in {phase}"
     verdicts = [pair.verdict() for pair in pairs]
     if verdicts[0].winner is None:
-        return f"at loading {verdicts[0].sentence}"
+        return f"at loading, {verdicts[0].sentence}"
     rates = f"{pairs[0].above.text()} against {', '.join(pair.below.text() for pair in pairs)}"
-    return f"at loading {'; '.join(one.sentence for one in verdicts)}: {rates}"
+    return f"at loading, {'; '.join(one.sentence for one in verdicts)}: {rates}"
 
 
 def _queries(run: Run, cells: list[Cell]) -> str:
@@ -131,17 +154,24 @@ def findings(run: Run) -> Words:
     ]
     if not pairs:
         return missing("The list of findings", "no two systems were measured in the same blocks")
-    return Words("\n".join(f"- {escape_markdown(_finding(run, pair))}" for pair in pairs))
-
-
-def _finding(run: Run, pair: Versus) -> str:
-    what = "Disk" if pair.above.metric == "disk_bytes" else pair.above.phase.capitalize()
-    numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
-    mixed = cells_of.embedded(run, pair.above.cell.system) != cells_of.embedded(run, pair.below.cell.system)
-    if mixed and pair.above.metric != "disk_bytes":
-        ratio = f"{quantity.number(pair.value)} times"
-        return (
-            f"{what}: {numbers} ({ratio}). One of them is embedded and the other a server, whose numbers hold the "
-            "transport between two processes as well: they are not ranked."
+    lines = [_finding(pair, _mixed(run, pair)) for pair in pairs]
+    if any(_mixed(run, pair) for pair in pairs):
+        lines.append(
+            "Not ranked above: an embedded system against a server, whose numbers hold the transport "
+            "between two processes as well."
         )
+    return Words("\n".join(f"- {escape_markdown(line)}" for line in lines))
+
+
+def _mixed(run: Run, pair: Versus) -> bool:
+    """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
+    kinds = {cells_of.embedded(run, estimate.cell.system) for estimate in (pair.above, pair.below)}
+    return len(kinds) > 1 and pair.above.unit != "B"
+
+
+def _finding(pair: Versus, mixed: bool) -> str:
+    what = pair.above.phase.capitalize() if pair.above.phase != "trial" else words_of(pair.above.metric).title
+    numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
+    if mixed:
+        return f"{what}: {numbers}, a ratio of {quantity.number(pair.value)}; not ranked."
     return f"{what}: {pair.verdict().sentence}; {numbers}."

@@ -32,6 +32,8 @@ class Figure:
     alt: str
     table: Table
     note: str = ""
+    width: int = theme.STATIC_WIDTH
+    """Width of the static drawing in pixels, near that at which the page shows it, so that its text fits."""
 
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
@@ -44,11 +46,11 @@ class Figure:
         content = json.dumps([self.title, self.spec], sort_keys=True)
         return "figure-" + hashlib.sha256(content.encode()).hexdigest()[:10]
 
-    def svg(self, width: int = theme.STATIC_WIDTH) -> str:
-        """Return the static drawing, ``width`` pixels wide; its inner names are made unique to this figure."""
+    def svg(self) -> str:
+        """Return the static drawing; its inner names are made unique to this figure."""
         import vl_convert
 
-        drawn = vl_convert.vegalite_to_svg({**self.spec, "width": width})
+        drawn = vl_convert.vegalite_to_svg({**self.spec, "width": self.width})
         drawn = re.sub(r'(id="|url\(#)(?=[A-Za-z]+\d+)', rf"\g<1>{self.name}-", drawn)
         return re.sub(
             r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1
@@ -81,6 +83,7 @@ class Figures:
     """Several figures side by side where the page is wide enough."""
 
     figures: Sequence[Figure]
+    """Each drawn at ``theme.HALF_WIDTH``."""
     note: str = ""
 
     def html(self) -> str:

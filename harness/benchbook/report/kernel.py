@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import tempfile
@@ -52,6 +53,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
             coalesce_streams=True,
             skip_cells_with_tag="skip-execution",
             resources={"metadata": {"path": str(folder)}},
+            log=_quiet(),
         )
         try:
             client.execute(env=_environment(environment, scratch))
@@ -68,6 +70,14 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
                 f"{document.path}: the process that runs its cells ended by itself ({error}).",
                 "Check the memory that is free and render again with: bench report",
             ) from error
+
+
+def _quiet() -> logging.Logger:
+    """Return a log that nobody reads: what matters of a failure is in the error that is raised."""
+    log = logging.getLogger("benchbook.report.kernel")
+    log.propagate = False
+    log.addHandler(logging.NullHandler())
+    return log
 
 
 def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import html
+import re
 
 MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
 """Characters with a meaning in some Markdown dialect; each becomes a numeric entity."""
+
+LIST_MARK = re.compile(r"^(\d*)([-+.)=])")
+"""What would begin a list, a heading's underline or a rule at the start of a line."""
 
 
 def escape_html(text: object) -> str:
@@ -23,16 +27,19 @@ def escape_markdown(text: object) -> str:
     Letters, digits, spaces and harmless punctuation stay as they are, so the source stays readable.
     Dots, hyphens and parentheses only mean something beside other specials or at the start of a line, so
     they are kept inside a line. A percent sign stays on the line of its number.
+    Addresses are broken up, because some readers make a link of any that they meet.
 
     >>> escape_markdown("<script>*a*</script> 1.5")
     '&#60;script&#62;&#42;a&#42;&#60;/script&#62; 1.5'
     """
-    kept = ".-()!+='"
+    kept = ".-()!+="
     flat = " ".join(str(text).split()).replace(" %", "\N{NO-BREAK SPACE}%")
-    return "".join(
+    escaped = "".join(
         f"&#{ord(character)};" if character in MARKDOWN_SPECIALS and character not in kept else character
         for character in flat
     )
+    escaped = escaped.replace("://", "&#58;//").replace("--", "&#45;&#45;")
+    return LIST_MARK.sub(lambda mark: f"{mark[1]}&#{ord(mark[2])};", escaped)
 
 
 def code(text: object) -> str:

@@ -16,6 +16,8 @@ from benchbook.report import colour
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 STATIC_WIDTH = 720
 """Width in pixels of the drawing that stands in the page for readers without JavaScript and for print."""
+HALF_WIDTH = 430
+"""The same for charts that stand two abreast."""
 LABEL_LIMIT = 150
 """Pixels a row label may take, so that at 390 pixels more than half the width is left for the data."""
 

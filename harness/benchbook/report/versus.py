@@ -36,9 +36,16 @@ class Versus:
         return self.ratio.value
 
     @property
+    def advantage(self) -> Ratio:
+        """How many times as good the cell is as the baseline: the ratio, turned over where lower is better."""
+        return self.ratio.inverse() if self.above.direction == "lower" else self.ratio
+
+    @property
     def points(self) -> list[tuple[int, float]]:
-        """(block, ratio) of each block that has both."""
+        """(block, advantage) of each block that has both."""
         above, below = self.above.by_block, self.below.by_block
+        if self.above.direction == "lower":
+            above, below = below, above
         return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
 
     def verdict(self) -> Verdict:

@@ -84,7 +84,13 @@ def _figure(run: Run, phase: str) -> Figure | None:
     found = curves(run, phase)
     if not found:
         return None
-    return Figure(f"{phase}: latency by percentile", _draw(found), _alternative(phase, found), _table(found))
+    return Figure(
+        f"{phase}: latency by percentile",
+        _draw(found),
+        _alternative(phase, found),
+        _table(found),
+        width=theme.HALF_WIDTH,
+    )
 
 
 def _draw(found: list[Curve]) -> Any:

@@ -38,7 +38,17 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
         place: estimates_of.mean([ratio for _, position, ratio, _ in points if position == place])
         for place in positions
     }
-    return Figures([Figure(TITLE, _draw(found, points, means), _alternative(means), _table(means, points))])
+    return Figures(
+        [
+            Figure(
+                TITLE,
+                _draw(found, points, means),
+                _alternative(means),
+                _table(means, points),
+                width=theme.HALF_WIDTH,
+            )
+        ]
+    )
 
 
 def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:

@@ -20,7 +20,7 @@ ROW_HEIGHT = 30
 def chart(run: Run) -> Figure | Words:
     """Draw every metric's ratio of each cell to the baseline."""
     base = versus.baseline(run)
-    title = f"Ratio to {base.label}" if base else "Ratio to a baseline"
+    title = f"Compared with {base.label}" if base else "The comparison with a baseline"
     if words := refused(run, title):
         return words
     if base is None:
@@ -63,11 +63,10 @@ def _draw(found: list[Versus], base: str) -> Any:
         {
             "row": short(one),
             "cell": one.cell.label,
-            "ratio": one.value,
-            "low": one.ratio.low,
-            "high": one.ratio.high,
+            "ratio": one.advantage.value,
+            "low": one.advantage.low,
+            "high": one.advantage.high,
             "words": _words(one),
-            "better": better(one),
         }
         for one in found
     ]
@@ -76,7 +75,7 @@ def _draw(found: list[Versus], base: str) -> Any:
         *(row["ratio"] for row in points),
         *(row[end] for row in means for end in ("low", "high") if row[end]),
     ]
-    scale, axis = axes.logarithmic(ends, f"Ratio to {base} (logarithmic)")
+    scale, axis = axes.logarithmic(ends, f"Times as good as {base}: right of 1 is better")
     y = alt.Y(
         "row:N",
         title=None,
@@ -102,7 +101,11 @@ def _draw(found: list[Versus], base: str) -> Any:
             x=x,
             color=paint,
             shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g")],
+            tooltip=[
+                *names,
+                alt.Tooltip("block:O"),
+                alt.Tooltip("ratio:Q", format=".3~g", title="times as good"),
+            ],
         ),
         alt.Chart(alt.InlineData(values=means))
         .mark_tick(thickness=2.5, size=18, opacity=1)
@@ -111,24 +114,24 @@ def _draw(found: list[Versus], base: str) -> Any:
             yOffset=offset,
             x=x,
             color=paint,
-            tooltip=[*names, alt.Tooltip("words:N", title="ratio"), alt.Tooltip("better:N")],
+            tooltip=[*names, alt.Tooltip("words:N", title="times as good")],
         ),
     ).properties(width="container", height=len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1)))
 
 
 def _interval(one: Versus) -> str:
-    if one.ratio.low is None or one.ratio.high is None:
+    if one.advantage.low is None or one.advantage.high is None:
         return f"no interval: {one.ratio.reason}"
-    return f"{quantity.number(one.ratio.low)} to {quantity.number(one.ratio.high)}"
+    return f"{quantity.number(one.advantage.low)} to {quantity.number(one.advantage.high)}"
 
 
 def _words(one: Versus) -> str:
-    return f"{quantity.number(one.value)} ({_interval(one)})"
+    return f"{quantity.number(one.advantage.value)} ({_interval(one)})"
 
 
 def _alternative(found: list[Versus], title: str) -> str:
     parts = [f"{label(one)}: {one.cell.label} {_words(one)}" for one in found]
-    return f"{title} with 95 % intervals and a line at 1. {'; '.join(parts)}."
+    return f"{title}, as times as good with 95 % intervals and a line at 1. {'; '.join(parts)}."
 
 
 def _table(found: list[Versus]) -> Table:
@@ -136,13 +139,21 @@ def _table(found: list[Versus]) -> Table:
         [
             label(one),
             one.cell.label,
-            quantity.number(one.value),
+            quantity.number(one.advantage.value),
             _interval(one),
             str(one.ratio.trials),
-            better(one),
+            f"{quantity.number(one.value)}, {better(one)}",
             one.ratio.method,
         ]
         for one in found
     ]
-    columns = ["Metric", "System", "Ratio", "95 % interval", "Paired trials", "Reading", "Method"]
-    return Table(columns, rows, numeric=frozenset({"Ratio", "Paired trials"}))
+    columns = [
+        "Metric",
+        "System",
+        "Times as good",
+        "95 % interval",
+        "Paired trials",
+        "Ratio of values",
+        "Method",
+    ]
+    return Table(columns, rows, numeric=frozenset({"Times as good", "Paired trials"}))

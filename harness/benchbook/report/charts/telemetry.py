@@ -87,7 +87,13 @@ def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
             absent.append(f"{panel.title} (zero in every sample)")
         else:
             figures.append(
-                Figure(panel.title, _draw(found, panel), _alternative(found, panel), _table(found, panel))
+                Figure(
+                    panel.title,
+                    _draw(found, panel),
+                    _alternative(found, panel),
+                    _table(found, panel),
+                    width=theme.HALF_WIDTH,
+                )
             )
     if not figures:
         return missing("Telemetry", "no trial of this run that counts has two samples, taken once a second")

@@ -1,0 +1,96 @@
+"""Every chart: never empty, its words from the data, its axes fitting."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.report.axis import ticks, value
+from benchbook.report.charts import disk, latency, order, queries, ratio, strip, telemetry, throughput
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.words import Words
+
+CHARTS = [
+    throughput.chart,
+    disk.chart,
+    queries.chart,
+    latency.chart,
+    ratio.chart,
+    order.chart,
+    telemetry.chart,
+]
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_with_data_a_chart(plain, chart):
+    assert isinstance(chart(plain), Figure | Figures)
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_without_data_a_sentence_that_says_why(made, chart):
+    run = made(status=dict.fromkeys(range(6), ("skipped", "nothing here")))
+    said = chart(run)
+    assert isinstance(said, Words)
+    assert "is not shown:" in said.markdown
+
+
+@pytest.mark.parametrize("chart", [throughput.chart, disk.chart, queries.chart, latency.chart, ratio.chart])
+def test_differing_answers_refuse_every_comparison(made, chart):
+    said = chart(made(wrong_answers_of="sqlite"))
+    assert isinstance(said, Words)
+    assert "differently" in said.markdown
+
+
+def test_every_trial_is_a_point_and_the_interval_is_drawn(plain):
+    figure = throughput.chart(plain)
+    layers = figure.spec["layer"]
+    data = [
+        figure.spec["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
+        for layer in layers
+    ]
+    assert [len(rows) for rows in data] == [2, 6, 2]
+    assert all(row["low"] < row["value"] < row["high"] for row in data[0])
+
+
+def test_a_cell_without_trials_keeps_its_row(made):
+    whole = made()
+    indices = [row["index"] for row in whole.frame("trials").to_dicts() if row["system"] == "sqlite"]
+    run = made(
+        status=dict.fromkeys(indices, ("failed", "it died")), run_id="quickstart-20260302T000000-0001"
+    )
+    figure = throughput.chart(run)
+    assert "SQLite 3.45.1 was not measured" in figure.alt
+    assert any(row[3] == "not measured" for row in figure.table.rows)
+    assert "not measured" in figure.svg()
+
+
+def test_the_words_of_a_chart_name_every_system_with_its_number(plain):
+    words = strip.chart(plain, "load", "rows_per_second").alt
+    assert "DuckDB 1.5.6" in words
+    assert "SQLite 3.45.1" in words
+    assert "95 % interval" in words
+
+
+def test_a_metric_nobody_measured_is_a_sentence(plain):
+    assert "rows_per_fortnight" in strip.chart(plain, "load", "rows_per_fortnight").markdown
+
+
+def test_the_axis_is_logarithmic_beyond_a_factor_of_20():
+    assert value([1.0, 19.0], "x")[0].to_dict().get("type") is None
+    assert value([1.0, 21.0], "x")[0].to_dict()["type"] == "log"
+    assert value([0.0, 21.0], "x")[0].to_dict().get("type") is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.9, 1.1), (0.5, 2.2), (3, 140), (0.001, 5000), (0.99, 1.004), (7, 7.4)]
+)
+def test_every_logarithmic_axis_has_a_few_round_ticks(low, high):
+    found = ticks(low, high)
+    assert 2 <= len(found) <= 9
+    assert all(low <= tick <= high for tick in found)
+
+
+def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
+    for panel in telemetry.PANELS:
+        assert all(
+            rate >= 0 for one in telemetry.series(plain, panel) for _, rate in one.samples if panel.cumulative
+        )

@@ -1,0 +1,82 @@
+"""Colours that every reader can tell apart, and that stay with their system for ever."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from benchbook.report import colour
+
+LIGHT, DARK = "#ffffff", "#15171a"
+DEFICIENCIES = {
+    "none": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    # Machado, Oliveira and Fernandes 2009, severity 1.0
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+}
+
+
+def _linear(code: str) -> list[float]:
+    parts = [int(code[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def _luminance(code: str) -> float:
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), _linear(code), strict=True))
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _dot(one, other) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _lab(code: str, matrix) -> tuple[float, float, float]:
+    seen = [min(1.0, max(0.0, _dot(row, _linear(code)))) for row in matrix]
+    rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    xyz = [_dot(row, seen) / white for row, white in zip(rows, (0.9505, 1.0, 1.089), strict=True)]
+    f = [value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116 for value in xyz]
+    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
+
+
+@pytest.mark.parametrize("code", colour.PALETTE)
+@pytest.mark.parametrize("page", [LIGHT, DARK])
+def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
+    assert _contrast(code, page) >= 3.0
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_stay_apart_for_colour_blind_readers(deficiency):
+    for one, other in itertools.combinations(colour.PALETTE, 2):
+        distance = math.dist(_lab(one, DEFICIENCIES[deficiency]), _lab(other, DEFICIENCIES[deficiency]))
+        assert distance > 12, (one, other)
+
+
+def test_a_new_system_recolours_nobody():
+    before = {
+        name: (colour.colour(name), colour.shape(name)) for name in ("sqlite", "duckdb", "a-store-of-2030")
+    }
+    colour.domain(["sqlite", "aaa", "duckdb", "zzz", "a-store-of-2030"])
+    assert before == {name: (colour.colour(name), colour.shape(name)) for name in before}
+
+
+def test_systems_that_share_a_colour_differ_in_shape():
+    for one, other in itertools.combinations(colour.ORDER, 2):
+        assert (colour.colour(one), colour.shape(one)) != (colour.colour(other), colour.shape(other))
+
+
+def test_the_order_is_only_ever_appended_to():
+    assert colour.ORDER[:4] == ("duckdb", "sqlite", "influxdb-1.8.10", "cnosdb-2.0.1")

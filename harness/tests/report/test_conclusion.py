@@ -1,0 +1,82 @@
+"""Sentences: computed numbers, and nothing claimed that may not be."""
+
+from __future__ import annotations
+
+import re
+
+from benchbook.record import database
+from benchbook.report import answer, conclusion, limit
+from benchbook.report.tables import durability, gaps, pins, rerun
+from benchbook.report.words import Words
+
+
+def test_the_answer_is_one_sentence_with_numbers(plain):
+    words = conclusion.answer(plain).markdown
+    assert words.count(". ") == 0
+    assert re.search(r"DuckDB 1\.5\.6 is \d\.\d times as fast as SQLite", words)
+    assert "4 of 4 query types" in words
+
+
+def test_two_trials_give_no_verdict(made):
+    words = conclusion.answer(made(blocks=2)).markdown
+    assert "times as fast" not in words
+    assert "no verdict" in words
+
+
+def test_failed_operations_forbid_any_verdict(made):
+    run = made()
+    with database.open(run.results) as connection:
+        connection.execute(
+            "INSERT INTO errors SELECT trial_id, 'load', 'timeout', NULL, 'slow', 3, 0 FROM trials WHERE \"index\" = 0"
+        )
+    words = conclusion.answer(run).markdown
+    assert "3 operations failed" in words
+    assert "at loading, no verdict" in words
+
+
+def test_servers_are_not_ranked_against_embedded_systems(made):
+    run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
+    answered = conclusion.answer(run).markdown
+    assert "InfluxDB 1.8.10 loaded" in answered
+    assert "embedded systems are not ranked with it" in answered
+    assert "faster than InfluxDB" not in answered
+    listed = conclusion.findings(run).markdown
+    assert "not ranked" in listed
+    assert "hold the transport" in listed
+    assert "Servers are not ranked against embedded systems" in limit.limits(run).markdown.replace(
+        "&#39;", "'"
+    )
+
+
+def test_an_empty_answer_everywhere_proves_nothing(made):
+    run = made(instances=2)
+    with database.open(run.results) as connection:
+        connection.execute("UPDATE answers SET rows = '[]', row_count = 0 WHERE query_type = 'groupby'")
+    assert any("with no rows" in fault for fault in answer.faults(run))
+    assert conclusion.answer(run).markdown.startswith("No answer")
+
+
+def test_limits_say_what_was_not_controlled(plain):
+    words = limit.limits(plain).markdown
+    assert "turbo" in words
+    assert "3 trials" in words
+    assert "inside the client" in words
+
+
+def test_every_gap_has_its_reason(made):
+    run = made(status={1: ("skipped", "no such program")}, trials=4, finished=False)
+    table = gaps.table(run)
+    assert [row[3] for row in table.rows] == ["skipped", "not done"]
+    assert "no such program" in table.rows[0][4]
+    assert isinstance(gaps.table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Words)
+
+
+def test_pins_and_durability_stand_side_by_side(plain):
+    assert [row[2] for row in pins.table(plain).rows] == ["1.5.6", "3.45.1"]
+    assert {row[2] for row in durability.table(plain).rows} == {"at every commit"}
+
+
+def test_the_commands_repeat_the_run(plain):
+    words = rerun.words(plain).markdown
+    assert f"./bench rerun {plain.run_id}" in words
+    assert "./bench run quickstart --order-seed 1" in words

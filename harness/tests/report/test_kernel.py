@@ -1,0 +1,77 @@
+"""Cells that fail: one message that names the .qmd and the cell."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import BenchbookError, RequestError
+from benchbook.report import kernel, notebook, page
+
+
+def _run(folder: Path, *cells: str, environment: dict[str, str] | None = None):
+    path = folder / "broken.qmd"
+    path.write_text("\n".join(f"```{{python}}\n{cell}\n```\n" for cell in cells), encoding="utf-8")
+    document = notebook.read(path)
+    kernel.execute(document, environment or {}, folder)
+    return document
+
+
+def test_a_cell_that_raises_is_named(tmp_path):
+    with pytest.raises(BenchbookError) as caught:
+        _run(tmp_path, "x = 1", "y = x / 0  # here", "z = 1")
+    assert "broken.qmd: cell 1 (y = x / 0  # here) failed with ZeroDivisionError: division by zero" in str(
+        caught.value
+    )
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_request_that_cannot_be_carried_out_stays_one(tmp_path):
+    with pytest.raises(RequestError, match="no run is like that"):
+        _run(
+            tmp_path,
+            "from benchbook.errors import RequestError",
+            "raise RequestError('no run is like that.')",
+        )
+
+
+def test_a_process_that_dies_is_one_sentence(tmp_path):
+    with pytest.raises(BenchbookError, match="ended by itself"):
+        _run(tmp_path, "import os; os._exit(3)")
+
+
+def test_a_cell_without_an_end_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "CELL_TIMEOUT_SECONDS", 2)
+    with pytest.raises(BenchbookError, match=r"did not end within 2 s"):
+        _run(tmp_path, "import time; time.sleep(60)")
+
+
+def test_it_needs_no_home_and_leaves_nothing_there(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {"HOME": str(home), "SOMETHING": "of ours"}
+    document = _run(
+        tmp_path, "import os\nprint(os.environ['SOMETHING'], os.getcwd())", environment=environment
+    )
+    assert document.notebook.cells[0].outputs[0].text == f"of ours {os.path.realpath(tmp_path)}\n"
+    assert list(home.iterdir()) == []
+
+
+def test_outputs_of_all_kinds_are_shown_as_asked(tmp_path):
+    document = _run(
+        tmp_path,
+        "#| echo: true\nprint('<printed>')",
+        "#| output: false\nprint('hidden one')",
+        "#| include: false\nprint('hidden two')",
+        "class Sum:\n    def _repr_markdown_(self):\n        return '**bold**'\nSum()",
+        "'<plain>'",
+    )
+    made = page.render(document, "BUNDLE")
+    assert "print(&#39;&lt;printed&gt;&#39;)" in made
+    assert "<pre>&lt;printed&gt;\n</pre>" in made
+    assert "hidden" not in made
+    assert "<strong>bold</strong>" in made
+    assert "<pre>&#39;&lt;plain&gt;&#39;</pre>" in made
+    assert "BUNDLE" not in made

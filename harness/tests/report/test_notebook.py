@@ -1,0 +1,84 @@
+"""What is read of a .qmd, and what is refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.report import notebook
+
+WHOLE = """---
+title: "A title: with a colon"
+subtitle: sub
+execute:
+  echo: false
+---
+
+## One
+
+Words.
+
+```{python}
+#| echo: true
+#| fig-cap: "Captioned"
+x = 1
+x
+```
+
+```{python}
+#| eval: false
+raise SystemExit
+```
+"""
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "report.qmd"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_header_and_options(tmp_path):
+    document = notebook.read(_written(tmp_path, WHOLE))
+    assert (document.title, document.subtitle, document.lang) == ("A title: with a colon", "sub", "en")
+    cells = document.notebook.cells
+    assert [cell["id"] for cell in cells] == ["cell-000", "cell-001", "cell-002"]
+    assert cells[1].source == "x = 1\nx"
+    assert cells[1].metadata.benchbook.echo
+    assert cells[1].metadata.benchbook.caption == "Captioned"
+    assert not cells[2].metadata.benchbook.echo
+    assert cells[2].metadata.tags == ["skip-execution"]
+
+
+def test_echo_is_off_where_nobody_says_otherwise(tmp_path):
+    document = notebook.read(_written(tmp_path, "```{python}\n1\n```\n"))
+    assert not document.notebook.cells[0].metadata.benchbook.echo
+    assert document.title == "report"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("```{python}\n#| ecoh: true\n1\n```\n", 'Did you mean "echo"'),
+        ("---\ntitel: x\n---\n\nText\n", 'Did you mean "title"'),
+        ("---\ntitle: [x\n---\n\nText\n", "not valid YAML"),
+        ("```{python}\n#| echo\n1\n```\n", "key: value"),
+        ("---\nexecute:\n  freeze: auto\n---\n\nText\n", '"freeze"'),
+    ],
+)
+def test_what_would_not_render_alike_is_refused(tmp_path, text, words):
+    with pytest.raises(RequestError, match=r"report\.qmd") as caught:
+        notebook.read(_written(tmp_path, text))
+    assert words in str(caught.value)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    with pytest.raises(RequestError, match="cannot be read"):
+        notebook.read(tmp_path / "none.qmd")
+
+
+def test_every_report_of_the_repository_can_be_read(reports):
+    for path in reports.glob("*.qmd"):
+        assert notebook.read(path).title

@@ -1,0 +1,67 @@
+"""What render refuses, and that a page is replaced whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from benchbook.errors import BenchbookError, RequestError
+from benchbook.report import render
+
+
+def test_an_unknown_format_names_the_nearest(made, reports):
+    run = made()
+    with pytest.raises(RequestError, match='Did you mean "html"'):
+        render.report(run.results, run.run_id, reports, to="htm")
+
+
+def test_an_experiment_without_a_page_is_named(made, reports):
+    run = made(experiment="aa")
+    with pytest.raises(RequestError, match='no report "aa"'):
+        render.report(run.results, run.run_id, reports)
+
+
+def test_an_unknown_run_is_named(made, reports):
+    run = made()
+    with pytest.raises(RequestError, match="no run"):
+        render.report(run.results, "quickstart-gone", reports)
+
+
+def test_a_page_that_fails_leaves_the_old_one(made, tmp_path, monkeypatch):
+    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+    run = made()
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "quickstart.qmd").write_text("```{python}\n1 / 0\n```\n", encoding="utf-8")
+    old = run.results / "runs" / run.run_id / "report.html"
+    old.write_text("old", encoding="utf-8")
+    with pytest.raises(BenchbookError, match=r"quickstart\.qmd: cell 0 \(1 / 0\)"):
+        render.report(run.results, run.run_id, folder)
+    assert old.read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(RequestError, match="cannot be written"):
+        render.write(tmp_path / "report.html", "x")
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
+    with pytest.raises(RequestError, match="cannot be written"):
+        render.write(tmp_path / "gone" / "report.html", "x")
+
+
+def test_an_executed_notebook(made, reports, monkeypatch):
+    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+    run = made()
+    path = render.report(run.results, run.run_id, reports, to="ipynb")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["nbformat"] == 4
+    assert any(
+        "image/svg+xml" in output.get("data", {})
+        for cell in found["cells"]
+        for output in cell.get("outputs", [])
+    )

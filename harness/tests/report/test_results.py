@@ -1,0 +1,60 @@
+"""Opening a run: which one, and when it is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.record import rebuild
+from benchbook.report import results
+from tests.record import synthetic_run
+
+
+def _change(folder: Path, run_id: str, index: int, **values: str) -> None:
+    file = folder / "runs" / run_id / "trials" / f"{index:04d}" / "trial.json"
+    trial = json.loads(file.read_text(encoding="utf-8")) | values
+    file.write_text(json.dumps(trial), encoding="utf-8")
+
+
+def test_the_environment_names_the_run(made, monkeypatch):
+    run = made()
+    monkeypatch.setenv("BENCHBOOK_RESULTS", str(run.results))
+    assert results.open_run().run_id == run.run_id
+    monkeypatch.setenv("BENCHBOOK_RUN", run.run_id)
+    assert results.open_run().run_id == run.run_id
+
+
+def test_an_unknown_run_names_those_there_are(made):
+    run = made()
+    with pytest.raises(RequestError, match=run.run_id):
+        results.open_run(run.results, "quickstart-none")
+
+
+@pytest.mark.parametrize("digest", ["dataset_digest", "queries_digest", "config_digest"])
+def test_trials_of_different_work_are_refused_unless_asked_for(tmp_path, monkeypatch, digest):
+    run_id = synthetic_run.write(tmp_path, telemetry_seconds=2, instances=2)
+    _change(tmp_path, run_id, 2, **{digest: "sha256:" + "0" * 64})
+    rebuild.rebuild(tmp_path)
+    with pytest.raises(RequestError, match="2 different digests"):
+        results.open_run(tmp_path, run_id)
+    monkeypatch.setenv("BENCHBOOK_MIX", "1")
+    assert "2 different digests" in results.open_run(tmp_path, run_id).mixed
+
+
+def test_a_trial_that_does_not_count_does_not_mix(tmp_path):
+    run_id = synthetic_run.write(
+        tmp_path, telemetry_seconds=2, instances=2, status={2: ("failed", "it died")}
+    )
+    _change(tmp_path, run_id, 2, dataset_digest="sha256:" + "0" * 64)
+    rebuild.rebuild(tmp_path)
+    assert results.open_run(tmp_path, run_id).mixed == ""
+
+
+def test_only_trials_that_count_are_measured(made):
+    run = made(status={0: ("invalid", "another version")})
+    assert run.frame("trials").height == 6
+    assert run.measured("load", "rows_per_second").height == 5
+    assert run.phases("query") == ["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby"]
