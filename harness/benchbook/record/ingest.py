@@ -21,7 +21,7 @@ from benchbook.record.tables import OF_RUN, OF_TRIAL, Table
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-BATCH_TRIALS = 250
+BATCH_TRIALS = 1000
 """Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
 
 

@@ -129,19 +129,23 @@ def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tupl
     files = {str(path): trial_id for trial_id, where in trials if _holds_lines(path := where / source.file)}
     if not files:
         return
+    # Not as a parameter: for each entry of a list the binding looks for libraries that are not installed.
+    patterns = ", ".join(literal(_escaped(path)) for path in files)
     fields = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in source.fields.items())
     read = (
-        f"read_json($patterns, format = 'newline_delimited', columns = {{{fields}}}, filename = 'of_file',"
+        f"read_json([{patterns}], format = 'newline_delimited', columns = {{{fields}}}, filename = 'of_file',"
         f" hive_partitioning = false, maximum_object_size = {LARGEST_LINE_BYTES})"
     )
     connection.register("trial_files", pa.table({"of_file": list(files), "trial_id": list(files.values())}))
+    lines = f"SELECT * FROM {read} JOIN trial_files USING (of_file)"
     try:
+        if len(source.inserts) > 1:  # read once, insert into several tables
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE trial_lines AS {lines}")
+            lines = "SELECT * FROM trial_lines"
         for table, (columns, condition) in source.inserts.items():
             names = ", ".join(quoted(column.name) for column in BY_NAME[table].columns)
             connection.execute(
-                f"INSERT INTO {table} ({names}) SELECT trial_id, {', '.join(columns)}"
-                f" FROM {read} JOIN trial_files USING (of_file) WHERE {condition}",
-                {"patterns": [_escaped(path) for path in files]},
+                f"INSERT INTO {table} ({names}) SELECT trial_id, {', '.join(columns)} FROM ({lines}) WHERE {condition}"
             )
     finally:
         connection.unregister("trial_files")

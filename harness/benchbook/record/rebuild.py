@@ -39,6 +39,7 @@ def replace(results: Path, say: Say) -> dict[str, int]:
     try:
         connection = database.make(fresh)
         try:
+            connection.execute("SET checkpoint_threshold = '4GB'")  # once at the end, not now and then
             counts = _fill(connection, results, say)
             connection.execute("CHECKPOINT")  # closing does it too, but without a word where it fails
         finally:
@@ -57,9 +58,10 @@ def replace(results: Path, say: Say) -> dict[str, int]:
 
 
 def _fill(connection: DuckDBPyConnection, results: Path, say: Say) -> dict[str, int]:
-    for run in folder.run_folders(results):
+    runs = folder.run_folders(results)
+    for run in runs:
         ingest.run_facts(connection, run, say)
-        ingest.trials(connection, folder.trial_folders(run), say)
+    ingest.trials(connection, [trial for run in runs for trial in folder.trial_folders(run)], say)
     found = {table.name: connection.table(table.name).count("*").fetchone() for table in TABLES}
     return {name: int(row[0]) if row else 0 for name, row in found.items()}
 
