@@ -7,6 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from benchbook.report import fact
+from benchbook.report.markup import escape_markdown
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
@@ -71,6 +72,11 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
+def refusal(run: Run) -> Table | Words | None:
+    """Return the rows for which the comparison is refused; None, which shows nothing, where it is not."""
+    return table(run) if faults(run) else None
+
+
 def table(run: Run) -> Table | Words:
     """Return the differing rows, or the sentence that the answers agree."""
     if not run.phases("query"):
@@ -98,13 +104,13 @@ def table(run: Run) -> Table | Words:
         return Table(["Query", "Row", "Column", "One answer", "Another"], rows[:SHOWN], caption)
     words = faults(run)
     if words:
-        return Words(f"The answers cannot be held against each other: {'; '.join(words)}.")
+        return Words(escape_markdown(f"The answers cannot be held against each other: {'; '.join(words)}."))
     queries = sum(one.queries for one in found)
     compared = sum(one.compared for one in found)
     if not compared:
         return missing("The comparison of answers", "only one answer to each query was recorded")
     few = sorted({name for one in found for name in one.too_few})
-    note = f" Fewer than 20 queries were compared of {', '.join(few)}." if few else ""
+    note = f" Fewer than 20 queries were compared of {escape_markdown(', '.join(few))}." if few else ""
     return Words(
         f"The answers agree: {queries} queries, {compared} answers held against the first one, columns and keys "
         f"the same, floats within a relative difference of {fact.text(tolerance(run))}.{note}"

@@ -53,7 +53,8 @@ class Estimate:
     def interval(self) -> str:
         """Return the interval in words, or why there is none."""
         if self.low is None or self.high is None:
-            return f"none: fewer than {FEWEST_TRIALS} trials"
+            few = len(self.points) < FEWEST_TRIALS
+            return f"none: fewer than {FEWEST_TRIALS} trials" if few else "none: a value is zero"
         divisor, name = quantity.scale(self.high, self.unit)
         name = "" if name in ("1", "1/s") else f" {name}"
         return f"{quantity.number(self.low / divisor)} to {quantity.number(self.high / divisor)}{name}"

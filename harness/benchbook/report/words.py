@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbook.report.markup import escape_markdown
+
 
 @dataclass(frozen=True)
 class Words:
@@ -19,5 +21,5 @@ class Words:
 
 
 def missing(what: str, why: str) -> Words:
-    """Say which chart or table is not here and why; it takes the place of an empty one."""
-    return Words(f"*{what} is not shown: {why}.*")
+    """Say which chart or table is not here and why; it takes the place of an empty one; both are plain text."""
+    return Words(f"*{escape_markdown(what)} is not shown: {escape_markdown(why)}.*")
