@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MANIFEST = "manifest.json"
-_COPIED = (folder.RUN_FILE, folder.PLAN_FILE, "queries.jsonl", "queries", "declared")
+_COPIED = (folder.RUN_FILE, folder.PLAN_FILE, "queries", "declared")
 
 
 def run(results: Path, run_id: str, output: Path, *, overwrite: bool = False, say: Say = tell) -> Path:

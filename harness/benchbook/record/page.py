@@ -26,7 +26,7 @@ Every command takes `--results DIR` (default `./results`, also `BENCHBOOK_RESULT
       runs/<run_id>/plan.json       every trial of the run in its order; written before anything starts
       runs/<run_id>/run.json        provenance, host, controls, dataset, programs, calibration
       runs/<run_id>/declared/       the TOML files as they were
-      runs/<run_id>/queries.jsonl   the query set; its sha256 is in run.json
+      runs/<run_id>/queries/        the query sets, one file a type; their sha256 is in run.json
       runs/<run_id>/report.html
       runs/<run_id>/trials/<NNNN>/
         trial.json                  status, phases, measurements, errors, checks; written last
@@ -34,6 +34,8 @@ Every command takes `--results DIR` (default `./results`, also `BENCHBOOK_RESULT
         telemetry.jsonl             samples of processor, memory, disk and pressure
         answers.jsonl               answers to queries, to compare systems
         config/ logs/               the system's configuration files and its own output
+      datasets/                     digests of datasets that were computed before
+      processes/                    the servers that run now, to end those that a killed harness left
 
 A `run_id` is `<experiment>-<YYYYMMDDTHHMMSS>-<4 hex>`, a `trial_id` is `<run_id>/<NNNN>`, and `NNNN` is the
 place of the trial in the order of the whole run.

@@ -30,7 +30,7 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
     _only_asks(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
-            return connection.sql(text).pl()
+            return _plain(connection.sql(text).pl())
         except duckdb.FatalException:
             raise
         except duckdb.Error as error:
@@ -49,6 +49,18 @@ def tables(results: Path, say: Say = tell) -> pl.DataFrame:
         f'SELECT "table", "rows", comment FROM ({counts}) JOIN duckdb_tables() ON table_name = "table"'
     )
     return sql(results, f"{described} ORDER BY place", say)
+
+
+def _plain(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return sums of whole numbers as such: DuckDB gives them 128 bits, which come over as decimals."""
+    import polars as pl
+
+    wide = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Decimal) and kind.scale == 0]
+    for name in wide:
+        fits = rows[name].cast(pl.Int64, strict=False)
+        if fits.null_count() == rows[name].null_count():
+            rows = rows.with_columns(fits)
+    return rows
 
 
 def _only_asks(text: str) -> None:

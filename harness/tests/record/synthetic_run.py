@@ -73,12 +73,12 @@ def write(
             )
     _json(run / "plan.json", _plan(run_id, experiment, profile, seed, planned, blocks))
     _declared(run, experiment, systems)
-    queries = "".join(
-        json.dumps({"query_type": kind, "query_id": f"{kind}/{number}"}) + "\n"
-        for kind in QUERY_TYPES
-        for number in range(instances)
-    )
-    (run / "queries.jsonl").write_text(queries)
+    (run / "queries").mkdir(parents=True, exist_ok=True)
+    queries = ""
+    for kind in QUERY_TYPES:
+        lines = "".join(json.dumps({"id": number, "query_type": kind}) + "\n" for number in range(instances))
+        (run / "queries" / f"{kind}.jsonl").write_text(lines)
+        queries += lines
     _json(run / "run.json", _run(run_id, experiment, profile, seed, systems, len(planned), finished, queries))
     for trial in planned[:trials]:
         number = int(str(trial["index"]))

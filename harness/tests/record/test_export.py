@@ -36,7 +36,7 @@ def test_an_export_has_the_rows_of_its_run_alone(recorded: tuple[Path, str], tmp
             assert rows["trial_id"].str.starts_with(f"{run_id}/").all()
     assert pl.read_parquet(output / "tables" / "trials.parquet").height == 6
     assert query.sql(results, "SELECT count(*) FROM trials").item() == 8
-    for name in ("run.json", "plan.json", "declared/experiment.toml", "queries.jsonl", "report.html"):
+    for name in ("run.json", "plan.json", "declared/experiment.toml", "queries/groupby.jsonl", "report.html"):
         assert (output / name).read_bytes() == (results / "runs" / run_id / name).read_bytes()
 
 

@@ -18,6 +18,16 @@ def test_a_question_is_answered(recorded: tuple[Path, str]) -> None:
     assert query.sql(results, "WITH a AS (SELECT 1 AS b) SELECT * FROM a;").item() == 1
 
 
+def test_sums_are_whole_numbers(recorded: tuple[Path, str]) -> None:
+    results, _ = recorded
+    found = query.sql(
+        results, 'SELECT sum("index") AS small, sum("index"::HUGEINT << 80) AS large FROM trials'
+    )
+    assert found["small"].to_list() == [15]
+    assert isinstance(found["small"][0], int)
+    assert int(found["large"][0]) == 15 << 80
+
+
 def test_the_tables_are_listed(recorded: tuple[Path, str]) -> None:
     results, _ = recorded
     found = query.tables(results)
