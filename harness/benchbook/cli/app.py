@@ -50,7 +50,7 @@ app.command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
 def run(argv: list[str]) -> int:
     """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
     try:
-        result = app(argv, standalone_mode=False)
+        result = app(argv, prog_name=os.environ.get("BENCHBOOK_COMMAND", "bench"), standalone_mode=False)
     except BenchbookError as error:
         _tell(error.message, error.hint)
         return error.exit_code

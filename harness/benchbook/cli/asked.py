@@ -6,6 +6,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
+from benchbook.provision import Request, preview
 
 
 def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
@@ -43,4 +44,9 @@ def planned(
             f"--system {unused[0]}=…: this run does not use {unused[0]}.",
             f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
         )
+    asked = Request(given=made.given)
+    for name in made.given:
+        preview(
+            catalogue.system(name), asked
+        )  # a path that is not there is refused before anything is stored
     return made

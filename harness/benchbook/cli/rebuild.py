@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from benchbook.cli import options, table
+from benchbook.errors import RequestError
 
 
 def command(results: options.Results = options.DEFAULT_RESULTS, as_json: options.Json = False) -> None:
     """Make benchbook.duckdb anew from the folders of all runs."""
     from benchbook.record.rebuild import rebuild
 
-    table.show([vars(rebuild(results))], as_json)
+    if not (results / "runs").is_dir():
+        raise RequestError(
+            f"There are no runs in {results}.", "Name the folder of results with --results DIR."
+        )
+    counts = rebuild(results)
+    table.show([{"table": name, "rows": rows} for name, rows in counts.items()], as_json)

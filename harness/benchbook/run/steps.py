@@ -52,8 +52,9 @@ class Steps:
         summary = required_summary(taken, phase)
         with self.timeline.phase("settle") as settle:
             self.driver.settle()
+        settle_seconds = settle.duration_seconds - self.driver.watched_seconds
         self.findings.measurements += load.measurements(
-            phase, summary, settle.duration_seconds, int(self.digest["bytes"])
+            phase, summary, settle_seconds, int(self.digest["bytes"])
         )
         self.findings.client_cpu(phase, summary)
         with self.timeline.phase("check"):

@@ -27,7 +27,10 @@ from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.measurement import Measurement
 
 READY_SECONDS = 120.0
-"""How long a server may take until it answers."""
+"""How long a server that the harness starts may take until it answers."""
+
+RUNNING_SECONDS = 5.0
+"""How long a server that is said to run already may take until it answers."""
 
 
 class Trial:
@@ -112,7 +115,7 @@ class Trial:
         events = EventFile(self.folder, self.context.observer.rate)
         with contextlib.closing(events), self._telemetry(driver, client.processes, data):
             try:
-                self._start(driver)
+                self._start(driver, program.url)
                 Steps(
                     self.context, self.planned, self.dataset, self.digest,
                     self.timeline, self.findings, driver, client, events,
@@ -124,17 +127,17 @@ class Trial:
                 with self.timeline.phase("stop"):
                     driver.stop()
 
-    def _start(self, driver: Driver) -> None:
+    def _start(self, driver: Driver, url: str | None) -> None:
         with self.timeline.phase("start"):
             texts = driver.configure()
             self.config_digest = _digest(json.dumps(texts, sort_keys=True))
             driver.start()
-            deadline = time.monotonic() + READY_SECONDS
+            limit = RUNNING_SECONDS if url else READY_SECONDS
+            deadline = time.monotonic() + limit
             while not driver.ready():
                 if time.monotonic() > deadline:
-                    raise TrialFailed(
-                        f"{self.system.name} did not answer within {READY_SECONDS:.0f} s of its start."
-                    )
+                    where = f" at {url}" if url else ""
+                    raise TrialFailed(f"{self.system.name}{where} did not answer within {limit:.0f} s.")
                 time.sleep(0.01)
             self.version = driver.version()
         if not self.system.accepts(self.version):

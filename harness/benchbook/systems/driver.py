@@ -128,6 +128,9 @@ class Client(Protocol):
 class Driver(Protocol):
     """One system in one trial, called in this order; every call may raise TrialFailed."""
 
+    watched_seconds: float
+    """How long the last ``settle`` only watched a system that was at rest; it is no part of settling."""
+
     def configure(self) -> dict[str, str]:
         """Write configuration files; return them as file name → text.
 

@@ -30,6 +30,8 @@ class EmbeddedDriver:
     """One embedded engine in one trial."""
 
     shares_process = True
+    watched_seconds = 0.0
+    """A checkpoint returns when it is done: nothing is only watched."""
 
     def __init__(self, place: Place, engine: str, title: str) -> None:
         self._place = place
