@@ -42,6 +42,9 @@ func New() *Server {
 	return s
 }
 
+// Handler answers requests, for tests that bring their own listener.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
 // Serve answers until Close.
 func (s *Server) Serve(listener net.Listener) error { return s.http.Serve(listener) }
 
