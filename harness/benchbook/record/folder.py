@@ -56,7 +56,7 @@ def write_whole(path: Path, content: bytes) -> None:
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
             raise
-        _sync_folder(path.parent)
+        _sync(path.parent)  # so that the rename survives a loss of power
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -70,7 +70,15 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
 
 
 def write_trial(folder: Path, trial: dict[str, Any]) -> None:
-    """Write ``trial.json`` into a trial's folder: from then on the trial exists. Call it last."""
+    """Write ``trial.json`` into a trial's folder: from then on the trial exists. Call it last.
+
+    What the trial wrote before is brought to the disk first. Raises as ``write_json``.
+    """
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            _sync(path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
     write_json(folder / TRIAL_FILE, trial)
 
 
@@ -113,9 +121,9 @@ def read_trials(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:
             say(f"Left out: {error}.")
 
 
-def _sync_folder(folder: Path) -> None:
-    """Bring the folder's own entries to the disk, so that a rename survives a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Bring a file's content, or a folder's own entries, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
