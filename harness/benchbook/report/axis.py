@@ -54,7 +54,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _axis(title: str, largest: float, values: list[float] | None = None) -> alt.Axis:
-    options: dict[str, Any] = {"values": values} if values else {}
+    options: dict[str, Any] = {"values": values, "tickCount": len(values)} if values else {}
     if largest >= 10_000:
         return alt.Axis(title=title, labelExpr=SHORT, **options)
     return alt.Axis(title=title, format=PLAIN, **options)

@@ -50,3 +50,13 @@ def lines(facts: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
     last = path[-1] if path else ""
     first, *rest = [part.replace("_", " ") for part in path] or [""]
     yield f"{first}: {' '.join(rest)}" if rest else first, text(facts, last)
+
+
+def headed(name: str) -> str:
+    """Return a name as the head of a row: a capital letter first, and short forms in capitals.
+
+    >>> headed("operating_system"), headed("cpu"), headed("SMT")
+    ('Operating system', 'CPU', 'SMT')
+    """
+    words = name.replace("_", " ")
+    return words.upper() if words in ("cpu", "numa", "smt") else words[:1].upper() + words[1:]

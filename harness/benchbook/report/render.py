@@ -47,9 +47,13 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html") -> Path:
 
 def document_of(results: Path, run_id: str, reports: Path) -> Path:
     """Return the .qmd of a run's experiment."""
-    from benchbook.report.results import open_run
+    from benchbook.record import database
 
-    slug = str(open_run(results, run_id).info["experiment"])
+    with database.open(results, read_only=True) as connection:
+        row = connection.execute("SELECT experiment FROM runs WHERE run_id = ?", [run_id]).fetchone()
+    if row is None:
+        raise RequestError(f"{results}: run {run_id} is not in the database.", "Enter it with: bench rebuild")
+    slug = str(row[0])
     path = reports / f"{slug}.qmd"
     if not path.is_file():
         have = sorted(file.stem for file in reports.glob("*.qmd") if file.stem != "index")

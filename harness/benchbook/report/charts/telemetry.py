@@ -56,8 +56,10 @@ PANELS = (
         "Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True
     ),
 )
-"""Systems embedded in the client's process have no server of their own: theirs are the client's panels."""
+"""Embedded systems run in the client's process and have no server: theirs are the client's panels."""
 
+SHORTEST_SECONDS = 0.1
+"""Length below which the difference of two samples is too coarse for a rate."""
 DRAWN_TRIALS = 3
 """Trials of a cell that are drawn; the table covers all."""
 DRAWN_SAMPLES = 120
@@ -79,10 +81,12 @@ class Series:
 def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
     """Draw one figure a panel; panels nobody sampled are named in a sentence below."""
     figures, absent = [], []
+    inside = [cell for cell in cells_of.cells(run) if cells_of.embedded(run, cell.system)]
     for panel in panels:
         found = series(run, panel)
         if not found:
-            absent.append(panel.title)
+            if panel.scope != "server" or len(inside) < len(cells_of.cells(run)):
+                absent.append(panel.title)
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
@@ -98,6 +102,10 @@ def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
     if not figures:
         return missing("Telemetry", "no trial of this run that counts has two samples, taken once a second")
     note = f"One line a trial, at most {DRAWN_TRIALS} of each system; the tables cover all trials."
+    if inside:
+        note += (
+            " An embedded system runs inside the client's process: the client's numbers are its own as well."
+        )
     if absent:
         note += f" Not sampled in this run: {'; '.join(absent)}."
     return Figures(figures, note)
@@ -110,13 +118,19 @@ def series(run: Run, panel: Panel) -> list[Series]:
     wanted = (
         (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
     )
-    rows = run.frame("telemetry").filter(wanted).group_by("trial_id", "seconds", maintain_order=True)
     known = {cell.name: cell for cell in cells_of.cells(run)}
+    # Where one phase ends and the next begins, one sample belongs to both.
+    rows = (
+        run.frame("telemetry").filter(wanted).unique(["trial_id", "seconds", "metric"], maintain_order=True)
+    )
+    sums = rows.group_by("trial_id", "seconds", maintain_order=True).agg(pl.col("value").sum())
     taken: dict[str, list[tuple[float, float]]] = {}
-    for trial_id, seconds, value in rows.agg(pl.col("value").sum()).iter_rows():
+    for trial_id, seconds, value in sums.iter_rows():
         taken.setdefault(trial_id, []).append((seconds, value))
     made = []
     for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
+        if panel.scope == "server" and cells_of.embedded(run, known[name].system):
+            continue  # it is the client's process, and drawn as such
         samples = sorted(taken.get(trial_id, []))
         if panel.cumulative:
             samples = _rates(samples)
@@ -127,12 +141,18 @@ def series(run: Run, panel: Panel) -> list[Series]:
 
 
 def _rates(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Differences per second between neighbours; a counter that goes back (a process ended) gives none."""
-    pairs = itertools.pairwise(samples)
+    """Return differences per second; a counter that goes back (a process ended) gives none.
+
+    Samples at the ends of short phases lie close together; a rate covers at least ``SHORTEST_SECONDS``.
+    """
+    apart: list[tuple[float, float]] = []
+    for seconds, value in samples:
+        if not apart or seconds - apart[-1][0] >= SHORTEST_SECONDS:
+            apart.append((seconds, value))
     return [
         (later, (above - below) / (later - earlier))
-        for (earlier, below), (later, above) in pairs
-        if later > earlier and above >= below
+        for (earlier, below), (later, above) in itertools.pairwise(apart)
+        if above >= below
     ]
 
 

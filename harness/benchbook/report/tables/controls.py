@@ -18,7 +18,7 @@ def table(run: Run) -> Table | Words:
     found.sort(key=lambda one: ORDER.get(str(one.get("state")), 1))
     rows = [
         [
-            str(one.get("control", "")).capitalize(),
+            fact.headed(str(one.get("control", ""))),
             str(one.get("state", "")),
             fact.text(one.get("found")),
             str(one.get("fix") or ""),

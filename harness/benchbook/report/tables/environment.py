@@ -39,7 +39,7 @@ def table(run: Run) -> Table | Words:
     facts = run.facts("host")
     if not facts:
         return missing("The environment", "the run has no facts of its machine")
-    rows = [[topic.replace("_", " ").capitalize(), _short(facts[topic])] for topic in FIRST if topic in facts]
+    rows = [[fact.headed(topic), _short(facts[topic])] for topic in FIRST if topic in facts]
     return Table(["Part", "Found"], rows + _during(run))
 
 
@@ -61,7 +61,7 @@ def provenance(run: Run) -> Table | Words:
     rows: list[list[str | Code]] = [["Run", Code(run.run_id)], ["Order seed", str(run.info["order_seed"])]]
     for name, value in fact.lines(facts):
         long = value.startswith("sha256:") or (len(value) >= 40 and " " not in value)
-        rows.append([name[:1].upper() + name[1:], Code(value) if long else value])
+        rows.append([fact.headed(name), Code(value) if long else value])
     return Table(["What", "Which"], rows)
 
 
