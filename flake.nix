@@ -1,0 +1,26 @@
+{
+  description = "Benchbook: reproducible benchmarks of databases and storage, with notebook reports";
+
+  inputs = {
+    # The harness, its tools and current systems.
+    nixpkgs.url = "github:NixOS/nixpkgs/nixos-26.05";
+    # Systems that newer nixpkgs dropped or moved past. It is fetched only when one of them is asked for.
+    nixpkgs-historic.url = "github:NixOS/nixpkgs/nixos-22.05";
+  };
+
+  outputs = {
+    self,
+    nixpkgs,
+    nixpkgs-historic,
+  }: let
+    forAllSystems = nixpkgs.lib.genAttrs ["x86_64-linux" "aarch64-linux"];
+    benchbook = forAllSystems (system: import ./nix {inherit self nixpkgs nixpkgs-historic system;});
+    output = name: forAllSystems (system: benchbook.${system}.${name});
+  in {
+    packages = output "packages";
+    apps = output "apps";
+    checks = output "checks";
+    devShells = output "devShells";
+    formatter = output "formatter";
+  };
+}

@@ -1,0 +1,44 @@
+# The command benchbook: the harness with its Python and its load tool, run from the flake's source.
+{
+  benchload,
+  pkgs,
+  python,
+  self,
+}: let
+  # Compiled once here: a program must not write into the store, where the source lies.
+  library = pkgs.runCommand "benchbook-library" {nativeBuildInputs = [python.runtime];} ''
+    mkdir -p "$out"
+    cp -r ${../harness/benchbook} "$out/benchbook"
+    chmod -R u+w "$out/benchbook"
+    python3 -m compileall -q --invalidation-mode unchecked-hash "$out/benchbook"
+  '';
+  systems = name: packages:
+    pkgs.writeText "${name}-systems.json" (builtins.toJSON (builtins.mapAttrs (_: package: "${package}") packages));
+in rec {
+  # The file that tells the harness where each system lies in the store.
+  inherit systems;
+
+  # A revision, or a word that says there is none: the source of a flake has no .git.
+  revision = self.rev or self.dirtyRev or "unknown";
+
+  # What the harness reads from its environment, the same for every command of the flake.
+  environment = ''
+    export BENCHBOOK_ROOT=${self}
+    export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
+    export BENCHBOOK_NIX_REVISION=${revision}
+    export PYTHONPATH=${library}
+    export PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1
+  '';
+
+  # The command line alone, with no system from nixpkgs.
+  command = pkgs.writeShellApplication {
+    name = "benchbook";
+    runtimeInputs = [python.runtime];
+    text = ''
+      ${environment}
+      export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${systems "no" {}}}"
+      export BENCHBOOK_COMMAND="''${BENCHBOOK_COMMAND:-nix run .#benchbook --}"
+      exec python3 -P -m benchbook "$@"
+    '';
+  };
+}

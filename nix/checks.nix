@@ -1,0 +1,55 @@
+# What `nix flake check` does.
+{
+  benchbook,
+  declared,
+  experiments,
+  lib,
+  pinned,
+  pkgs,
+  python,
+  self,
+  test,
+}: let
+  # A check that is decided by evaluation: it fails with all sentences, or it is an empty file.
+  none = name: sentences:
+    if sentences == []
+    then pkgs.writeText name "nothing disagrees\n"
+    else throw (lib.concatStringsSep " " sentences);
+in {
+  versions = none "versions" (import ./versions.nix {inherit declared lib pinned python;});
+  python-packages = none "python-packages" python.tooOld;
+
+  python = pkgs.runCommand "test-python" {nativeBuildInputs = [test];} ''
+    export HOME=$TMPDIR
+    benchbook-test --only python -- -p no:cacheprovider
+    touch "$out"
+  '';
+  go = import ./benchload.nix {
+    inherit pkgs;
+    doCheck = true;
+  };
+  declarations = pkgs.runCommand "declarations" {nativeBuildInputs = [benchbook.command];} ''
+    for kind in experiments systems datasets storage; do
+      benchbook list "$kind" --json >/dev/null
+    done
+    touch "$out"
+  '';
+  formatting =
+    pkgs.runCommand "formatting" {
+      nativeBuildInputs = [pkgs.alejandra pkgs.go pkgs.ruff pkgs.shellcheck];
+    } ''
+      cd ${self}
+      ruff format --no-cache --check harness
+      ruff check --no-cache harness
+      unformatted=$(gofmt -l harness/benchload)
+      [ -z "$unformatted" ] || { echo "gofmt: $unformatted" >&2; exit 1; }
+      alejandra --check flake.nix nix
+      shellcheck bench nix/vendor-hash nix/with-stand-in .ci/nix
+      touch "$out"
+    '';
+  smoke = pkgs.runCommand "smoke" {nativeBuildInputs = [experiments.quickstart];} ''
+    export HOME=$TMPDIR
+    quickstart --profile smoke --results "$TMPDIR/results"
+    touch "$out"
+  '';
+}

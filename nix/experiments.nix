@@ -1,0 +1,38 @@
+# One program for each experiment. Its systems are known from its TOML, so nothing else is fetched or built.
+{
+  benchbook,
+  declared,
+  lib,
+  nixpkgs,
+  nixpkgs-historic,
+  pinned,
+  pkgs,
+}: let
+  inputs = {
+    modern = nixpkgs;
+    historic = nixpkgs-historic;
+  };
+  stated = pin: {
+    inherit (inputs.${pin}) narHash;
+    revision = inputs.${pin}.rev or null;
+  };
+  program = slug: experiment: let
+    names = declared.systemsOf experiment;
+    packages = lib.filterAttrs (name: _: builtins.elem name names) pinned.packages;
+    pins = lib.genAttrs (lib.unique (["modern"] ++ pinned.pinsOf names)) stated;
+  in
+    pkgs.writeShellApplication {
+      name = slug;
+      # Without a word it runs the experiment; with one it is that command of benchbook, with the same systems.
+      text = ''
+        export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${benchbook.systems slug packages}}"
+        export BENCHBOOK_NIX_INPUTS=${pkgs.writeText "${slug}-inputs.json" (builtins.toJSON pins)}
+        export BENCHBOOK_COMMAND="nix run .#${slug} --"
+        case ''${1:-} in
+        "" | -*) exec ${benchbook.command}/bin/benchbook run ${slug} "$@" ;;
+        *) exec ${benchbook.command}/bin/benchbook "$@" ;;
+        esac
+      '';
+    };
+in
+  lib.mapAttrs program declared.experiments

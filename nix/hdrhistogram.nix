@@ -1,0 +1,20 @@
+# HdrHistogram for Python, which nixpkgs does not have.
+{packages}:
+packages.buildPythonPackage rec {
+  pname = "hdrhistogram";
+  version = "0.10.8";
+  pyproject = true;
+
+  src = packages.fetchPypi {
+    inherit pname version;
+    hash = "sha256-iJhu6hhNEzDFP8qYrfWHmTOaI6wn9IiIewQjx85WnDQ=";
+  };
+
+  build-system = [packages.setuptools packages.pbr];
+  dependencies = [packages.pbr packages.setuptools];
+  # It asks for the newest setuptools but uses only what every setuptools has.
+  pythonRelaxDeps = ["setuptools"];
+  # Its tests read logs of other projects.
+  doCheck = false;
+  pythonImportsCheck = ["hdrh.histogram"];
+}

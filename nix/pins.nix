@@ -1,0 +1,18 @@
+# The two pinned nixpkgs as package sets. Nothing of a pin is fetched before one of its packages is used.
+{
+  nixpkgs,
+  nixpkgs-historic,
+  surface,
+  system,
+}: let
+  config = {
+    # A system under test is often not free or, being historic, insecure. Its licence stands in its TOML, it
+    # listens on loopback only, and it is fetched only for an experiment that names it.
+    allowUnfree = true;
+    allowInsecurePredicate = _: true;
+  };
+  packages = section: input: surface.limit section (import input {inherit config system;});
+in {
+  modern = packages "modern" nixpkgs;
+  historic = packages "historic" nixpkgs-historic;
+}

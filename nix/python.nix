@@ -1,0 +1,38 @@
+# Python with the packages that harness/pyproject.toml names: nixpkgs calls each of them as PyPI does.
+{
+  lib,
+  pkgs,
+  surface,
+}: let
+  file = builtins.fromTOML (builtins.readFile ../harness/pyproject.toml);
+  inherit (file.project) dependencies;
+  name = requirement: builtins.head (builtins.match "([A-Za-z0-9-]+).*" requirement);
+  bound = requirement: builtins.match "[A-Za-z0-9-]+>=([0-9.]+).*" requirement;
+  # Type checking is the business of ./bench, which has the locked checker and stubs; ruff is a program of its own.
+  development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout"]) file.dependency-groups.dev;
+
+  own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages;};};
+  all = packages: let
+    limited = surface.limit "python" packages;
+  in
+    limited // own limited;
+  environment = requirements:
+    pkgs.python3.withPackages (packages: map (one: (all packages).${name one}) requirements);
+
+  available = all pkgs.python3.pkgs;
+  tooOld = requirement: let
+    lowest = bound requirement;
+  in
+    lowest != null && builtins.compareVersions available.${name requirement}.version (builtins.head lowest) < 0;
+in {
+  runtime = environment dependencies;
+  testing = environment (dependencies ++ development);
+
+  # The version of a package, for systems that run inside Python.
+  version = package: available.${package}.version;
+
+  # A sentence for each package that is older than pyproject.toml wants it.
+  tooOld =
+    map (one: "harness/pyproject.toml wants ${one}, but nixpkgs has ${available.${name one}.version}.")
+    (builtins.filter tooOld (dependencies ++ development));
+}

@@ -1,0 +1,22 @@
+# The reports website, rendered from the results that are committed under reports/data.
+{
+  benchbook,
+  pkgs,
+}: let
+  data = ../reports/data;
+  files =
+    if builtins.pathExists data
+    then builtins.attrNames (builtins.readDir data)
+    else [];
+in
+  pkgs.runCommand "site" {nativeBuildInputs = [benchbook.command];} (
+    if files == []
+    then ''
+      echo "There is no site yet: reports/data holds no published results. Publish a run with: bench export" >&2
+      exit 1
+    ''
+    else ''
+      export HOME=$TMPDIR
+      benchbook site --output "$out"
+    ''
+  )

@@ -1,0 +1,32 @@
+# The functions of nixpkgs' lib that the flake uses, with the meaning that nixpkgs documents.
+let
+  listed = (builtins.fromTOML (builtins.readFile ./surface.toml)).lib;
+  made = rec {
+    inherit (builtins) concatStringsSep mapAttrs;
+    filterAttrs = keep: set:
+      builtins.removeAttrs set (builtins.filter (name: !keep name set.${name}) (builtins.attrNames set));
+    genAttrs = names: value:
+      builtins.listToAttrs (map (name: {
+          inherit name;
+          value = value name;
+        })
+        names);
+    hasPrefix = prefix: text: builtins.substring 0 (builtins.stringLength prefix) text == prefix;
+    mapAttrsToList = convert: set: map (name: convert name set.${name}) (builtins.attrNames set);
+    optionalString = wanted: text:
+      if wanted
+      then text
+      else "";
+    removeSuffix = suffix: text: let
+      kept = builtins.stringLength text - builtins.stringLength suffix;
+    in
+      if kept >= 0 && builtins.substring kept (-1) text == suffix
+      then builtins.substring 0 kept text
+      else text;
+    unique = builtins.foldl' (seen: one:
+      if builtins.elem one seen
+      then seen
+      else seen ++ [one]) [];
+  };
+in
+  builtins.mapAttrs (name: _: made.${name} or (throw "the stand-in's lib has no ${name}: add it to nix/stand-in/lib.nix.")) listed

@@ -1,0 +1,37 @@
+# Each declared system that one of the two pins has, at the version that its TOML states and no other.
+{
+  declared,
+  lib,
+  pins,
+}: let
+  agree = import ./agree.nix {inherit lib;};
+  withPackage = lib.filterAttrs (_: one: one.source ? nix) declared.systems;
+
+  package = name: one: let
+    inherit (one.source.nix) attribute pin;
+  in
+    pins.${pin}.${attribute}
+    or (throw "systems/${name}.toml names ${attribute} of the ${pin} nixpkgs, but nix/surface.toml does not list it: add it there (docs/pinning.md).");
+
+  disagreement = name: one:
+    agree name one "${one.source.nix.attribute} of the ${one.source.nix.pin} nixpkgs" (package name one).version;
+  disagreements = lib.mapAttrs disagreement withPackage;
+in {
+  # The sentence of every system whose package and TOML disagree.
+  disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
+
+  # name -> package; one that disagrees cannot be used.
+  packages =
+    lib.mapAttrs (
+      name: one:
+        if disagreements.${name} == null
+        then package name one
+        else throw disagreements.${name}
+    )
+    withPackage;
+
+  # The pins that some systems come from.
+  pinsOf = names:
+    lib.unique (map (name: declared.systems.${name}.source.nix.pin)
+      (builtins.filter (name: withPackage ? ${name}) names));
+}

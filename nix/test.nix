@@ -1,0 +1,24 @@
+# Every test, on a copy of the source: tests write, and the store is not to be written.
+{
+  benchload,
+  pkgs,
+  python,
+  self,
+}:
+pkgs.writeShellApplication {
+  name = "benchbook-test";
+  runtimeInputs = [python.testing pkgs.go pkgs.git];
+  text = ''
+    scratch=$(mktemp -d)
+    trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
+    cp -r ${self}/. "$scratch/benchbook"
+    chmod -R u+w "$scratch/benchbook"
+    cp -r ${benchload.goModules} "$scratch/benchbook/harness/benchload/vendor"
+    export BENCHBOOK_ROOT=$scratch/benchbook
+    export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
+    export PYTHONPATH=$scratch/benchbook/harness
+    export PYTHONNOUSERSITE=1
+    export GOCACHE="''${GOCACHE:-$scratch/go-cache}" GOPROXY=off GOFLAGS=
+    python3 -P -m benchbook test "$@"
+  '';
+}

@@ -1,0 +1,18 @@
+# Where the flake's versions and systems/*.toml disagree: a sentence each.
+{
+  declared,
+  lib,
+  pinned,
+  python,
+}: let
+  agree = import ./agree.nix {inherit lib;};
+  # SQLite comes with Python itself; the harness asks it for its version at run time.
+  embedded =
+    lib.filterAttrs (_: one: one.source ? python && one.source.python.package != "sqlite3")
+    declared.systems;
+  inPython = lib.mapAttrsToList (name: one:
+    agree name one "the Python package ${one.source.python.package} of the modern nixpkgs"
+    (python.version one.source.python.package))
+  embedded;
+in
+  pinned.disagreements ++ builtins.filter (words: words != null) inPython
