@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from benchbook.cli import options
 
@@ -10,7 +11,7 @@ from benchbook.cli import options
 def command(run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS) -> int:
     """Go on with an interrupted run: the latest unfinished one, or RUN. Finished trials stay as they are."""
     from benchbook.cli.run_ import carry_out_and_report
-    from benchbook.record.runs import resolve, unfinished
+    from benchbook.record.runs import resolve
     from benchbook.run import intention
     from benchbook.run.engine import load_plan
 
@@ -27,11 +28,21 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
             path.unlink()
             intention.remember(argv)
             return int(app(argv, standalone_mode=False) or 0)
-        left = unfinished(results)
-        if not left:
+        run_id = _latest_unfinished(results)
+        if run_id is None:
             print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
             return 0
-        run_id = left[-1]
     else:
         run_id = resolve(results, run)
     return carry_out_and_report(load_plan(results, run_id), results)
+
+
+def _latest_unfinished(results: Path) -> str | None:
+    """Return the latest run that lacks trials; the very latest also where a record of it cannot be read."""
+    from benchbook.record.runs import left, run_ids, unfinished
+
+    lacking = unfinished(results)
+    if lacking:
+        return lacking[-1]
+    every = run_ids(results)
+    return every[-1] if every and left(results, every[-1]) else None

@@ -102,12 +102,22 @@ def statuses(folder: Path) -> dict[str, int]:
 
 def _one(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
     place = _trial_folder(folder, trial)
+    if (place / TRIAL_FILE).exists():
+        _put_aside(place, folder / "corrupt", context.observer)
     shutil.rmtree(place, ignore_errors=True)  # what a killed harness left of this trial
     place.mkdir(parents=True)
     context.observer.trial_started(trial)
     record = Trial(context, trial, place).run()
     write_trial(place, record)
     context.observer.trial_ended(trial, record)
+
+
+def _put_aside(place: Path, aside: Path, observer: Observer) -> None:
+    """Keep the folder of a trial that cannot be read, out of the way of the one that takes its place."""
+    aside.mkdir(exist_ok=True)
+    kept = aside / f"{place.name}-{len(list(aside.iterdir()))}"
+    place.rename(kept)
+    observer.note(f"the record of trial {place.name} cannot be read; it is kept in {kept} and done again")
 
 
 def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> dict[str, object]:

@@ -66,7 +66,9 @@ def test_a_run_ends_with_its_report(tmp_path: Path) -> None:
 
 
 def test_the_same_order_seed_plans_the_same_order() -> None:
-    first, second = (json.loads(bench("plan", *SMALL, "--order-seed", "7", "--json").stdout) for _ in range(2))
+    first, second = (
+        json.loads(bench("plan", *SMALL, "--order-seed", "7", "--json").stdout) for _ in range(2)
+    )
     assert [one["cell"] for one in first["trials"]] == [one["cell"] for one in second["trials"]]
 
 
@@ -90,6 +92,17 @@ def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
     done = bench("resume", "--results", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert_whole(tmp_path)
+
+
+def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
+    assert bench("run", *SMALL, "--results", str(tmp_path)).returncode == 0
+    [record] = tmp_path.glob("runs/*/trials/0002/trial.json")
+    record.write_text(record.read_text()[:100])
+    done = bench("resume", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "done again" in done.stderr
+    assert_whole(tmp_path)
+    assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
