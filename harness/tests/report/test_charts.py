@@ -69,7 +69,7 @@ def test_the_words_of_a_chart_name_every_system_with_its_number(plain):
 
 
 def test_a_metric_nobody_measured_is_a_sentence(plain):
-    assert "rows_per_fortnight" in strip.chart(plain, "load", "rows_per_fortnight").markdown
+    assert "Rows per fortnight is not shown" in strip.chart(plain, "load", "rows_per_fortnight").markdown
 
 
 def test_the_axis_is_logarithmic_beyond_a_factor_of_20():

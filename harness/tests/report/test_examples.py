@@ -1,0 +1,15 @@
+"""The examples in the docstrings of the package hold."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["axis", "colour", "fact", "markup", "page", "quantity"])
+def test_examples(name):
+    found = doctest.testmod(importlib.import_module(f"benchbook.report.{name}"))
+    assert found.attempted > 0
+    assert found.failed == 0
