@@ -17,6 +17,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.record.folder import PLAN_FILE, RUN_FILE, TRIAL_FILE, write_trial, write_whole
+from benchbook.record.runs import left
 from benchbook.run import context as shared
 from benchbook.run.intention import forget
 from benchbook.run.observer import Observer
@@ -75,9 +76,8 @@ def carry_out(
         for ended in leftovers.sweep(results / "processes"):
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
         sweep_scratch(results)
-        todo = [
-            trial for trial in plan.trials if not _trial_folder(folder, trial).joinpath(TRIAL_FILE).exists()
-        ]
+        missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
+        todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))
         try:
             if todo:
