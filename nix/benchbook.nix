@@ -18,14 +18,14 @@ in rec {
   # The file that tells the harness where each system lies in the store.
   inherit systems;
 
-  # A revision, or a word that says there is none: the source of a flake has no .git.
-  revision = self.rev or self.dirtyRev or "unknown";
+  # Nix knows no revision where inputs are overridden or files changed; then nix/with-stand-in or rerun may tell it.
+  revision = self.rev or self.dirtyRev or "''${BENCHBOOK_NIX_REVISION:-unknown}";
 
   # What the harness reads from its environment, the same for every command of the flake.
   environment = ''
     export BENCHBOOK_ROOT=${self}
     export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
-    export BENCHBOOK_NIX_REVISION=${revision}
+    export BENCHBOOK_NIX_REVISION="${revision}"
     export PYTHONPATH=${library}
     export PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1
   '';

@@ -15,6 +15,7 @@ from benchbook.cli import (
     plan,
     rebuild,
     report,
+    rerun,
     resume,
     run_,
     show,
@@ -39,6 +40,7 @@ app.command("plan")(plan.command)
 app.command("run")(run_.command)
 app.command("resume")(resume.command)
 app.command("report")(report.command)
+app.command("rerun")(rerun.command)
 app.command("sql")(sql.command)
 app.command("export")(export.command)
 app.command("rebuild")(rebuild.command)

@@ -35,6 +35,9 @@ PACKAGES = (
 SYSTEMS_VARIABLE = "BENCHBOOK_NIX_SYSTEMS"
 """Names the flake's JSON file of system → store path."""
 
+INPUTS_VARIABLE = "BENCHBOOK_NIX_INPUTS"
+"""Names the flake's JSON file of the pinned nixpkgs that it used: pin → revision and narHash."""
+
 
 def provenance(root: Path, benchload: Path | None = None) -> Facts:
     """Return the provenance of what runs from the checkout (or store path) at ``root``; never raises.
@@ -104,8 +107,11 @@ def _nix() -> Facts | None:
     file, own = os.environ.get(SYSTEMS_VARIABLE), os.environ.get(FLAKE_VARIABLE)
     if not file and not own:
         return None
-    return {"revision": own, "systems": stated(_store_paths, file) if file else {}}
+    known: Facts = {"revision": own, "systems": stated(_json, file) if file else {}}
+    if inputs := os.environ.get(INPUTS_VARIABLE):
+        known["inputs"] = stated(_json, inputs)
+    return known
 
 
-def _store_paths(file: str) -> Any:
+def _json(file: str) -> Any:
     return json.loads(Path(file).read_text(encoding="utf-8"))

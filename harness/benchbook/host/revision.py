@@ -10,6 +10,9 @@ from pathlib import Path
 FLAKE_VARIABLE = "BENCHBOOK_NIX_REVISION"
 """Set by the flake to its revision; one with changes ends in ``-dirty``. There is no .git in the Nix store."""
 
+UNKNOWN_TO_FLAKE = "unknown"
+"""What the flake says where Nix tells it no revision."""
+
 OURS = (
     "bench",
     "harness/",
@@ -40,7 +43,7 @@ def revision(root: Path) -> Revision:
     """Return the revision of the checkout at ``root``; never raises."""
     flake = os.environ.get(FLAKE_VARIABLE)
     if flake:
-        return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "as the flake states it")
+        return _of_flake(flake)
     try:
         top, head = _git(root, "rev-parse", "--show-toplevel", "HEAD").splitlines()
         if Path(top).resolve() != root.resolve():
@@ -54,6 +57,13 @@ def revision(root: Path) -> Revision:
         words = getattr(error, "stderr", "") or str(error)
         return Revision(None, None, _reason(words))
     return Revision(head, any(_counts(line) for line in changes))
+
+
+def _of_flake(flake: str) -> Revision:
+    if flake == UNKNOWN_TO_FLAKE:
+        detail = "the flake has none: a copy, a checkout with changes, or one whose inputs were overridden"
+        return Revision(None, None, detail)
+    return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "as the flake states it")
 
 
 def _counts(line: str) -> bool:

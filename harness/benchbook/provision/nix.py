@@ -6,11 +6,12 @@ package, whose ``bin/`` holds the program).
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, Unavailable
 from benchbook.provision import digest, stated
 from benchbook.provision.request import Missing, Request
 from benchbook.systems.driver import Program
@@ -25,6 +26,8 @@ def find(system: System, request: Request) -> Program | Missing | None:
     """Return the flake's program; Missing where the harness was not started from the flake."""
     path = _path(system, request)
     if not isinstance(path, Path):
+        if request.environment.get(VARIABLE):
+            _tell(system, request)
         return path
     states = stated.version(system, path)
     if states is not None and not system.accepts(states):
@@ -54,13 +57,23 @@ def _path(system: System, request: Request) -> Path | Missing | None:
         return Missing(f"nix: not started from the flake ({VARIABLE} is not set)", command)
     mapping = _mapping(Path(file))
     if system.name not in mapping:
-        return Missing(f"nix: the flake has no {system.name} ({file})")
+        command = f"{VARIABLE}=$(nix build --no-link --print-out-paths .#systems) nix run .#experiment -- <experiment>"
+        return Missing(f"nix: this app of the flake does not bring {system.name}", command)
     path = Path(mapping[system.name])
     if path.is_dir():
         path = path / "bin" / system.source.nix.program
     if not path.is_file():
         return Missing(f"nix: {path} does not exist", f"nix build {path.parent}")
     return path
+
+
+def _tell(system: System, request: Request) -> None:
+    """Say which other source a run of the flake's takes for a system that Nix did not bring."""
+    from benchbook.provision import order
+
+    have = "is not among the systems of this app" if system.source.nix else "has no Nix package"
+    with contextlib.suppress(Unavailable):  # then the run itself says that it cannot be had
+        request.progress(f"{system.name} {have}; instead: {order.preview(system, request)}")
 
 
 def _mapping(file: Path) -> dict[str, str]:

@@ -1,0 +1,134 @@
+"""Running a run again at its exact revision: the command that does it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RequestError
+
+NIX_VARIABLE = "BENCHBOOK_NIX"
+"""Names a program to use in place of ``nix``; nix/with-stand-in sets it to itself."""
+
+STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_COMMAND", "PYTHONPATH")
+"""What this revision's front end has set and another revision's must not inherit."""
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """How to run a run again."""
+
+    command: list[str]
+    """By Nix where ``nix`` is there, else the steps by hand as one shell command."""
+    executable: bool
+    """Whether ``command`` can be executed as it is; without Nix it is for people."""
+    revision: str
+    dirty: bool
+    """Whether the run was made from a checkout with changes, so that its revision alone is another program."""
+
+    def shown(self) -> str:
+        """Return the command as a person types it."""
+        return shlex.join(self.command) if self.executable else self.command[-1]
+
+    def execute(self) -> None:
+        """Replace this process by the command."""
+        for name in STALE_VARIABLES:
+            os.environ.pop(name, None)
+        os.environ["BENCHBOOK_NIX_REVISION"] = self.revision
+        os.execvp(self.command[0], self.command)
+
+
+def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
+    """Return how to run again what ``run.json`` describes, with ``options`` added.
+
+    ``flake`` is where the source is had from (``github:owner/name`` or a Git URL of Nix); by default it is
+    the Git checkout at hand. Raises RequestError where the revision is not known or not at hand.
+    """
+    provenance = run["provenance"]
+    revision = provenance.get("git_revision")
+    if not revision:
+        raise RequestError(
+            f"{run['run_id']} was not stored with a revision: {provenance.get('git_detail') or 'none was known'}.",
+            "Compare lock_digest and source_digest of `bench show` with the checkouts you have.",
+        )
+    asked = [*arguments(run), *options]
+    dirty = bool(provenance.get("git_dirty"))
+    nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
+    if nix and flake:
+        return Rerun([*_nix(nix), _at(flake, revision), "--", *asked], True, revision, dirty)
+    checkout = _checkout(revision)
+    if nix and _has(checkout, f"{revision}:flake.nix"):
+        source = _at(f"git+file://{checkout}", revision)
+        return Rerun([*_nix(nix), source, "--", *asked], True, revision, dirty)
+    folder = f"benchbook-{revision[:12]}"
+    by_hand = (
+        f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
+        f"{shlex.quote(str(checkout.parent / folder / 'bench'))} run {shlex.join(asked)}"
+    )
+    return Rerun(["sh", "-c", by_hand], False, revision, dirty)
+
+
+def arguments(run: dict[str, Any]) -> list[str]:
+    """Return what was asked of ``bench run``, with the order seed it drew and without its results folder."""
+    argv = [str(word) for word in run["argv"]]
+    asked = (
+        argv[argv.index("run") + 1 :] if "run" in argv else [run["experiment"], "--profile", run["profile"]]
+    )
+    kept: list[str] = []
+    words = iter(asked)
+    for word in words:
+        if word == "--results":
+            next(words, None)
+        elif not word.startswith("--results="):
+            kept.append(word)
+    if not any(word.startswith("--order-seed") for word in kept):
+        kept += ["--order-seed", str(run["order_seed"])]
+    return kept
+
+
+def _nix(program: str) -> list[str]:
+    flakes = ["--extra-experimental-features", "nix-command flakes"]
+    return [program, "run"] if os.environ.get(NIX_VARIABLE) else [program, "run", *flakes]
+
+
+def _at(flake: str, revision: str) -> str:
+    """Return the app ``experiment`` of a flake at a revision."""
+    if flake.startswith(("github:", "gitlab:", "sourcehut:")):
+        return f"{flake.rstrip('/')}/{revision}#experiment"
+    joint = "&" if "?" in flake else "?"
+    return f"{flake}{joint}rev={revision}#experiment"
+
+
+def _checkout(revision: str) -> Path:
+    """Return the Git checkout at hand that has the revision: of the working directory, else of the declarations."""
+    from benchbook.declare.catalogue import root
+
+    for folder in (Path.cwd(), root()):
+        top = _git(folder, "rev-parse", "--show-toplevel")
+        if top and _has(Path(top), f"{revision}^{{commit}}"):
+            return Path(top)
+    raise RequestError(
+        f"No Git checkout at hand has the revision {revision} of this run.",
+        "Run the command in a clone of Benchbook, or say where its source is with --flake github:OWNER/NAME.",
+    )
+
+
+def _has(checkout: Path, thing: str) -> bool:
+    return _git(checkout, "cat-file", "-e", thing) is not None
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """Return what git prints, None where it fails or is absent."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], env=environment, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
