@@ -134,8 +134,8 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
 
 
 def unfinished(results: Path, say: Say = tell) -> list[str]:
-    """Return the ids of the runs whose plan has trials that do not exist yet, oldest first."""
-    return [run.run_id for run in all_runs(results, say) if not run.whole]
+    """Return the ids of the runs that lack trials of their plan or did not come to their end, oldest first."""
+    return [run.run_id for run in all_runs(results, say) if not run.whole or run.finished_at is None]
 
 
 def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:

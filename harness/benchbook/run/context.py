@@ -16,7 +16,7 @@ from benchbook.declare.system import System
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import RequestError, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
-from benchbook.record.folder import write_json, write_whole
+from benchbook.record.folder import write_whole
 from benchbook.run import benchload
 from benchbook.run.observer import Observer
 from benchbook.run.options import phase_options
@@ -154,11 +154,6 @@ def keep_declarations(context: Context) -> None:
         path = catalogue.path(kind, name)
         shown = f"{kind}-{name}.toml" if kind != "experiment" else "experiment.toml"
         write_whole(context.folder / "declared" / shown, path.read_bytes())
-
-
-def store(context: Context, run: dict[str, Any]) -> None:
-    """Write ``run.json``."""
-    write_json(context.folder / "run.json", run)
 
 
 def go_command() -> Path | None:

@@ -16,7 +16,15 @@ from typing import IO
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.record.folder import PLAN_FILE, RUN_FILE, TRIAL_FILE, write_trial, write_whole
+from benchbook.record.folder import (
+    PLAN_FILE,
+    RUN_FILE,
+    TRIAL_FILE,
+    read_object,
+    write_json,
+    write_trial,
+    write_whole,
+)
 from benchbook.record.runs import left
 from benchbook.run import context as shared
 from benchbook.run.intention import forget
@@ -82,11 +90,10 @@ def carry_out(
         try:
             if todo:
                 context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer)
-                run = _run_record(context, folder, argv)
+                _run_record(context, folder, argv)
                 for trial in todo:
                     _one(context, trial, folder)
-                run["finished_at"] = datetime.now(UTC).isoformat(timespec="milliseconds")
-                shared.store(context, run)
+            _finish(folder)
             _ingest(results, folder)
         finally:
             observer.run_ended()
@@ -120,17 +127,23 @@ def _put_aside(place: Path, aside: Path, observer: Observer) -> None:
     observer.note(f"the record of trial {place.name} cannot be read; it is kept in {kept} and done again")
 
 
-def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> dict[str, object]:
-    """Return ``run.json``: the one there is when resuming, checked to be still true, else a new one."""
+def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
+    """Write ``run.json``; when resuming, check instead that the one there is still holds."""
     path = folder / RUN_FILE
     if path.exists():
-        run: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-        shared.check_same(context, run)
-        return run
+        shared.check_same(context, read_object(path))
+        return
     shared.keep_declarations(context)
-    run = shared.describe(context, argv)
-    shared.store(context, run)
-    return run
+    write_json(path, shared.describe(context, argv))
+
+
+def _finish(folder: Path) -> None:
+    """Write down when the run was first whole."""
+    run = read_object(folder / RUN_FILE)
+    if run["finished_at"] is None:
+        write_json(
+            folder / RUN_FILE, {**run, "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        )
 
 
 def _ingest(results: Path, folder: Path) -> None:
