@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -87,9 +89,13 @@ func TestTheDigestIsThatOfTheBytes(t *testing.T) {
 
 func TestADatasetIsLoadedAndAsked(t *testing.T) {
 	server := nullserver.New()
-	listening := httptest.NewServer(server.Handler())
-	t.Cleanup(listening.Close)
-	system := " --target influx --database x --url " + listening.URL
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Close)
+	system := " --target influx --database x --url http://" + listener.Addr().String()
 	for _, extra := range []string{"", " --gzip --workers 3", " --client-index 1 --client-count 3"} {
 		before := server.Counts().Rows
 		code, lines, _, notes := run(t, words("load DATASET --batch-rows 1000"+system+extra)...)
@@ -130,7 +136,7 @@ func TestADatasetIsLoadedAndAsked(t *testing.T) {
 }
 
 func TestAMissingServerIsReported(t *testing.T) {
-	listening := httptest.NewServer(nullserver.New().Handler())
+	listening := httptest.NewServer(http.NotFoundHandler())
 	listening.Close()
 	code, lines, _, _ := run(t, words("load DATASET --target influx --url "+listening.URL)...)
 	last := lines[len(lines)-1]

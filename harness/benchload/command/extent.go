@@ -15,14 +15,13 @@ var datasets = []string{"devops"}
 
 // extentFlags are the flags that say what data is meant.
 type extentFlags struct {
-	flags                    *request.Flags
-	seed                     *uint64
-	scale, first, count      *int64
-	start, end               *int64
-	windowStart, windowEnd   *int64
-	interval                 *time.Duration
-	table                    *string
-	clientIndex, clientCount *int64
+	flags                  *request.Flags
+	seed                   *uint64
+	scale, first, count    *int64
+	start, end             *int64
+	windowStart, windowEnd *int64
+	interval               *time.Duration
+	table                  *string
 }
 
 // addExtent adds the dataset's flags to a command.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 
 	"benchbook/benchload/nullserver"
 	"benchbook/benchload/request"
@@ -25,13 +24,13 @@ func nullServer(ctx context.Context, arguments []string, out, _ io.Writer) error
 		return request.Mistakef("--listen %s cannot be used (%s); give a free port, or :0 to have one chosen.", *listen, err)
 	}
 	server := nullserver.New()
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	defer context.AfterFunc(ctx, server.Close)()
 	if err := json.NewEncoder(out).Encode(map[string]any{
 		"v": Schema, "type": "listening", "url": "http://" + listener.Addr().String(),
 	}); err != nil {
 		return fmt.Errorf("the address could not be written: %w", err)
 	}
-	if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	if err := server.Serve(listener); err != nil && !errors.Is(err, nullserver.ErrClosed) {
 		return fmt.Errorf("the server ended: %w", err)
 	}
 	return nil

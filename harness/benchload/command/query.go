@@ -108,12 +108,11 @@ func (a asking) run(ctx context.Context, events *event.Writer) error {
 	}
 	run := measure.NewRun(events, "query", a.options.Workers, open)
 	run.Start()
-	drive.Run(ctx, texts, a.target, run, a.options)
+	offered := drive.Run(ctx, texts, a.target, run, a.options)
 	summary := run.Stop()
 	summary.Workload = a.workload
 	summary.Digest = &a.digest
 	if open {
-		offered := a.options.Rate
 		summary.OfferedPerSecond = &offered
 		summary.Saturated = summary.AchievedPerSecond < 0.99*offered
 	}

@@ -35,11 +35,11 @@ func Warm(ctx context.Context, texts [][]byte, count int64, t target.Target, run
 	})
 }
 
-// Run asks the queries.
-func Run(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) {
+// Run asks the queries, and gives the arrivals a second of an open loop: with
+// Poisson arrivals their number is random, so it differs from the rate.
+func Run(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) (offered float64) {
 	if options.Rate > 0 {
-		open(ctx, texts, t, run, options)
-		return
+		return open(ctx, texts, t, run, options)
 	}
 	closed(ctx, t, run, options.Workers, func(n int64) ([]byte, bool) {
 		if options.Duration == 0 {
@@ -51,6 +51,7 @@ func Run(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run,
 		}
 		return texts[n%int64(len(texts))], true
 	})
+	return 0
 }
 
 // closed lets each worker ask the next query as soon as it has an answer.

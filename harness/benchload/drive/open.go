@@ -15,7 +15,7 @@ import (
 // open asks at a rate. When a query should be sent is fixed beforehand; if all
 // workers are busy then, it waits in line, and the wait is part of its response
 // time: leaving it out is what is called coordinated omission.
-func open(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) {
+func open(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) (offered float64) {
 	arrivals := newSchedule(int64(len(texts)), options)
 	began := run.Began()
 	each(ctx, t, run, options.Workers, func(a *asker) bool {
@@ -29,6 +29,7 @@ func open(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run
 		}
 		return a.ask(texts[n%int64(len(texts))], intended)
 	})
+	return arrivals.offered()
 }
 
 // schedule says when queries should be sent.
@@ -62,6 +63,14 @@ func (s *schedule) next() (n int64, offset time.Duration, more bool) {
 	}
 	s.n++
 	return s.n - 1, offset, true
+}
+
+// offered is the arrivals a second that the schedule had.
+func (s *schedule) offered() float64 {
+	if s.options.Duration == 0 || !s.options.Poisson {
+		return s.options.Rate
+	}
+	return float64(s.n) / s.options.Duration.Seconds()
 }
 
 // Timers of the runtime may be a millisecond late, system sleeps a twentieth of

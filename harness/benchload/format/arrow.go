@@ -116,7 +116,7 @@ func (r *arrowBatches) tagsOf(series int64, table int) [][]byte {
 // Finish writes one stream for each table that has rows.
 func (r *arrowBatches) Finish(text []byte) []byte {
 	for i, builder := range r.builders {
-		batch := builder.NewRecord()
+		batch := builder.NewRecordBatch()
 		if batch.NumRows() > 0 {
 			text = appendStream(text, r.format.schemas[i], batch)
 		}
@@ -126,7 +126,7 @@ func (r *arrowBatches) Finish(text []byte) []byte {
 }
 
 // appendStream appends a complete stream. Writing to memory does not fail.
-func appendStream(text []byte, schema *arrow.Schema, batch arrow.Record) []byte {
+func appendStream(text []byte, schema *arrow.Schema, batch arrow.RecordBatch) []byte {
 	buffer := bytes.NewBuffer(text)
 	writer := ipc.NewWriter(buffer, ipc.WithSchema(schema))
 	if err := writer.Write(batch); err != nil {

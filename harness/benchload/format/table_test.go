@@ -70,7 +70,7 @@ func TestArrowHoldsWhatTheTextHolds(t *testing.T) {
 		}
 		table, _ := reader.Schema().Metadata().GetValue("table")
 		for reader.Next() {
-			batch := reader.Record()
+			batch := reader.RecordBatch()
 			counts[table] += batch.NumRows()
 			if batch.NumRows() > 7 {
 				t.Errorf("a batch has %d rows, want at most 7", batch.NumRows())

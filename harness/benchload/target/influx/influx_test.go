@@ -110,9 +110,9 @@ func TestStatementsAreThoseOfTheSuite(t *testing.T) {
 		Hosts: []string{"host_3"}, StartNS: 1451606400_000000001, EndNS: 1451610000_000000001,
 	}
 	for want, change := range map[string]func(*spec.Query){
-		"SELECT max(usage_user) from cpu where (hostname = 'host_3') and time >= '2016-01-01T00:00:00.000000001Z' and time < '2016-01-01T01:00:00.000000001Z' group by time(1m)":                          func(*spec.Query) {},
+		"SELECT max(usage_user) from cpu where (hostname = 'host_3') and time >= '2016-01-01T00:00:00.000000001Z' and time < '2016-01-01T01:00:00.000000001Z' group by time(1m)":                        func(*spec.Query) {},
 		"SELECT max(usage_user) from cpu where (hostname = 'host_3' or hostname = 'host_4') and time >= '2016-01-01T00:00:00.000000001Z' and time < '2016-01-01T01:00:00.000000001Z' group by time(1m)": func(q *spec.Query) { q.Hosts = []string{"host_3", "host_4"} },
-		"SELECT mean(usage_user) from cpu where time >= '2016-01-01T00:00:00.000000001Z' and time < '2016-01-01T01:00:00.000000001Z' group by time(1h),hostname":                                         func(q *spec.Query) { q.Hosts, q.GroupByHost, q.BucketNS, q.Aggregate = nil, true, 3600e9, "mean" },
+		"SELECT mean(usage_user) from cpu where time >= '2016-01-01T00:00:00.000000001Z' and time < '2016-01-01T01:00:00.000000001Z' group by time(1h),hostname":                                        func(q *spec.Query) { q.Hosts, q.GroupByHost, q.BucketNS, q.Aggregate = nil, true, 3600e9, "mean" },
 	} {
 		changed := q
 		change(&changed)
