@@ -67,25 +67,26 @@ def _sentence(run: Run, cells: list[Cell]) -> str:
 
 def _alone(run: Run, cell: Cell) -> str:
     """State one cell's own numbers: it has no equal to be compared with."""
-    parts = []
-    for phase, metric, words in [(phase, "rows_per_second", "loaded") for phase in run.phases("load")] + [
-        (phase, "latency_p50", f"answered {phase} in a median of") for phase in run.phases("query")
-    ]:
-        found = _of(run, phase, metric, [cell])
-        if found and found[0].points:
-            parts.append(f"{words} {found[0].text()}")
-    own, others = (
+    kind, others = (
         ("embedded system", "servers")
         if cells_of.embedded(run, cell.system)
         else ("server", "embedded systems")
     )
-    alone = run.ok["cell"].n_unique() == 1
-    why = (
-        "no other system was measured"
-        if alone
-        else f"it is the only {own} here, and {others} are not ranked with it"
-    )
-    return f"{cell.label} {', '.join(parts) or 'was measured'}; {why}."
+    loads = [
+        found.text() for phase in run.phases("load") for found in _of(run, phase, "rows_per_second", [cell])
+    ]
+    medians = [
+        f"{found.text()} ({phase})"
+        for phase in run.phases("query")
+        for found in _of(run, phase, "latency_p50", [cell])
+        if found.points
+    ]
+    parts = [f"loaded {' and '.join(loads)}"] if loads else []
+    parts += [f"answered in medians of {', '.join(medians)}"] if medians else []
+    only = run.ok["cell"].n_unique() == 1
+    who = f"{cell.label}, the only system measured," if only else f"{cell.label}, the only {kind} here,"
+    rank = "" if only else f"; {others} are not ranked with it"
+    return f"{who} {' and '.join(parts) or 'measured nothing that is compared'}{rank}."
 
 
 def _of(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimate]:

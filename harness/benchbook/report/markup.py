@@ -8,6 +8,9 @@ import re
 MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
 """Characters with a meaning in some Markdown dialect; each becomes a numeric entity."""
 
+UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mµn]?s)(?![\w]))")
+"""The space between a number and its unit."""
+
 LIST_MARK = re.compile(r"^(\d*)([-+.)=])")
 """What would begin a list, a heading's underline or a rule at the start of a line."""
 
@@ -26,14 +29,14 @@ def escape_markdown(text: object) -> str:
 
     Letters, digits, spaces and harmless punctuation stay as they are, so the source stays readable.
     Dots, hyphens and parentheses only mean something beside other specials or at the start of a line, so
-    they are kept inside a line. A percent sign stays on the line of its number.
+    they are kept inside a line. A unit stays on the line of its number.
     Addresses are broken up, because some readers make a link of any that they meet.
 
     >>> escape_markdown("<script>*a*</script> 1.5")
     '&#60;script&#62;&#42;a&#42;&#60;/script&#62; 1.5'
     """
     kept = ".-()!+="
-    flat = " ".join(str(text).split()).replace(" %", "\N{NO-BREAK SPACE}%")
+    flat = UNIT_SPACE.sub("\N{NO-BREAK SPACE}", " ".join(str(text).split()))
     escaped = "".join(
         f"&#{ord(character)};" if character in MARKDOWN_SPECIALS and character not in kept else character
         for character in flat

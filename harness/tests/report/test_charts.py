@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchbook.report import samples
 from benchbook.report.axis import ticks, value
 from benchbook.report.charts import disk, latency, order, queries, ratio, strip, telemetry, throughput
 from benchbook.report.figure import Figure, Figures
@@ -88,7 +89,7 @@ def test_every_logarithmic_axis_has_a_few_round_ticks(low, high):
 
 
 def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
-    for panel in telemetry.PANELS:
+    for panel in samples.PANELS:
         assert all(
-            rate >= 0 for one in telemetry.series(plain, panel) for _, rate in one.samples if panel.cumulative
+            rate >= 0 for one in samples.series(plain, panel) for _, rate in one.samples if panel.cumulative
         )

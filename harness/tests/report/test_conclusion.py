@@ -6,7 +6,7 @@ import re
 
 from benchbook.record import database
 from benchbook.report import answer, conclusion, limit
-from benchbook.report.tables import durability, gaps, pins, rerun
+from benchbook.report.tables import ceiling, durability, gaps, pins, rerun
 from benchbook.report.words import Words
 
 
@@ -37,7 +37,7 @@ def test_failed_operations_forbid_any_verdict(made):
 def test_servers_are_not_ranked_against_embedded_systems(made):
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
     answered = conclusion.answer(run).markdown
-    assert "InfluxDB 1.8.10 loaded" in answered
+    assert "InfluxDB 1.8.10, the only server here, loaded" in answered
     assert "embedded systems are not ranked with it" in answered
     assert "faster than InfluxDB" not in answered
     listed = conclusion.findings(run).markdown
@@ -46,6 +46,12 @@ def test_servers_are_not_ranked_against_embedded_systems(made):
     assert "Servers are not ranked against embedded systems" in limit.limits(run).markdown.replace(
         "&#39;", "'"
     )
+
+
+def test_the_ceiling_of_the_client_is_told(made):
+    words = ceiling.words(made(systems=("duckdb", "influxdb-1.8.10"))).markdown
+    assert "1,900,000 rows/s" in words
+    assert "InfluxDB 1.8.10 took 4." in words
 
 
 def test_an_empty_answer_everywhere_proves_nothing(made):

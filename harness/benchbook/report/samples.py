@@ -1,0 +1,110 @@
+"""Telemetry as series of samples: which are shown, and how counters become rates."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from benchbook.report import cell as cells_of
+from benchbook.report.cell import Cell
+from benchbook.report.results import Run
+
+SHORTEST_SECONDS = 0.1
+"""Length below which the difference of two samples is too coarse for a rate."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One series of samples and how it is drawn."""
+
+    title: str
+    scope: str
+    metrics: tuple[str, ...]
+    """Metrics whose sum is drawn, those that were sampled of them."""
+    unit: str
+    cumulative: bool = False
+    """Whether samples count up: then the difference per second is drawn."""
+
+
+CPU = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds")
+
+PANELS = (
+    Panel("Processor use of the server (cores)", "server", CPU, "cores", True),
+    Panel("Processor use of the client (cores)", "client", CPU, "cores", True),
+    Panel("Resident memory of the server", "server", ("rss_bytes",), "B"),
+    Panel("Resident memory of the client", "client", ("rss_bytes",), "B"),
+    Panel("Bytes written by the server per second", "server", ("write_bytes",), "B/s", True),
+    Panel("Bytes written by the client per second", "client", ("write_bytes",), "B/s", True),
+    Panel(
+        "Bytes written to the disk per second, by all programs",
+        "machine",
+        ("device_write_bytes",),
+        "B/s",
+        True,
+    ),
+    Panel(
+        "Pressure: share of time a program waited for the disk",
+        "machine",
+        ("psi_io_some_seconds",),
+        "share",
+        True,
+    ),
+    Panel(
+        "Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True
+    ),
+)
+"""Embedded systems run in the client's process and have no server: theirs are the client's panels."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The samples of one trial: (seconds since its start, value)."""
+
+    cell: Cell
+    block: int
+    samples: tuple[tuple[float, float], ...]
+
+
+def series(run: Run, panel: Panel) -> list[Series]:
+    """Return the samples of every trial that counts and has at least two of this panel."""
+    import polars as pl
+
+    wanted = (
+        (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
+    )
+    known = {cell.name: cell for cell in cells_of.cells(run)}
+    # Where one phase ends and the next begins, one sample belongs to both.
+    rows = (
+        run.frame("telemetry").filter(wanted).unique(["trial_id", "seconds", "metric"], maintain_order=True)
+    )
+    sums = rows.group_by("trial_id", "seconds", maintain_order=True).agg(pl.col("value").sum())
+    taken: dict[str, list[tuple[float, float]]] = {}
+    for trial_id, seconds, value in sums.iter_rows():
+        taken.setdefault(trial_id, []).append((seconds, value))
+    made = []
+    for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
+        if panel.scope == "server" and cells_of.embedded(run, known[name].system):
+            continue  # it is the client's process, and drawn as such
+        samples = sorted(taken.get(trial_id, []))
+        if panel.cumulative:
+            samples = _rates(samples)
+        if len(samples) > 1:
+            made.append(Series(known[name], block, tuple(samples)))
+    order = list(known)
+    return sorted(made, key=lambda one: (order.index(one.cell.name), one.block))
+
+
+def _rates(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return differences per second; a counter that goes back (a process ended) gives none.
+
+    Samples at the ends of short phases lie close together; a rate covers at least ``SHORTEST_SECONDS``.
+    """
+    apart: list[tuple[float, float]] = []
+    for seconds, value in samples:
+        if not apart or seconds - apart[-1][0] >= SHORTEST_SECONDS:
+            apart.append((seconds, value))
+    return [
+        (later, (above - below) / (later - earlier))
+        for (earlier, below), (later, above) in itertools.pairwise(apart)
+        if above >= below
+    ]
