@@ -15,12 +15,34 @@ type Block struct {
 	Width  int   // values of one series at one tick
 	Tables int   // rows of one series at one tick
 	First  int64 // number of its first row, in the extent
+	Size   int64 // number of its rows
 
 	Values []int64 // of (tick, series, field)
+	Listed []Row   // its rows, if the generator is irregular
 }
 
-// Rows is the number of rows in the block.
-func (b *Block) Rows() int64 { return int64(b.Ticks) * int64(b.Count) * int64(b.Tables) }
+// Row is one row of a block, with what it lacks.
+type Row struct {
+	Tick    int32 // from the block's first one; below zero for late rows of earlier ticks
+	Series  int32 // from the block's first one
+	At      int32 // place in the block's values of the first value of the row's series and tick
+	Table   uint8
+	NoField int8 // the field that is absent, or -1
+	NoTag   int8 // the tag that is absent, or -1
+}
+
+// Row describes one row, counted inside the block.
+func (b *Block) Row(row int64) Row {
+	if b.Listed != nil {
+		return b.Listed[row]
+	}
+	table := row % int64(b.Tables)
+	cell := row / int64(b.Tables)
+	return Row{
+		Tick: int32(cell / int64(b.Count)), Series: int32(cell % int64(b.Count)), At: int32(cell * int64(b.Width)),
+		Table: uint8(table), NoField: -1, NoTag: -1,
+	}
+}
 
 // At gives the values of one series at one tick, both counted inside the block.
 func (b *Block) At(tick, series int) []int64 {

@@ -15,10 +15,23 @@ type Extent struct {
 	SeriesCount int64
 
 	Table string // only this table; empty for all
+
+	Clock Clock // when ticks happen, if that is not at every interval
+}
+
+// Clock says when the ticks of a dataset happen.
+type Clock interface {
+	// Time is when a tick happens.
+	Time(tick int64) int64
+	// TicksBefore counts the ticks before a time.
+	TicksBefore(time int64) int64
 }
 
 // ticksBefore counts the ticks of the dataset before a time.
 func (e Extent) ticksBefore(time int64) int64 {
+	if e.Clock != nil {
+		return e.Clock.TicksBefore(time)
+	}
 	return (time - e.Start + e.Interval - 1) / e.Interval
 }
 
@@ -28,7 +41,12 @@ func (e Extent) Ticks() (first, end int64) {
 }
 
 // Time is when a tick happens.
-func (e Extent) Time(tick int64) int64 { return e.Start + tick*e.Interval }
+func (e Extent) Time(tick int64) int64 {
+	if e.Clock != nil {
+		return e.Clock.Time(tick)
+	}
+	return e.Start + tick*e.Interval
+}
 
 // Client is the share of one of several clients: the series cut in count
 // nearly equal ranges.

@@ -18,14 +18,62 @@ type Generator interface {
 	Fill(block *Block, first, end int)
 }
 
+// Irregular is a generator whose ticks differ in their number of rows, because
+// rows are missing or written at a later tick than that of their time.
+type Irregular interface {
+	Generator
+	// CountRows is how many rows of some series are written from tick first to end-1.
+	CountRows(first, end, series, count int64) int64
+	// List lists the rows of a block whose values are made.
+	List(block *Block)
+	// Census counts the extent's rows of each table and values of each field.
+	Census() []TableCount
+}
+
+// TableCount is how much of a table there is.
+type TableCount struct {
+	Rows   int64
+	Values []int64 // of each field
+}
+
 // Rows is how many rows the extent of a generator has.
 func Rows(g Generator) int64 {
-	first, end := g.Extent().Ticks()
-	return (end - first) * g.Extent().SeriesCount * int64(len(g.Tables()))
+	extent := g.Extent()
+	first, end := extent.Ticks()
+	return RowsOf(g, first, end, extent.SeriesFirst, extent.SeriesCount)
+}
+
+// RowsOf is how many rows of some series are written from tick first to end-1.
+func RowsOf(g Generator, first, end, series, count int64) int64 {
+	if irregular, ok := g.(Irregular); ok {
+		return irregular.CountRows(first, end, series, count)
+	}
+	return (end - first) * count * int64(len(g.Tables()))
+}
+
+// Census counts the rows of each table and the values of each field.
+func Census(g Generator) []TableCount {
+	if irregular, ok := g.(Irregular); ok {
+		return irregular.Census()
+	}
+	rows := Rows(g) / int64(len(g.Tables()))
+	counts := make([]TableCount, len(g.Tables()))
+	for i, table := range g.Tables() {
+		counts[i] = TableCount{rows, make([]int64, len(table.Fields))}
+		for field := range table.Fields {
+			counts[i].Values[field] = rows
+		}
+	}
+	return counts
 }
 
 // Values is how many field values the extent of a generator has.
 func Values(g Generator) int64 {
-	first, end := g.Extent().Ticks()
-	return (end - first) * g.Extent().SeriesCount * int64(g.Width())
+	sum := int64(0)
+	for _, table := range Census(g) {
+		for _, values := range table.Values {
+			sum += values
+		}
+	}
+	return sum
 }

@@ -11,6 +11,9 @@ const (
 	Integer Kind = iota
 	// Decimal fields hold their value times 10^DecimalPlaces.
 	Decimal
+	// Short fields are floats that hold their value times 10^Places, and are
+	// written with no more digits than they need: 0.5, 124.
+	Short
 )
 
 // DecimalPlaces is the number of digits after the point of a decimal field:
@@ -22,8 +25,9 @@ const DecimalUnit = 100_000_000_000_000
 
 // Field is one column of values.
 type Field struct {
-	Name string
-	Kind Kind
+	Name   string
+	Kind   Kind
+	Places uint8 // of a short field: 0, 1 or 5
 }
 
 // Table is what InfluxDB calls a measurement: rows with the same tags and fields.

@@ -17,22 +17,24 @@ import (
 // time, tags, fields. A reader opens streams until the end of the file.
 type Arrow struct {
 	generator dataset.Generator
+	extent    dataset.Extent
 	schemas   []*arrow.Schema
 	places    []int
 }
 
 // NewArrow prepares the schemas of a dataset.
 func NewArrow(generator dataset.Generator) *Arrow {
-	f := &Arrow{generator: generator}
+	f := &Arrow{generator: generator, extent: generator.Extent()}
+	_, nullable := generator.(dataset.Irregular) // whose rows lack values
 	place := 0
 	for _, table := range generator.Tables() {
 		columns := []arrow.Field{{Name: "time", Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}}}
 		for _, tag := range table.Tags {
-			columns = append(columns, arrow.Field{Name: tag, Type: arrow.BinaryTypes.String})
+			columns = append(columns, arrow.Field{Name: tag, Type: arrow.BinaryTypes.String, Nullable: nullable})
 		}
 		for _, field := range table.Fields {
-			column := arrow.Field{Name: field.Name, Type: arrow.PrimitiveTypes.Int64}
-			if field.Kind == dataset.Decimal {
+			column := arrow.Field{Name: field.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: nullable}
+			if field.Kind != dataset.Integer {
 				column.Type = arrow.PrimitiveTypes.Float64
 			}
 			columns = append(columns, column)
@@ -66,31 +68,36 @@ type arrowBatches struct {
 
 // Append gathers rows; the text grows at Finish.
 func (r *arrowBatches) Append(text []byte, block *dataset.Block, from, end int64) []byte {
-	tables := int64(block.Tables)
-	for row := from; row < end; row++ {
-		at := row / tables
-		tick, series := int(at/int64(block.Count)), at%int64(block.Count)
-		r.add(int(row%tables), r.format.generator.Extent().Time(block.Tick+int64(tick)),
-			block.Series+series, block.At(tick, int(series)))
+	for number := from; number < end; number++ {
+		row := block.Row(number)
+		r.add(&row, r.format.extent.Time(block.Tick+int64(row.Tick)), block.Series+int64(row.Series), block.Values[row.At:])
 	}
 	return text
 }
 
 // add gathers one row.
-func (r *arrowBatches) add(table int, time, series int64, values []int64) {
+func (r *arrowBatches) add(row *dataset.Row, time, series int64, values []int64) {
+	table := int(row.Table)
 	builder := r.builders[table]
 	builder.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(time))
 	column := 1
-	for _, tag := range r.tagsOf(series, table) {
-		builder.Field(column).(*array.StringBuilder).BinaryBuilder.Append(tag)
+	for i, tag := range r.tagsOf(series, table) {
+		if i == int(row.NoTag) {
+			builder.Field(column).AppendNull()
+		} else {
+			builder.Field(column).(*array.StringBuilder).BinaryBuilder.Append(tag)
+		}
 		column++
 	}
 	fields := r.format.generator.Tables()[table].Fields
 	for i, value := range values[r.format.places[table]:][:len(fields)] {
-		if fields[i].Kind == dataset.Integer {
+		switch {
+		case i == int(row.NoField):
+			builder.Field(column).AppendNull()
+		case fields[i].Kind == dataset.Integer:
 			builder.Field(column).(*array.Int64Builder).Append(value)
-		} else {
-			builder.Field(column).(*array.Float64Builder).Append(decimal(value))
+		default:
+			builder.Field(column).(*array.Float64Builder).Append(float(&fields[i], value))
 		}
 		column++
 	}
@@ -136,6 +143,19 @@ func appendStream(text []byte, schema *arrow.Schema, batch arrow.RecordBatch) []
 		panic("format: " + err.Error())
 	}
 	return buffer.Bytes()
+}
+
+// float is the value of a field that is not an integer.
+func float(field *dataset.Field, value int64) float64 {
+	switch {
+	case field.Kind == dataset.Decimal:
+		return decimal(value)
+	case field.Places == 0:
+		return float64(value)
+	case field.Places == 1:
+		return float64(value) / 10
+	}
+	return float64(value) / 100_000
 }
 
 // decimal is the float64 nearest to value/10^DecimalPlaces, the one that a

@@ -7,15 +7,16 @@ import (
 )
 
 // CSV is comma-separated text of one table: time, tags, fields. Times are
-// nanoseconds since 1970. No value needs quotes.
+// nanoseconds since 1970. No value needs quotes; absent ones are empty.
 type CSV struct {
 	generator dataset.Generator
+	extent    dataset.Extent
 	table     *dataset.Table
 }
 
 // NewCSV prepares the text of a dataset with one table.
 func NewCSV(generator dataset.Generator) *CSV {
-	return &CSV{generator, &generator.Tables()[0]}
+	return &CSV{generator, generator.Extent(), &generator.Tables()[0]}
 }
 
 // Header is the line of names.
@@ -43,19 +44,27 @@ func (r *csvLines) Finish(text []byte) []byte { return text }
 func (r *csvLines) Append(text []byte, block *dataset.Block, from, end int64) []byte {
 	f := r.format
 	longest := 512 + 24*len(f.table.Fields) + 32*len(f.table.Tags)
-	for row := from; row < end; row++ {
-		tick, series := row/int64(block.Count), row%int64(block.Count)
+	for number := from; number < end; number++ {
+		row := block.Row(number)
 		text = room(text, longest)
-		text = strconv.AppendInt(text, f.generator.Extent().Time(block.Tick+tick), 10)
+		text = strconv.AppendInt(text, f.extent.Time(block.Tick+int64(row.Tick)), 10)
 		for tag := range f.table.Tags {
-			text = f.generator.AppendTag(append(text, ','), block.Series+series, 0, tag)
+			text = append(text, ',')
+			if tag != int(row.NoTag) {
+				text = f.generator.AppendTag(text, block.Series+int64(row.Series), 0, tag)
+			}
 		}
-		for i, value := range block.At(int(tick), int(series)) {
+		for i, value := range block.Values[row.At:][:len(f.table.Fields)] {
 			at := len(text) + 1
 			text = append(text, ',')[:cap(text)]
-			if f.table.Fields[i].Kind == dataset.Integer {
+			field := &f.table.Fields[i]
+			switch {
+			case i == int(row.NoField):
+			case field.Kind == dataset.Integer:
 				at = putInteger(text, at, value)
-			} else {
+			case field.Kind == dataset.Short:
+				at = putShort(text, at, value, field.Places)
+			default:
 				at = putDecimal(text, at, value)
 			}
 			text = text[:at]

@@ -69,3 +69,31 @@ func putDecimal(to []byte, at int, value int64) int {
 	binary.LittleEndian.PutUint64(to[at+7:], eight(uint64(value)-high*1e8)|zeros)
 	return at + 15
 }
+
+// putShort writes a float in units of 10^-places (0, 1 or 5) with no more
+// digits than it needs. There must be room for 32 bytes.
+func putShort(to []byte, at int, value int64, places uint8) int {
+	if places == 0 {
+		return putInteger(to, at, value)
+	}
+	if value < 0 {
+		to[at] = '-'
+		at++
+		value = -value
+	}
+	whole, rest := uint64(value)/10, uint64(0)
+	if places == 1 {
+		rest = (uint64(value) - whole*10) * 10_000_000
+	} else {
+		whole = uint64(value) / 100_000
+		rest = (uint64(value) - whole*100_000) * 1_000
+	}
+	at = putInteger(to, at, int64(whole))
+	if rest == 0 {
+		return at
+	}
+	digits := eight(rest)
+	to[at] = '.'
+	binary.LittleEndian.PutUint64(to[at+1:], digits|zeros)
+	return at + 9 - bits.LeadingZeros64(digits)>>3
+}

@@ -19,11 +19,13 @@ type joint struct {
 	text   [keyRoom]byte
 	length uint8
 	kind   dataset.Kind
+	places uint8
 }
 
 // Influx is the line protocol of InfluxDB, with times in nanoseconds.
 type Influx struct {
 	generator dataset.Generator
+	extent    dataset.Extent
 	tables    [][]joint
 	places    []int    // of the first value of each table
 	first     int64    // series of heads[0]
@@ -33,7 +35,7 @@ type Influx struct {
 
 // NewInflux prepares the line protocol of a dataset.
 func NewInflux(generator dataset.Generator) *Influx {
-	f := &Influx{generator: generator}
+	f := &Influx{generator: generator, extent: generator.Extent()}
 	place := 0
 	for _, table := range generator.Tables() {
 		joints := make([]joint, len(table.Fields))
@@ -47,7 +49,7 @@ func NewInflux(generator dataset.Generator) *Influx {
 				panic("format: the field name " + field.Name + " is too long")
 			}
 			joints[i].length = uint8(copy(joints[i].text[:], text))
-			joints[i].kind = field.Kind
+			joints[i].kind, joints[i].places = field.Kind, field.Places
 			end = ","
 			if field.Kind == dataset.Integer {
 				end = "i,"
@@ -58,23 +60,25 @@ func NewInflux(generator dataset.Generator) *Influx {
 		place += len(joints)
 		f.longest = max(f.longest, len(joints)*(keyRoom+24)+1024)
 	}
-	extent := generator.Extent()
-	if extent.SeriesCount <= maxSeriesCached {
-		f.first = extent.SeriesFirst
-		for s := range extent.SeriesCount {
+	if f.extent.SeriesCount <= maxSeriesCached {
+		f.first = f.extent.SeriesFirst
+		for s := range f.extent.SeriesCount {
 			for table := range f.tables {
-				f.heads = append(f.heads, f.appendHead(nil, extent.SeriesFirst+s, table))
+				f.heads = append(f.heads, f.appendHead(nil, f.extent.SeriesFirst+s, table, -1))
 			}
 		}
 	}
 	return f
 }
 
-// appendHead appends a line up to its first value.
-func (f *Influx) appendHead(text []byte, series int64, table int) []byte {
+// appendHead appends a line up to its first value, without one tag or with all.
+func (f *Influx) appendHead(text []byte, series int64, table, without int) []byte {
 	t := &f.generator.Tables()[table]
 	text = append(text, t.Name...)
 	for tag, name := range t.Tags {
+		if tag == without {
+			continue
+		}
 		text = append(text, ',')
 		text = append(text, name...)
 		text = append(text, '=')
@@ -104,11 +108,14 @@ func (r *influxLines) Finish(text []byte) []byte { return text }
 
 // Append appends lines.
 func (r *influxLines) Append(text []byte, block *dataset.Block, from, end int64) []byte {
+	if block.Listed != nil {
+		return r.listed(text, block, from, end)
+	}
 	tables := int64(block.Tables)
 	perTick := int64(block.Count) * tables
 	for row := from; row < end; {
 		tick := row / perTick
-		r.setTime(r.format.generator.Extent().Time(block.Tick + tick))
+		r.setTime(r.format.extent.Time(block.Tick + tick))
 		last := min(end, (tick+1)*perTick)
 		for row < last {
 			series := row % perTick / tables
@@ -138,7 +145,7 @@ func (r *influxLines) line(text []byte, series int64, table int, values []int64)
 	if f.heads != nil {
 		head = f.heads[int(series-f.first)*len(f.tables)+table]
 	} else {
-		r.scratch = f.appendHead(r.scratch[:0], series, table)
+		r.scratch = f.appendHead(r.scratch[:0], series, table, -1)
 		head = r.scratch
 	}
 	at := len(text)
@@ -152,9 +159,12 @@ func (r *influxLines) line(text []byte, series int64, table int, values []int64)
 		*(*[keyRoom]byte)(text[at:]) = j.text
 		at += int(j.length)
 		kind = j.kind
-		if kind == dataset.Integer {
+		switch kind {
+		case dataset.Integer:
 			at = putInteger(text, at, values[i])
-		} else {
+		case dataset.Short:
+			at = putShort(text, at, values[i], j.places)
+		default:
 			at = putDecimal(text, at, values[i])
 		}
 	}

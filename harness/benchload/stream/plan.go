@@ -62,28 +62,24 @@ func (p *plan) blocks() int64 {
 	return ((p.end-1)/p.length - p.first/p.length + 1) * p.perTick()
 }
 
-// block describes the n-th block; its values are not made yet.
-func (p *plan) block(n int64) dataset.Block {
+// block describes the n-th block, whose first row has this number; its values
+// are not made yet.
+func (p *plan) block(n, row int64) dataset.Block {
 	extent := p.generator.Extent()
 	stretch := p.first/p.length + n/p.perTick()
 	part := n % p.perTick()
 	tick := max(stretch*p.length, p.first)
 	count := min(p.count, extent.SeriesCount-part*p.count)
+	last := min((stretch+1)*p.length, p.end)
+	series := extent.SeriesFirst + part*p.count
 	return dataset.Block{
 		Tick:   tick,
-		Ticks:  int(min((stretch+1)*p.length, p.end) - tick),
-		Series: extent.SeriesFirst + part*p.count,
+		Ticks:  int(last - tick),
+		Series: series,
 		Count:  int(count),
 		Width:  p.generator.Width(),
 		Tables: int(p.tables),
-		First:  ((tick-p.first)*extent.SeriesCount + part*p.count) * p.tables,
+		First:  row,
+		Size:   dataset.RowsOf(p.generator, tick, last, series, count),
 	}
-}
-
-// blockOf is the block that holds a row.
-func (p *plan) blockOf(row int64) int64 {
-	extent := p.generator.Extent()
-	perTick := extent.SeriesCount * p.tables
-	tick := p.first + row/perTick
-	return (tick/p.length-p.first/p.length)*p.perTick() + row%perTick/p.tables/p.count
 }

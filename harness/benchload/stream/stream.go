@@ -29,7 +29,8 @@ type Piece struct {
 	Values int64
 	Bytes  []byte
 
-	done bool
+	blocks []*slot // that hold its rows
+	done   bool
 }
 
 // Stream hands out the pieces of a dataset in order.
@@ -44,11 +45,15 @@ type Stream struct {
 	lock     sync.Mutex
 	work     sync.Cond // workers wait for something to do
 	ready    sync.Cond // readers wait for a piece
-	slots    []slot
-	ring     []*Piece // of the pieces emit … emit+len-1; nil while not begun
+	live     []*slot   // blocks that are being made or rendered, in order
+	most     int       // of them, unless a piece needs more
+	spare    []*slot   // memory for blocks
+	filling  *slot     // the last of them, while there are parts to give to workers
+	ring     []*Piece  // of the pieces emit … emit+len-1; nil while not begun
 	free     []*Piece
-	fillNext int64 // block that is being given to workers
-	fillPart int
+	covered  int64 // rows of the blocks begun so far
+	fillNext int64 // block to begin next
+	fillPart int   // of the block that is filling
 	next     int64 // piece to render next
 	emit     int64 // piece to hand out next
 	closed   bool
@@ -58,9 +63,9 @@ type Stream struct {
 // slot holds one living block.
 type slot struct {
 	block    dataset.Block
-	number   int64
 	parts    int   // tasks that make its values
 	left     int   // of them still to do
+	ready    bool  // to be rendered
 	rowsLeft int64 // still to be rendered
 }
 
@@ -89,10 +94,7 @@ func New(generator dataset.Generator, f format.Format, options Options) *Stream 
 	// A piece needs all its blocks at once, while the one before it may still
 	// be rendered and the one after it is made.
 	perBlock := s.plan.length * s.plan.count * s.plan.tables
-	s.slots = make([]slot, s.size/max(perBlock, 1)+4)
-	for i := range s.slots {
-		s.slots[i].number = -1
-	}
+	s.most = int(s.size/max(perBlock, 1)) + 4
 	buffers := 2*options.Workers + 1
 	s.ring = make([]*Piece, buffers)
 	for range buffers + max(options.Readers, 1) - 1 {
@@ -162,8 +164,19 @@ func (s *Stream) Close() {
 // Header is what comes before the first piece.
 func (s *Stream) Header() []byte { return s.format.Header() }
 
-// values counts the field values of rows from to end-1.
-func (s *Stream) values(from, end int64) int64 {
+// values counts the field values of some rows of a block, counted inside it.
+func (s *Stream) values(block *dataset.Block, from, end int64) int64 {
+	if block.Listed != nil {
+		sum := int64(0)
+		for i := from; i < end; i++ {
+			row := &block.Listed[i]
+			sum += s.sums[row.Table+1] - s.sums[row.Table]
+			if row.NoField >= 0 {
+				sum--
+			}
+		}
+		return sum
+	}
 	tables := s.plan.tables
 	before := func(row int64) int64 { return row/tables*s.sums[tables] + s.sums[row%tables] }
 	return before(end) - before(from)

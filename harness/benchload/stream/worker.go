@@ -1,6 +1,9 @@
 package stream
 
 import (
+	"sort"
+
+	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 )
 
@@ -30,13 +33,23 @@ func (s *Stream) canRender() bool {
 		return false
 	}
 	first, end := s.span(s.next)
-	for n := s.plan.blockOf(first); n <= s.plan.blockOf(end-1); n++ {
-		slot := s.slot(n)
-		if slot.number != n || slot.left > 0 {
+	if s.covered < end {
+		return false
+	}
+	for _, slot := range s.live[s.holder(first):] {
+		if slot.block.First >= end {
+			break
+		}
+		if !slot.ready {
 			return false
 		}
 	}
 	return true
+}
+
+// holder is the place of the living block that holds a row.
+func (s *Stream) holder(row int64) int {
+	return sort.Search(len(s.live), func(i int) bool { return s.live[i].block.First+s.live[i].block.Size > row })
 }
 
 // span is the rows of a piece.
@@ -44,14 +57,18 @@ func (s *Stream) span(piece int64) (first, end int64) {
 	return piece * s.size, min((piece+1)*s.size, s.rows)
 }
 
-func (s *Stream) slot(block int64) *slot { return &s.slots[block%int64(len(s.slots))] }
-
 // render makes the next piece. It is called, and returns, with the lock held.
 func (s *Stream) render(renderer format.Renderer) {
 	piece := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	first, end := s.span(s.next)
-	*piece = Piece{Number: s.next, First: first, Rows: end - first, Values: s.values(first, end), Bytes: piece.Bytes[:0]}
+	*piece = Piece{Number: s.next, First: first, Rows: end - first, Bytes: piece.Bytes[:0], blocks: piece.blocks[:0]}
+	for _, slot := range s.live[s.holder(first):] {
+		if slot.block.First >= end {
+			break
+		}
+		piece.blocks = append(piece.blocks, slot)
+	}
 	s.ring[s.next%int64(len(s.ring))] = piece
 	s.next++
 	if s.next == s.pieces {
@@ -59,62 +76,86 @@ func (s *Stream) render(renderer format.Renderer) {
 	}
 
 	s.lock.Unlock()
-	for row := first; row < end; {
-		slot := s.slot(s.plan.blockOf(row))
+	for _, slot := range piece.blocks {
 		block := &slot.block
-		stop := min(end, block.First+block.Rows())
-		piece.Bytes = renderer.Append(piece.Bytes, block, row-block.First, stop-block.First)
-		row = stop
+		from, stop := max(first-block.First, 0), min(end-block.First, block.Size)
+		piece.Bytes = renderer.Append(piece.Bytes, block, from, stop)
+		piece.Values += s.values(block, from, stop)
 	}
 	piece.Bytes = renderer.Finish(piece.Bytes)
 	s.lock.Lock()
 
 	piece.done = true
-	for row := first; row < end; {
-		slot := s.slot(s.plan.blockOf(row))
-		stop := min(end, slot.block.First+slot.block.Rows())
-		slot.rowsLeft -= stop - row
-		if slot.rowsLeft == 0 {
-			s.work.Broadcast()
-		}
-		row = stop
+	for _, slot := range piece.blocks {
+		slot.rowsLeft -= min(end-slot.block.First, slot.block.Size) - max(first-slot.block.First, 0)
 	}
+	s.retire()
 	if piece.Number == s.emit {
 		s.ready.Signal()
 	}
 }
 
+// retire takes the memory of the first blocks back, if nothing is to be done
+// with them any more.
+func (s *Stream) retire() {
+	done := 0
+	for done < len(s.live) && s.live[done].ready && s.live[done].rowsLeft == 0 {
+		done++
+	}
+	if done == 0 {
+		return
+	}
+	s.spare = append(s.spare, s.live[:done]...)
+	s.live = append(s.live[:0], s.live[done:]...)
+	s.work.Broadcast()
+}
+
 // canFill tells if there is a block to make and a place for it.
 func (s *Stream) canFill() bool {
+	if s.filling != nil {
+		return true
+	}
 	if s.fillNext >= s.plan.blocks() {
 		return false
 	}
-	slot := s.slot(s.fillNext)
-	return slot.number == s.fillNext || slot.number < 0 || slot.rowsLeft == 0
+	_, end := s.span(s.next)
+	return len(s.live) < s.most || s.covered < end
 }
 
-// fill makes the values of some series of the next block. It is called, and
-// returns, with the lock held.
-func (s *Stream) fill() {
-	slot := s.slot(s.fillNext)
-	if slot.number != s.fillNext {
-		values := slot.block.Values
-		slot.block = s.plan.block(s.fillNext)
-		slot.number = s.fillNext
-		slot.rowsLeft = slot.block.Rows()
-		size := slot.block.Ticks * slot.block.Count * slot.block.Width
-		if cap(values) < size {
-			values = make([]int64, size)
-		}
-		slot.block.Values = values[:size]
-		slot.parts = min(slot.block.Count, (size+taskValues-1)/taskValues)
-		slot.left = slot.parts
+// begin makes the next block live.
+func (s *Stream) begin() {
+	slot := &slot{}
+	if last := len(s.spare) - 1; last >= 0 {
+		slot, s.spare = s.spare[last], s.spare[:last]
 	}
-	part := s.fillPart
+	values, listed := slot.block.Values, slot.block.Listed
+	slot.block = s.plan.block(s.fillNext, s.covered)
+	size := slot.block.Ticks * slot.block.Count * slot.block.Width
+	if cap(values) < size {
+		values = make([]int64, size)
+	}
+	slot.block.Values, slot.block.Listed = values[:size], listed[:0]
+	slot.ready = false
+	slot.rowsLeft = slot.block.Size
+	slot.parts = min(slot.block.Count, (size+taskValues-1)/taskValues)
+	slot.left = slot.parts
+	s.live = append(s.live, slot)
+	s.covered += slot.block.Size
+	s.filling = slot
+	s.fillNext++
+	s.fillPart = 0
+}
+
+// fill makes the values of some series of a block. It is called, and returns,
+// with the lock held.
+func (s *Stream) fill() {
+	if s.filling == nil {
+		s.begin()
+	}
+	slot, part := s.filling, s.fillPart
 	s.fillPart++
 	if s.fillPart == slot.parts {
-		s.fillPart = 0
-		s.fillNext++
+		s.filling = nil
 	}
 
 	s.lock.Unlock()
@@ -123,7 +164,15 @@ func (s *Stream) fill() {
 	s.lock.Lock()
 
 	slot.left--
-	if slot.left == 0 {
-		s.work.Broadcast()
+	if slot.left > 0 {
+		return
 	}
+	if irregular, ok := s.plan.generator.(dataset.Irregular); ok {
+		s.lock.Unlock()
+		irregular.List(&slot.block)
+		s.lock.Lock()
+	}
+	slot.ready = true
+	s.retire() // a block may have no rows at all
+	s.work.Broadcast()
 }
