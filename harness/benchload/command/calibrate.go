@@ -21,12 +21,12 @@ import (
 
 // calibrate measures what the client alone reaches on this machine.
 func calibrate(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	arguments, err := takeDataset("calibrate", arguments)
+	kind, arguments, err := takeDataset("calibrate", arguments)
 	if err != nil {
 		return err
 	}
 	flags := request.NewFlags("calibrate")
-	extents := addExtent(flags)
+	extents := addExtent(flags, kind)
 	batch := flags.Count("batch-rows", 5000, 1, 1<<22)
 	workers := flags.Count("workers", 1, 1, 4096)
 	zip := flags.Switch("gzip")
@@ -53,6 +53,7 @@ func calibrate(ctx context.Context, arguments []string, out, notes io.Writer) er
 	system := influx.New(address, "calibrate", 30*time.Second)
 	events := event.NewWriter(out)
 	err = loading{
+		kind:   kind,
 		extent: extent, target: system, batchRows: *batch, workload: "calibrate-load",
 		options: load.Options{Workers: int(*workers), Gzip: *zip, Retries: 0, Pause: time.Millisecond},
 	}.run(ctx, events)

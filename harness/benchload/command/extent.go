@@ -1,20 +1,17 @@
 package command
 
 import (
-	"strings"
 	"time"
 
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/request"
 	"benchbook/benchload/walk"
 )
 
-// datasets are the names of the generators.
-var datasets = []string{"devops"}
-
 // extentFlags are the flags that say what data is meant.
 type extentFlags struct {
+	kind                   string
 	flags                  *request.Flags
 	seed                   *uint64
 	scale, first, count    *int64
@@ -22,12 +19,14 @@ type extentFlags struct {
 	windowStart, windowEnd *int64
 	interval               *time.Duration
 	table                  *string
+	days                   *int64 // of a kline dataset
 }
 
-// addExtent adds the dataset's flags to a command.
-func addExtent(flags *request.Flags) *extentFlags {
+// addExtent adds the flags of a dataset to a command.
+func addExtent(flags *request.Flags, kind string) *extentFlags {
 	const most = 1 << 40
 	e := &extentFlags{
+		kind:        kind,
 		flags:       flags,
 		seed:        flags.Seed("seed", 0),
 		scale:       flags.Count("scale", 1, 1, most),
@@ -38,24 +37,15 @@ func addExtent(flags *request.Flags) *extentFlags {
 		windowEnd:   flags.Time("window-end"),
 		first:       flags.Count("series-first", 0, 0, most),
 		count:       flags.Count("series-count", 0, 1, most),
-		table:       flags.Choice("table", "", devops.TableNames()...),
+		table:       flags.Choice("table", "", kindOf(kind).tables...),
 	}
-	flags.Require("seed", "scale", "start", "end")
+	flags.Require("seed", "scale", "start")
+	if kind == "kline" {
+		e.days = flags.Count("days", 500, 1, 1<<20)
+	} else {
+		flags.Require("end")
+	}
 	return e
-}
-
-// takeDataset takes the name of the dataset off the arguments.
-func takeDataset(command string, arguments []string) (rest []string, err error) {
-	if len(arguments) == 0 || strings.HasPrefix(arguments[0], "-") {
-		return nil, request.Mistakef("%s needs the name of a dataset first, one of %s; for example: benchload %s devops --seed 1 …",
-			command, strings.Join(datasets, ", "), command)
-	}
-	for _, name := range datasets {
-		if arguments[0] == name {
-			return arguments[1:], nil
-		}
-	}
-	return nil, request.Unknown("The dataset", arguments[0], datasets)
 }
 
 // extent checks the flags against each other.
@@ -64,6 +54,11 @@ func (e *extentFlags) extent() (dataset.Extent, error) {
 		Seed: *e.seed, Scale: *e.scale, Start: *e.start, End: *e.end, Interval: int64(*e.interval),
 		WindowStart: *e.start, WindowEnd: *e.end, SeriesFirst: *e.first, SeriesCount: *e.scale - *e.first,
 		Table: *e.table,
+	}
+	if e.kind == "kline" {
+		if err := e.trading(&x); err != nil {
+			return x, err
+		}
 	}
 	if x.End <= x.Start {
 		return x, request.Mistakef("--end is %s, which is not after --start %s; give a later --end.", clock(x.End), clock(x.Start))
@@ -96,8 +91,26 @@ func (e *extentFlags) extent() (dataset.Extent, error) {
 	return x, nil
 }
 
-// generator makes the generator of the dataset.
-func newGenerator(extent dataset.Extent) dataset.Generator { return devops.New(extent) }
+// trading sets the clock of a kline dataset, which counts working days instead
+// of an end.
+func (e *extentFlags) trading(x *dataset.Extent) error {
+	if e.flags.Given("interval") {
+		return request.Mistakef("--interval is given, but a kline dataset has a bar a minute; leave it out.")
+	}
+	if e.flags.Given("days") && e.flags.Given("end") {
+		return request.Mistakef("--days and --end are both given; leave one of them out.")
+	}
+	calendar := kline.NewCalendar(x.Start)
+	x.Clock = calendar
+	if !e.flags.Given("end") {
+		if *e.days > (1<<63-1-x.Start)/int64(48*time.Hour) {
+			return request.Mistakef("--days %d goes beyond the year 2262; give fewer.", *e.days)
+		}
+		x.End = calendar.End(*e.days)
+		x.WindowEnd = x.End
+	}
+	return nil
+}
 
 // clock writes a time as the flags take it.
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }

@@ -18,12 +18,15 @@ import (
 
 // generate writes a dataset, or its digest.
 func generate(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	arguments, err := takeDataset("generate", arguments)
+	kind, arguments, err := takeDataset("generate", arguments, "blob")
 	if err != nil {
 		return err
 	}
+	if kind == "blob" {
+		return generateBlobs(ctx, arguments, out)
+	}
 	flags := request.NewFlags("generate")
-	extents := addExtent(flags)
+	extents := addExtent(flags, kind)
 	formatName := flags.Choice("format", "influx", "influx", "csv", "arrow")
 	batch := flags.Count("batch-rows", 0, 1, 1<<22)
 	workers := flags.Count("workers", 0, 1, 1024)
@@ -36,7 +39,7 @@ func generate(ctx context.Context, arguments []string, out, notes io.Writer) err
 	if err != nil {
 		return err
 	}
-	generator := newGenerator(extent)
+	generator := newGenerator(kind, extent)
 	if *digest {
 		if flags.Given("format") && *formatName != "influx" {
 			return request.Mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", *formatName)
@@ -127,11 +130,11 @@ func writeDigest(out io.Writer, generator dataset.Generator, s *stream.Stream, m
 		s.Release(piece)
 	}
 	line.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	tables := generator.Tables()
-	for _, table := range tables {
-		count := tableCount{Rows: line.Rows / int64(len(tables)), Fields: map[string]int64{}}
-		for _, field := range table.Fields {
-			count.Fields[field.Name] = count.Rows
+	census := dataset.Census(generator)
+	for i, table := range generator.Tables() {
+		count := tableCount{Rows: census[i].Rows, Fields: map[string]int64{}}
+		for j, field := range table.Fields {
+			count.Fields[field.Name] = census[i].Values[j]
 		}
 		line.Tables[table.Name] = count
 	}

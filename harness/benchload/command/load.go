@@ -18,6 +18,7 @@ import (
 
 // loading is a load as its flags describe it.
 type loading struct {
+	kind      string // of dataset
 	extent    dataset.Extent
 	target    target.Target
 	options   load.Options
@@ -30,12 +31,12 @@ type loading struct {
 
 // loadCommand loads a dataset, made on the fly, or a file.
 func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
-	arguments, err := takeDataset("load", arguments)
+	kind, arguments, err := takeDataset("load", arguments)
 	if err != nil {
 		return err
 	}
 	flags := request.NewFlags("load")
-	extents := addExtent(flags)
+	extents := addExtent(flags, kind)
 	targets := addTarget(flags)
 	workers := flags.Count("workers", 1, 1, 4096)
 	batch := flags.Count("batch-rows", 5000, 1, 1<<22)
@@ -65,6 +66,7 @@ func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) erro
 		return err
 	}
 	return loading{
+		kind:   kind,
 		extent: extent.Client(*clientIndex, *clientCount), target: system, batchRows: *batch, file: *file,
 		append: *appendTo || *clientIndex > 0, workload: "load",
 		options: load.Options{
@@ -83,7 +85,7 @@ func (l loading) source() (load.Source, error) {
 		}
 		return file, nil
 	}
-	generator := newGenerator(l.extent)
+	generator := newGenerator(l.kind, l.extent)
 	s := stream.New(generator, format.NewInflux(generator), stream.Options{PieceRows: l.batchRows, Readers: l.options.Workers})
 	return load.NewGenerated(s, dataset.Rows(generator)), nil
 }

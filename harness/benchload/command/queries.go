@@ -13,12 +13,15 @@ import (
 
 // queries writes queries for a dataset.
 func queries(_ context.Context, arguments []string, out, _ io.Writer) error {
-	arguments, err := takeDataset("queries", arguments)
+	kind, arguments, err := takeDataset("queries", arguments)
 	if err != nil {
 		return err
 	}
+	if kind != "devops" {
+		return request.Mistakef("queries are made for the dataset devops only, not for %s; name devops.", kind)
+	}
 	flags := request.NewFlags("queries")
-	extents := addExtent(flags)
+	extents := addExtent(flags, kind)
 	seed := flags.Seed("query-seed", 0)
 	types := flags.Text("types", "", "names of types with commas between, of "+strings.Join(devops.QueryTypes(), ", "))
 	count := flags.Count("count", 1, 1, 10_000_000)
