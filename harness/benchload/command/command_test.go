@@ -49,6 +49,7 @@ func TestMistakesEndWithTwo(t *testing.T) {
 		"generate DATASET --x 1": "--x",
 		"generate DATASET --end 2015-01-01T00:00:00Z":                   "not after --start",
 		"generate DATASET --interval 1ns":                               "longer --interval",
+		"generate DATASET --scale 1000000000000":                        "smaller --scale",
 		"generate DATASET --format csv":                                 "--table cpu",
 		"generate DATASET --digest --format csv":                        "--digest",
 		"generate DATASET --table cpus":                                 `did you mean "cpu"`,
@@ -84,6 +85,18 @@ func TestTheDigestIsThatOfTheBytes(t *testing.T) {
 	}
 	if tables := lines[0]["tables"].(map[string]any); len(tables) != 9 || tables["mem"].(map[string]any)["rows"] != float64(8*540) {
 		t.Errorf("the tables are %v", tables)
+	}
+}
+
+func TestAnInterruptedDigestIsNone(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, extra := range []string{"", " --digest"} {
+		var out, notes bytes.Buffer
+		code := Run(ctx, words("generate DATASET --scale 1000"+extra), &out, &notes)
+		if code != 1 || strings.Contains(out.String(), "sha256") || !strings.Contains(notes.String(), "interrupted") {
+			t.Errorf("it ends with %d, %q and %q", code, out.String()[:min(out.Len(), 80)], notes.String())
+		}
 	}
 }
 

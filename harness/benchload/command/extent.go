@@ -22,6 +22,9 @@ type extentFlags struct {
 	days                   *int64 // of a kline dataset
 }
 
+// maxHostTicks is the largest dataset, as hosts times ticks.
+const maxHostTicks = 1 << 48
+
 // addExtent adds the flags of a dataset to a command.
 func addExtent(flags *request.Flags, kind string) *extentFlags {
 	const most = 1 << 40
@@ -87,6 +90,12 @@ func (e *extentFlags) extent() (dataset.Extent, error) {
 				*e.count, *e.first, *e.scale-*e.first)
 		}
 		x.SeriesCount = *e.count
+	}
+	// Bytes are counted in 63 bits, and a row has about half a kilobyte.
+	ticks := (x.End - x.Start) / x.Interval
+	if ticks > 0 && x.Scale > maxHostTicks/ticks {
+		return x, request.Mistakef("--scale %d with %d ticks are more rows than can be counted; give a smaller --scale, a longer --interval or an earlier --end.",
+			x.Scale, ticks)
 	}
 	return x, nil
 }

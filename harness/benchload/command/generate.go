@@ -57,19 +57,27 @@ func generate(ctx context.Context, arguments []string, out, notes io.Writer) err
 	meter := newMeter(notes, *progress, dataset.Rows(generator))
 	defer meter.stop()
 	if *digest {
-		return writeDigest(out, generator, s, meter)
+		return writeDigest(ctx, out, generator, s, meter)
 	}
-	return copyStream(out, s, meter)
+	return copyStream(ctx, out, s, meter)
+}
+
+// interrupted tells that only a part was made, which must not pass for the whole.
+func interrupted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return errors.New("the generation was interrupted; what was written is not the whole dataset")
+	}
+	return nil
 }
 
 // copyStream writes all pieces. A reader that goes away ends the work quietly,
 // as it does for every Unix tool.
-func copyStream(out io.Writer, s *stream.Stream, meter *meter) error {
+func copyStream(ctx context.Context, out io.Writer, s *stream.Stream, meter *meter) error {
 	_, err := out.Write(s.Header())
 	for err == nil {
 		piece, more := s.Next()
 		if !more {
-			return nil
+			return interrupted(ctx)
 		}
 		_, err = out.Write(piece.Bytes)
 		meter.add(piece.Rows)
@@ -107,7 +115,7 @@ type digestLine struct {
 }
 
 // writeDigest prints one line about the bytes of all pieces.
-func writeDigest(out io.Writer, generator dataset.Generator, s *stream.Stream, meter *meter) error {
+func writeDigest(ctx context.Context, out io.Writer, generator dataset.Generator, s *stream.Stream, meter *meter) error {
 	extent := generator.Extent()
 	line := digestLine{
 		Generator: generator.Name(), Seed: extent.Seed, Scale: extent.Scale,
@@ -128,6 +136,9 @@ func writeDigest(out io.Writer, generator dataset.Generator, s *stream.Stream, m
 		line.Bytes += int64(len(piece.Bytes))
 		meter.add(piece.Rows)
 		s.Release(piece)
+	}
+	if err := interrupted(ctx); err != nil {
+		return err
 	}
 	line.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	census := dataset.Census(generator)

@@ -17,6 +17,7 @@ var columns = []string{"time_ns", "host", "value"}
 func Answers(ctx context.Context, queries []spec.Query, t target.Target, events *event.Writer) (asked, failed int64, err error) {
 	client := t.Client()
 	defer client.Close()
+	defer context.AfterFunc(ctx, client.Interrupt)()
 	unreachable := 0
 	for _, query := range queries {
 		if ctx.Err() != nil {

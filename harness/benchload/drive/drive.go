@@ -68,11 +68,13 @@ func closed(ctx context.Context, t target.Target, run *measure.Run, workers int,
 
 // each runs a step on every worker until it says that there is no more to do.
 func each(ctx context.Context, t target.Target, run *measure.Run, workers int, step func(*asker) bool) {
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var done sync.WaitGroup
 	for i := range workers {
 		a := &asker{client: t.Client(), recorder: run.Recorder(i), ctx: ctx, stop: cancel}
+		defer context.AfterFunc(outer, a.client.Interrupt)()
 		done.Add(1)
 		go func() {
 			defer done.Done()

@@ -55,6 +55,7 @@ var errStopped = errors.New("the load was ended")
 
 // Run loads until the source is empty.
 func Run(ctx context.Context, source Source, t target.Target, run *measure.Run, options Options) Result {
+	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, source.Stop)()
@@ -65,6 +66,9 @@ func Run(ctx context.Context, source Source, t target.Target, run *measure.Run, 
 			options: options, source: source, client: t.Client(), recorder: run.Recorder(i),
 			stop: func() { cancel(errStopped) },
 		}
+		// A user who stops the load does not wait for a server; a load that ends
+		// itself lets the other batches be acknowledged.
+		defer context.AfterFunc(outer, w.client.Interrupt)()
 		workers.Add(1)
 		go func() {
 			defer workers.Done()

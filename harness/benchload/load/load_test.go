@@ -233,6 +233,37 @@ func TestAServerThatResetsOrIsGoneEndsTheLoad(t *testing.T) {
 	}
 }
 
+func TestAnInterruptDoesNotWaitForTheServer(t *testing.T) {
+	begun := make(chan struct{}, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		begun <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	address, _ := wire.ParseAddress(server.URL)
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("a x=1 1\n"), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := load.NewFile(path, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	run := measure.NewRun(event.NewWriter(io.Discard), "write", 1, false)
+	run.Start()
+	// With the timeout of an hour, only the interrupt can end it.
+	result := load.Run(ctx, source, influx.New(address, "db", time.Hour), run, load.Options{Workers: 1, Retries: 3, Pause: time.Hour})
+	if summary := run.Stop(); !result.Ended || summary.Rows != 0 || summary.RowsRefused != 10 {
+		t.Errorf("ended: %v, the summary is %+v", result.Ended, summary)
+	}
+}
+
 func TestAMissingLineEndIsARowToo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")
 	if err := os.WriteFile(path, []byte("a x=1 1\nb x=1 1\nc x=1 1"), 0o600); err != nil {

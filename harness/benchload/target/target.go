@@ -73,6 +73,8 @@ type Client interface {
 	Write(batch Batch) error
 	// Query asks and reads the whole answer. A failure in it is a *Failure.
 	Query(text []byte) (Answer, error)
+	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
+	Interrupt()
 	// Close hangs up.
 	Close()
 }

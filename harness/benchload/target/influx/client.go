@@ -88,5 +88,8 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 	return answer, nil
 }
 
+// Interrupt ends a waiting operation.
+func (c *client) Interrupt() { c.conn.Interrupt() }
+
 // Close hangs up.
 func (c *client) Close() { c.conn.Close() }

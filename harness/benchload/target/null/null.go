@@ -33,4 +33,6 @@ func (client) Write(target.Batch) error { return nil }
 
 func (client) Query([]byte) (target.Answer, error) { return target.Answer{Done: time.Now()}, nil }
 
+func (client) Interrupt() {}
+
 func (client) Close() {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,11 @@ type Conn struct {
 	head    []byte
 	body    []byte
 	used    bool // an answer came over the present connection already
+
+	// lock guards what Interrupt needs from another goroutine.
+	lock        sync.Mutex
+	waiting     net.Conn
+	interrupted bool
 }
 
 // NewConn prepares a connection; it is opened by the first request.
@@ -84,11 +90,33 @@ func (c *Conn) attempt(method, path, headers string, body []byte) (Response, err
 	return response, nil
 }
 
+// errInterrupted is how requests end after Interrupt.
+var errInterrupted = errors.New("the client was interrupted")
+
+// Interrupt ends a waiting request and all later ones. Unlike all else, it may be
+// called by any goroutine.
+func (c *Conn) Interrupt() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.interrupted = true
+	if c.waiting != nil {
+		_ = c.waiting.Close()
+	}
+}
+
 // open connects.
 func (c *Conn) open() error {
 	raw, err := c.address.dial(c.timeout)
 	if err != nil {
 		return err
+	}
+	c.lock.Lock()
+	c.waiting = raw
+	stopped := c.interrupted
+	c.lock.Unlock()
+	if stopped {
+		_ = raw.Close()
+		return errInterrupted
 	}
 	c.raw, c.used = raw, false
 	if c.reader == nil {
@@ -130,6 +158,9 @@ func (c *Conn) Close() {
 	if c.raw != nil {
 		_ = c.raw.Close()
 		c.raw = nil
+		c.lock.Lock()
+		c.waiting = nil
+		c.lock.Unlock()
 	}
 }
 
