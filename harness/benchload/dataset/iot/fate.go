@@ -72,10 +72,12 @@ func (f fate) noField(fields int) int8 {
 	return -1
 }
 
-// noTag is the tag that the row lacks, or -1.
+// noTag is the tag that the row lacks, or -1; never the name.
 func (f fate) noTag() int8 {
 	if draw := f & 0xFFFF; draw < tagOdds {
-		return int8(draw * fate(len(tags)) / tagOdds)
+		if tag := int8(draw * fate(len(tags)) / tagOdds); tag > 0 {
+			return tag
+		}
 	}
 	return -1
 }

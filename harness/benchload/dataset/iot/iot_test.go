@@ -56,10 +56,10 @@ func TestGoldenDigests(t *testing.T) {
 		trucks, ticks int64
 		digest        string
 	}{
-		{1, 500, "2dd4bc095d3f4cc66833a561ca581330c81e2f21cd49c6d324886e6a36178ce5"},
-		{10, 300, "3cadd252f1ea580b7c56532460c053e3a303ecb080274d9806af79d34623be07"},
-		{100, 100, "4d3b1e8704819d638c66955221ac7efdb20af2e65972797d8a2ea87d08acc7f0"},
-		{3000, 3, "56b0b16cb5b7a91345595b3195f20c1825fcc02cce04ab232086ecba4581c6d4"},
+		{1, 500, "28a195fb6eb5f1ca478a58bcea896f185d183d685de4fda4b3a7e37941f4eb3e"},
+		{10, 300, "a3ee7dd87135e866df5a83264d751f9a090cd6a8152d3b5e0ecd23ac5925b6d8"},
+		{100, 100, "c9329d161ea825fc14253a1de93d0aa67ed6f839319c6c7db31ef1e85cc57c38"},
+		{3000, 3, "470cfc23b884fcd66371aa57065af48e71579988145c26f701a832c22667b104"},
 	} {
 		sum := sha256.Sum256(read(t, extent(c.trucks, c.ticks), stream.Options{}))
 		if got := hex.EncodeToString(sum[:]); got != c.digest {

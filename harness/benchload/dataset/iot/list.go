@@ -72,7 +72,7 @@ func (g *IoT) List(block *dataset.Block) {
 				}
 				rows = append(rows, dataset.Row{
 					Tick: int32(t), Series: int32(s), At: int32(cell * block.Width),
-					Table: uint8(i), NoField: fate.noField(len(c.columns)), NoTag: fate.noTag(),
+					Table: uint8(i), NoField: fate.noField(len(c.columns)), NoTag: g.noTag(fate, tick, c.id, block.Series+int64(s)),
 				})
 			}
 			upTo(uint64(cell+1) << cellBits)
@@ -127,7 +127,7 @@ func (g *IoT) gather(d *draft, block *dataset.Block) {
 						uint64(tick-oldest)<<tickBits | uint64(c.id),
 					row: dataset.Row{
 						Tick: int32(tick - block.Tick), Series: int32(s), At: g.valuesOf(d, block, c, truck, tick),
-						Table: uint8(i), NoField: fate.noField(len(c.columns)), NoTag: fate.noTag(),
+						Table: uint8(i), NoField: fate.noField(len(c.columns)), NoTag: g.noTag(fate, tick, c.id, truck),
 					},
 				})
 			}

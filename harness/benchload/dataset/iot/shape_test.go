@@ -225,6 +225,25 @@ func TestValuesBehave(t *testing.T) {
 	near(t, "velocities at a border", float64(border)/all, 0.082, 0.35) // of the use case: 67706 + 56505 of 1.5 M
 }
 
+// A server keeps as many rows as there are.
+func TestNoTwoRowsAreOfOneSeriesAndTime(t *testing.T) {
+	nameless := 0
+	rows := bytes.Split(bytes.TrimSpace(read(t, extent(5*laneTrucks, 60), stream.Options{})), []byte("\n"))
+	seen := make(map[string]bool, len(rows))
+	for _, row := range rows {
+		head, rest, _ := bytes.Cut(row, []byte(" "))
+		key := string(head) + string(rest[bytes.IndexByte(rest, ' '):])
+		if seen[key] {
+			t.Fatalf("%s occurs twice", key)
+		}
+		seen[key] = true
+		if !bytes.Contains(head, []byte(",name=")) {
+			nameless++
+		}
+	}
+	near(t, "rows without the name", float64(nameless)/float64(len(rows)), 0.0018, 0.1)
+}
+
 func TestChance(t *testing.T) {
 	ones := 0
 	for word := range uint64(20000) {

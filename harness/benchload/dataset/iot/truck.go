@@ -15,6 +15,7 @@ const (
 	streamLoads
 	streamMissing
 	streamFates
+	streamNames
 )
 
 // tags are the tags of both tables.
@@ -33,7 +34,12 @@ func appendTag(text []byte, seed uint64, series int64, tag int) []byte {
 	if tag == 0 {
 		return strconv.AppendInt(append(text, "truck_"...), series, 10)
 	}
+	return append(text, choice(seed, series, tag)...)
+}
+
+// choice is a tag of a truck that is not its name.
+func choice(seed uint64, series int64, tag int) string {
 	from := choices[tag-1]
 	key := walk.Key(seed, uint64(series), streamTags)
-	return append(text, from[walk.Below(key, uint64(tag), uint64(len(from)))]...)
+	return from[walk.Below(key, uint64(tag), uint64(len(from)))]
 }
