@@ -6,13 +6,45 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from benchbook.declare.blob import BlobParameters
 from benchbook.declare.devops import DevopsParameters
-from benchbook.declare.model import Model, Name, Text
+from benchbook.declare.iot import IotParameters
+from benchbook.declare.kline import KlineParameters
+from benchbook.declare.model import Model, Name, Positive, Text
 from benchbook.declare.toml import check
 from benchbook.errors import nearest
 
-GENERATORS: dict[str, type[DevopsParameters]] = {"devops": DevopsParameters}
+Parameters = DevopsParameters | IotParameters | KlineParameters | BlobParameters
+
+GENERATORS: dict[str, type[Parameters]] = {
+    "devops": DevopsParameters,
+    "iot": IotParameters,
+    "kline": KlineParameters,
+    "blob": BlobParameters,
+}
 """Parameter model of each generator of benchload; a new generator adds one entry."""
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A SHA-256 in lower-case hexadecimal digits."""
+
+
+class Extract(Model):
+    """What is known of the bytes of some rows, in line protocol."""
+
+    rows: Positive
+    bytes: Positive
+    values: Positive | None = None
+    """Field values in all rows."""
+    sha256: Digest
+
+
+class Published(Extract):
+    """The file that a publication used: what the program that it names makes, not what our generator makes."""
+
+    source: Text
+    """Program and arguments that make it."""
+    first: Extract | None = None
+    """Its first rows, to check a file without reading all of it."""
 
 
 class Dataset(Model):
@@ -25,6 +57,8 @@ class Dataset(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     parameters: dict[str, Any]
     """Parameters of the generator; a profile or a factor may replace some of them."""
+    published: Published | None = None
+    """The file that this dataset stands for; its bytes differ from ours, its shape does not."""
     float_tolerance: Annotated[float, Field(ge=0, le=1)] = 1e-9
     """Largest relative difference at which two floats of an answer count as equal."""
 
@@ -39,7 +73,7 @@ class Dataset(Model):
         self.typed()
         return self
 
-    def typed(self) -> DevopsParameters:
+    def typed(self) -> Parameters:
         """Return the parameters checked by the generator's own model."""
         return check(self.parameters, GENERATORS[self.generator], "[parameters]")
 
