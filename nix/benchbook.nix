@@ -19,7 +19,7 @@ in rec {
   inherit systems;
 
   # Nix knows no revision where inputs are overridden or files changed; then nix/with-stand-in or rerun may tell it.
-  revision = self.rev or self.dirtyRev or "''${BENCHBOOK_NIX_REVISION:-unknown}";
+  revision = self.rev or self.dirtyRev or "\${BENCHBOOK_NIX_REVISION:-unknown}";
 
   # What the harness reads from its environment, the same for every command of the flake.
   environment = ''

@@ -16,6 +16,7 @@
         builder = host.bash;
         args = ["-euo" "pipefail" "-c" "eval \"$script\""];
         PATH = searchPath nativeBuildInputs;
+        outputs = ["out"]; # `nix develop` reads it
       })
     // {inherit name;};
   searchPath = packages: builtins.concatStringsSep ":" (map (one: "${one}/bin") packages ++ [host.path]);

@@ -1,0 +1,81 @@
+"""The files that pin things agree with each other; no Nix is needed to see that."""
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+NIX = ROOT / "nix"
+
+
+def toml(path):
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def surface():
+    return toml(NIX / "surface.toml")
+
+
+@pytest.mark.parametrize("name", ["go.mod", "go.sum"])
+def test_the_vendor_hash_was_made_for_these_go_files(name):
+    stated = toml(NIX / "vendor-hash.toml")[name]
+    true = hashlib.sha256((ROOT / "harness" / "benchload" / name).read_bytes()).hexdigest()
+    assert stated == true, f"harness/benchload/{name} changed: run nix/vendor-hash and commit what it writes"
+
+
+def test_hdrhistogram_has_the_version_and_a_hash_of_the_lock():
+    text = (NIX / "hdrhistogram.nix").read_text(encoding="utf-8")
+    version = re.search(r'version = "(.+?)"', text).group(1)
+    digest = base64.b64decode(re.search(r'hash = "sha256-(.+?)"', text).group(1)).hex()
+    lock = (ROOT / "harness" / "requirements.lock").read_text(encoding="utf-8")
+    pinned = re.search(
+        rf"^hdrhistogram=={re.escape(version)} (?:.*\n)(?: +--hash=.*\n?)+", lock, re.MULTILINE
+    )
+    assert pinned, f"requirements.lock has another hdrhistogram than {version}"
+    assert f"sha256:{digest}" in pinned.group(0)
+
+
+def test_every_package_that_the_harness_needs_is_on_the_surface(surface):
+    project = toml(ROOT / "harness" / "pyproject.toml")["project"]
+    names = {re.match(r"[A-Za-z0-9-]+", one).group(0) for one in project["dependencies"]}
+    assert names - {"hdrhistogram"} <= set(surface["python"])
+
+
+def test_every_system_of_nixpkgs_is_on_the_surface(surface):
+    for path in sorted((ROOT / "systems").glob("*.toml")):
+        source = toml(path)["source"].get("nix")
+        if source:
+            assert source["attribute"] in surface[source["pin"]], f"{path.name}: add it to nix/surface.toml"
+
+
+def test_the_surface_has_nothing_that_is_not_used(surface):
+    files = [ROOT / "flake.nix", *NIX.glob("*.nix")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    used = set(re.findall(r"\b(?:pkgs|lib|packages)\.([a-zA-Z][\w-]*)", text))
+    declared = {re.match(r"[A-Za-z0-9-]+", one).group(0) for one in _requirements()}
+    taken_by_nix_develop = {"bashInteractive"}
+    assert set(surface["modern"]) - taken_by_nix_develop <= used
+    assert set(surface["lib"]) <= used
+    assert set(surface["python"]) <= used | declared
+
+
+def _requirements():
+    project = toml(ROOT / "harness" / "pyproject.toml")
+    return [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+
+
+def test_the_lock_pins_what_the_flake_asks_for():
+    nodes = json.loads((ROOT / "flake.lock").read_text(encoding="utf-8"))["nodes"]
+    flake = (ROOT / "flake.nix").read_text(encoding="utf-8")
+    for name, owner, repo, ref in re.findall(r'([\w-]+)\.url = "github:(\w+)/(\w+)/([\w.-]+)"', flake):
+        node = nodes[name]
+        assert node["original"] == {"type": "github", "owner": owner, "repo": repo, "ref": ref}
+        assert len(node["locked"]["rev"]) == 40
+        assert node["locked"]["narHash"].startswith("sha256-")
+    assert set(nodes["root"]["inputs"]) == {"nixpkgs", "nixpkgs-historic"}
