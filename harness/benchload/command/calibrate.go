@@ -54,8 +54,8 @@ func calibrate(ctx context.Context, arguments []string, out, notes io.Writer) er
 	events := event.NewWriter(out)
 	err = loading{
 		kind:   kind,
-		extent: extent, target: system, batchRows: *batch, workload: "calibrate-load",
-		options: load.Options{Workers: int(*workers), Gzip: *zip, Retries: 0, Pause: time.Millisecond},
+		extent: extent, target: system, batchRows: *batch, workload: "calibrate-load", gzip: *zip,
+		options: load.Options{Workers: int(*workers), Retries: 0, Pause: time.Millisecond},
 	}.run(ctx, events)
 	if err != nil || *path == "" {
 		return err

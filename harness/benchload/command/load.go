@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 
 	"benchbook/benchload/dataset"
@@ -22,6 +23,7 @@ type loading struct {
 	extent    dataset.Extent
 	target    target.Target
 	options   load.Options
+	gzip      bool
 	batchRows int64
 	file      string
 	append    bool
@@ -68,9 +70,9 @@ func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) erro
 	return loading{
 		kind:   kind,
 		extent: extent.Client(*clientIndex, *clientCount), target: system, batchRows: *batch, file: *file,
-		append: *appendTo || *clientIndex > 0, workload: "load",
+		append: *appendTo || *clientIndex > 0, workload: "load", gzip: *zip,
 		options: load.Options{
-			Workers: int(*workers), Gzip: *zip, Retries: int(*retries),
+			Workers: int(*workers), Retries: int(*retries),
 			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
 		},
 	}.run(ctx, event.NewWriter(out))
@@ -86,7 +88,11 @@ func (l loading) source() (load.Source, error) {
 		return file, nil
 	}
 	generator := newGenerator(l.kind, l.extent)
-	s := stream.New(generator, format.NewInflux(generator), stream.Options{PieceRows: l.batchRows, Readers: l.options.Workers})
+	readers := l.options.Workers
+	if l.gzip {
+		readers = runtime.GOMAXPROCS(0) // the packers, which give rows back before they are sent
+	}
+	s := stream.New(generator, format.NewInflux(generator), stream.Options{PieceRows: l.batchRows, Readers: readers})
 	return load.NewGenerated(s, dataset.Rows(generator)), nil
 }
 
@@ -96,10 +102,13 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 	if err != nil {
 		return err
 	}
+	if l.gzip {
+		source = load.NewPacked(source, l.options.Workers)
+	}
 	defer source.Stop()
 	events.Start(event.Start{
 		Workload: l.workload, TimeUnixNS: time.Now().UnixNano(), Target: l.target.Name(), Workers: l.options.Workers,
-		BatchRows: l.batchRows, Rows: source.Rows(), Gzip: l.options.Gzip, Program: "benchload " + Version,
+		BatchRows: l.batchRows, Rows: source.Rows(), Gzip: l.gzip, Program: "benchload " + Version,
 	})
 	if failure := l.refuseData(); failure != nil {
 		events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})

@@ -57,7 +57,7 @@ func (f *File) Next() (Batch, bool) {
 		rows++
 	}
 	f.at += end
-	return Batch{Rows: rows, Bytes: rest[:end]}, true
+	return Batch{Rows: rows, Size: int64(end), Bytes: rest[:end]}, true
 }
 
 // Release has nothing to give back.

@@ -19,7 +19,7 @@ func (g *Generated) Next() (Batch, bool) {
 	if !more {
 		return Batch{}, false
 	}
-	return Batch{Rows: piece.Rows, Values: piece.Values, Bytes: piece.Bytes, piece: piece}, true
+	return Batch{Rows: piece.Rows, Values: piece.Values, Size: int64(len(piece.Bytes)), Bytes: piece.Bytes, piece: piece}, true
 }
 
 // Release gives the memory of a batch back.

@@ -15,7 +15,6 @@ import (
 // Options of a load.
 type Options struct {
 	Workers   int
-	Gzip      bool
 	Retries   int           // of one batch
 	Pause     time.Duration // before the first retry; doubled for each more
 	KeepGoing bool          // go on after rows were refused
@@ -25,8 +24,10 @@ type Options struct {
 type Batch struct {
 	Rows   int64
 	Values int64
-	Bytes  []byte
-	piece  any // what the source wants back
+	Size   int64  // in bytes, before compression
+	Bytes  []byte // as they are sent
+	Gzip   bool   // they are compressed
+	piece  any    // what the source wants back
 }
 
 // Source gives batches to many goroutines.

@@ -38,14 +38,14 @@ type outcome struct {
 }
 
 // loaded loads a file of rows into a server.
-func loaded(t *testing.T, handler http.HandlerFunc, change func(*load.Options)) outcome {
+func loaded(t *testing.T, handler http.HandlerFunc, change func(*load.Options, *bool)) outcome {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return loadedAt(t, server.URL, change)
 }
 
-func loadedAt(t *testing.T, url string, change func(*load.Options)) outcome {
+func loadedAt(t *testing.T, url string, change func(*load.Options, *bool)) outcome {
 	t.Helper()
 	var text bytes.Buffer
 	for i := range rows {
@@ -64,12 +64,17 @@ func loadedAt(t *testing.T, url string, change func(*load.Options)) outcome {
 		t.Fatal(err)
 	}
 	options := load.Options{Workers: 2, Retries: 5, Pause: time.Millisecond}
-	change(&options)
+	zip := false
+	change(&options, &zip)
+	var batches load.Source = source
+	if zip {
+		batches = load.NewPacked(source, options.Workers)
+	}
 	var out bytes.Buffer
 	run := measure.NewRun(event.NewWriter(&out), "write", options.Workers, false)
 	run.Start()
 	begun := time.Now()
-	o := outcome{result: load.Run(context.Background(), source, influx.New(address, "db", 100*time.Millisecond), run, options)}
+	o := outcome{result: load.Run(context.Background(), batches, influx.New(address, "db", 100*time.Millisecond), run, options)}
 	o.took = time.Since(begun)
 	o.summary = run.Stop()
 	for _, line := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
@@ -93,9 +98,9 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
-func asIs(*load.Options) {}
+func asIs(*load.Options, *bool) {}
 
-func keepGoing(o *load.Options) { o.KeepGoing = true }
+func keepGoing(o *load.Options, _ *bool) { o.KeepGoing = true }
 
 func TestAllRowsArriveOnce(t *testing.T) {
 	for _, zip := range []bool{false, true} {
@@ -112,7 +117,7 @@ func TestAllRowsArriveOnce(t *testing.T) {
 			text, _ := io.ReadAll(body)
 			received.Add(int64(bytes.Count(text, []byte("\n"))))
 			w.WriteHeader(204)
-		}, func(o *load.Options) { o.Gzip = zip })
+		}, func(_ *load.Options, on *bool) { *on = zip })
 		if received.Load() != rows || o.summary.Rows != rows || o.summary.Operations != rows/batch || o.summary.Errors != 0 {
 			t.Errorf("%d rows arrived, summary %+v", received.Load(), o.summary)
 		}
@@ -135,6 +140,13 @@ func TestAServerThatRefusesIsNotLoaded(t *testing.T) {
 
 func TestWithoutKeepGoingTheFirstRefusalEndsTheLoad(t *testing.T) {
 	o := loaded(t, answer(400, `{"error":"no"}`), asIs)
+	if !o.result.Ended || o.summary.Errors > 2 {
+		t.Errorf("ended: %v, after %d errors", o.result.Ended, o.summary.Errors)
+	}
+}
+
+func TestACompressedLoadEndsToo(t *testing.T) {
+	o := loaded(t, answer(400, `{"error":"no"}`), func(_ *load.Options, zip *bool) { *zip = true })
 	if !o.result.Ended || o.summary.Errors > 2 {
 		t.Errorf("ended: %v, after %d errors", o.result.Ended, o.summary.Errors)
 	}
@@ -201,7 +213,7 @@ func TestAServerThatIsBrokenForAWhileIsLoadedWithRetries(t *testing.T) {
 }
 
 func TestAServerThatStaysBrokenIsGivenUp(t *testing.T) {
-	o := loaded(t, answer(500, `{"error":"engine is closed"}`), func(o *load.Options) { o.Retries = 3; o.Workers = 1 })
+	o := loaded(t, answer(500, `{"error":"engine is closed"}`), func(o *load.Options, _ *bool) { o.Retries = 3; o.Workers = 1 })
 	if o.summary.Rows != 0 || o.summary.Retries != 3 || o.summary.RowsRefused != batch || !o.result.Ended ||
 		len(o.errors) != 1 || o.errors[0].Kind != "server" {
 		t.Errorf("the summary is %+v, errors %+v", o.summary, o.errors)

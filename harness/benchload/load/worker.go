@@ -15,7 +15,6 @@ type worker struct {
 	client   target.Client
 	recorder *measure.Recorder
 	stop     func() // ends the whole load
-	packer   packer
 }
 
 // work sends until there is nothing left, and gives the time it waited for batches.
@@ -38,17 +37,13 @@ func (w *worker) work(ctx context.Context) time.Duration {
 // send sends one batch until it is acknowledged or given up. The latency is that
 // of the attempt that was acknowledged; pauses are not a service of the server.
 func (w *worker) send(ctx context.Context, batch Batch) {
-	body := batch.Bytes
-	if w.options.Gzip {
-		body = w.packer.pack(body)
-	}
-	request := target.Batch{Rows: batch.Rows, Bytes: body, Gzip: w.options.Gzip}
+	request := target.Batch{Rows: batch.Rows, Bytes: batch.Bytes, Gzip: batch.Gzip}
 	for attempt := 0; ; attempt++ {
 		begun := time.Now()
 		failure := target.AsFailure(w.client.Write(request))
 		service := time.Since(begun)
 		counts := measure.Counts{
-			Rows: batch.Rows, Values: batch.Values, Bytes: int64(len(batch.Bytes)), WireBytes: int64(len(body)),
+			Rows: batch.Rows, Values: batch.Values, Bytes: batch.Size, WireBytes: int64(len(batch.Bytes)),
 		}
 		if failure == nil {
 			w.recorder.Done(counts, int64(service), 0)
