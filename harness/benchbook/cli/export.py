@@ -16,15 +16,43 @@ def command(
         Path | None, typer.Option("--output", metavar="DIR", help="Folder to write; default ./RUN-export.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that exists.")] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Keep names of user and host, and paths, as they are.")
+    ] = False,
+    publish: Annotated[
+        bool,
+        typer.Option(
+            "--publish", help="Write reports/data/EXPERIMENT instead, from which `bench site` renders."
+        ),
+    ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
-    """Export a run: Parquet of every table, plan, declarations, report, and a manifest of digests."""
+    """Export a run as a research object: RO-Crate metadata, Parquet, trials, configurations, logs, report."""
+    from benchbook.declare.catalogue import root
     from benchbook.record import export
-    from benchbook.record.catch_up import catch_up
     from benchbook.record.runs import resolve
+    from benchbook.report.render import report
 
     run_id = resolve(results, run)
-    catch_up(results)
+    if publish:
+        from benchbook.errors import RequestError
+        from benchbook.site import publish as publishing
+
+        if private or output:
+            raise RequestError(
+                "--publish writes into reports/data and always takes private names out.",
+                "Leave out --private and --output.",
+            )
+        print(publishing.run(results, run_id, root() / "reports" / "data"))
+        return
     folder = output or Path(f"{run_id}-export")
-    export.run(results, run_id, folder, overwrite=overwrite)
+    reports = root() / "reports"
+    export.run(
+        results,
+        run_id,
+        folder,
+        overwrite=overwrite,
+        private=private,
+        render=lambda stage, name: report(stage, name, reports),
+    )
     print(folder)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from benchbook.cli import options
 
 
-def command(run: options.Run = "latest", results: options.Results = options.DEFAULT_RESULTS) -> None:
+def command(
+    run: options.Run = "latest",
+    to: Annotated[
+        str, typer.Option("--to", metavar="FORMAT", help="html, pdf (needs Quarto), or ipynb.")
+    ] = "html",
+    results: options.Results = options.DEFAULT_RESULTS,
+) -> None:
     """Render the report of a run (the latest by default) and print its path."""
     from benchbook.declare.catalogue import root
     from benchbook.record.catch_up import catch_up
@@ -14,4 +24,4 @@ def command(run: options.Run = "latest", results: options.Results = options.DEFA
 
     run_id = resolve(results, run)
     catch_up(results)
-    print(report(results, run_id, root() / "reports"))
+    print(report(results, run_id, root() / "reports", to))

@@ -1,34 +1,53 @@
-"""Copy one run out of a results folder: its tables as Parquet, its declarations, a digest of every file."""
+"""Copy one run out of a results folder as a research object: everything that rebuilds it, and what describes it.
+
+An export holds the run's own files (plan, facts, declarations, query sets, trials with their configuration and
+logs), the same as Parquet tables, the report, the environment, RO-Crate metadata and a digest of every file.
+"""
 
 # ruff: noqa: S608 - names of tables come from record.tables, paths are quoted
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchbook.errors import RequestError
-from benchbook.record import database, folder, runs
+from benchbook.errors import BenchbookError, RequestError
+from benchbook.record import crate, database, folder, ingest, manifest, runs
 from benchbook.record.ddl import literal
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import SCHEMA_VERSION, TABLES, Table
+from benchbook.record.private import Scrubber, scrubber
+from benchbook.record.tables import TABLES, Table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MANIFEST = "manifest.json"
-_COPIED = (folder.RUN_FILE, folder.PLAN_FILE, "queries", "declared")
+MANIFEST = manifest.FILE
+COPIED = (folder.RUN_FILE, folder.PLAN_FILE, "queries", "declared", folder.TRIALS_FOLDER)
+"""The parts of a run folder that an import needs; the rest of an export is made from them."""
+ENVIRONMENT = "environment.json"
+Render = Callable[[Path, str], Path]
+"""Renders the report of a run: results folder and run_id to the path of the file."""
 
 
-def run(results: Path, run_id: str, output: Path, *, overwrite: bool = False, say: Say = tell) -> Path:
-    """Write the tables, plan, declarations and reports of a run to the folder ``output``.
+def run(
+    results: Path,
+    run_id: str,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    private: bool = False,
+    render: Render | None = None,
+    say: Say = tell,
+) -> Path:
+    """Write the run to the folder ``output`` and return it. The folder appears whole or not at all.
 
-    Returns ``output``, where ``manifest.json`` has the bytes and sha256 of each file. The folder appears
-    whole or not at all.
+    Names of user and host and private paths are taken out, unless ``private``. ``render`` makes the report
+    from what is exported; without it there is none.
     Raises RequestError where the run does not exist, where ``output`` holds files and ``overwrite`` is
     not set or is not the folder of an export, or where it cannot be written.
     """
@@ -37,17 +56,101 @@ def run(results: Path, run_id: str, output: Path, *, overwrite: bool = False, sa
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
-        (beside / "tables").mkdir(parents=True)
-        with database.open(results, read_only=True, say=say) as connection:
-            rows = {table.name: _table(connection, table, found.run_id, beside) for table in TABLES}
-        _copy(found.path, beside)
-        folder.write_json(beside / MANIFEST, _manifest(found, beside, rows))
+        beside.mkdir(parents=True)
+        copy(found.path, beside, None if private else scrubber())
+        with staged(beside, found.run_id, say) as stage:
+            rows = tables(stage, found.run_id, beside / "tables")
+            if render:
+                _report(render, stage, found.run_id, beside, say)
+        facts = folder.read_object(beside / folder.RUN_FILE) if (beside / folder.RUN_FILE).exists() else {}
+        environment = {key: facts.get(key) for key in ("host", "controls", "provenance", "programs")}
+        folder.write_json(beside / ENVIRONMENT, environment)
+        crate.write(beside, found, facts, rows)
+        about = {"run_id": found.run_id, "experiment": found.experiment, "profile": found.profile}
+        manifest.write(beside, {**about, "scrubbed": not private, "rows": rows})
         _put(beside, output)
     except OSError as error:
         raise folder.cannot_write(output, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return output
+
+
+def copy(source: Path, target: Path, private: Scrubber | None) -> None:
+    """Copy what an import needs of a run folder; with a scrubber, every file through it."""
+    for name in COPIED:
+        for path in sorted((source / name).rglob("*")) if (source / name).is_dir() else [source / name]:
+            if path.is_symlink() or not path.is_file() or _in_the_making(path, source):
+                continue
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if private:
+                private.file(path, place)
+            else:
+                shutil.copyfile(path, place)
+
+
+def _in_the_making(path: Path, run: Path) -> bool:
+    """Say whether a file belongs to a trial that did not come to its end, or was kept aside."""
+    parts = path.relative_to(run).parts
+    return parts[0] == folder.TRIALS_FOLDER and not (run.joinpath(*parts[:2]) / folder.TRIAL_FILE).is_file()
+
+
+@contextlib.contextmanager
+def staged(copied: Path, run_id: str, say: Say = tell) -> Iterator[Path]:
+    """Give a results folder that holds the copied run alone, with its database, for the length of a block."""
+    with tempfile.TemporaryDirectory(prefix="benchbook-export-") as scratch:
+        stage = Path(scratch)
+        (stage / "runs").mkdir()
+        (stage / "runs" / run_id).symlink_to(copied.resolve(), target_is_directory=True)
+        ingest.run(stage, stage / "runs" / run_id, say)
+        yield stage
+
+
+def tables(results: Path, run_id: str, output: Path) -> dict[str, int]:
+    """Write every table's rows of a run as Parquet; return table → rows."""
+    output.mkdir(parents=True, exist_ok=True)
+    with database.open(results, read_only=True) as connection:
+        return {table.name: _table(connection, table, run_id, output) for table in TABLES}
+
+
+def _table(connection: DuckDBPyConnection, table: Table, run_id: str, output: Path) -> int:
+    return parquet(
+        connection, f"SELECT * FROM {table.name} {of_run(table, run_id)}", output / f"{table.name}.parquet"
+    )
+
+
+def of_run(table: Table, run_id: str) -> str:
+    """Return the condition that chooses the rows of one run from a table."""
+    columns = {column.name for column in table.columns}
+    if "run_id" in columns:
+        return f"WHERE run_id = {literal(run_id)}"
+    if "trial_id" in columns:
+        return f"WHERE trial_id IN (SELECT trial_id FROM trials WHERE run_id = {literal(run_id)})"
+    return ""
+
+
+def parquet(connection: DuckDBPyConnection, select: str, path: Path) -> int:
+    """Write rows as Parquet, ordered, so that the same rows give the same bytes; return how many.
+
+    Long texts that repeat (answers, of which all trials of a system give the same) are stored once.
+    """
+    written = connection.execute(
+        f"COPY (SELECT * FROM ({select}) ORDER BY ALL) TO {literal(str(path))} (FORMAT parquet,"
+        " COMPRESSION zstd, COMPRESSION_LEVEL 9, DICTIONARY_SIZE_LIMIT 100000,"
+        " STRING_DICTIONARY_PAGE_SIZE_LIMIT 67108864)"
+    ).fetchone()
+    return int(written[0]) if written else 0
+
+
+def _report(render: Render, stage: Path, run_id: str, output: Path, say: Say) -> None:
+    try:
+        made = render(stage, run_id)
+    except BenchbookError as error:
+        say(f"The export has no report: {error}")
+        return
+    if made.resolve().parent != output.resolve():
+        shutil.copyfile(made, output / made.name)
 
 
 def _may_write(output: Path, overwrite: bool) -> None:
@@ -60,53 +163,6 @@ def _may_write(output: Path, overwrite: bool) -> None:
             f"{output} holds files and no {MANIFEST}, so it is no earlier export and is not overwritten.",
             "Name another folder.",
         )
-
-
-def _table(connection: DuckDBPyConnection, table: Table, run_id: str, output: Path) -> int:
-    """Write the rows of one run as Parquet, ordered, so that the same rows give the same file."""
-    columns = {column.name for column in table.columns}
-    if "run_id" in columns:
-        condition = f"WHERE run_id = {literal(run_id)}"
-    elif "trial_id" in columns:
-        condition = f"WHERE trial_id IN (SELECT trial_id FROM trials WHERE run_id = {literal(run_id)})"
-    else:
-        condition = ""
-    path = output / "tables" / f"{table.name}.parquet"
-    written = connection.execute(
-        f"COPY (SELECT * FROM {table.name} {condition} ORDER BY ALL)"
-        f" TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"
-    ).fetchone()
-    return int(written[0]) if written else 0
-
-
-def _copy(source: Path, output: Path) -> None:
-    for name in _COPIED:
-        if (source / name).is_dir():
-            shutil.copytree(source / name, output / name)
-        elif (source / name).is_file():
-            shutil.copyfile(source / name, output / name)
-    for report in sorted(source.glob("report*")):
-        if report.is_dir():
-            shutil.copytree(report, output / report.name)
-        else:
-            shutil.copyfile(report, output / report.name)
-
-
-def _manifest(found: runs.Run, output: Path, rows: dict[str, int]) -> dict[str, Any]:
-    files = []
-    for path in sorted(path for path in output.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        name = path.relative_to(output).as_posix()
-        files.append({"file": name, "bytes": path.stat().st_size, "sha256": digest})
-    return {
-        "schema": SCHEMA_VERSION,
-        "run_id": found.run_id,
-        "experiment": found.experiment,
-        "profile": found.profile,
-        "rows": rows,
-        "files": files,
-    }
 
 
 def _put(beside: Path, output: Path) -> None:

@@ -1,0 +1,123 @@
+"""What of a run leaves the machine: names of its user and host, and its folders, are taken out on the way.
+
+Scrubbed are: the user's and the host's name, absolute paths outside the system's own folders (their last part
+stays), the folder given with ``--results``, and the host in the address of a server that was given. What
+identifies a machine without naming it stays: its facts, and the digest that tells runs of one machine.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SYSTEM_FOLDERS = ("proc", "sys", "dev", "etc", "usr", "nix", "lib", "bin", "sbin", "boot")
+"""First parts of paths that are the same on many machines and name nobody."""
+PATH = re.compile(r"(?<![\w:/.~…<%\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*)")
+"""An absolute path of at least two parts; not the path of an address, nor a closing tag."""
+ADDRESS = re.compile(r"(\w+://)([^/\s:\"'@]+@)?([^/\s:\"']+)")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
+GENERIC = frozenset(
+    "root user admin nobody runner docker debian ubuntu linux nixos localhost server client machine host build "
+    "builder influxdb duckdb sqlite postgres postgresql mysql mariadb redis bench benchbook default system".split()
+)
+"""Names that tell nothing about anyone, and that are words of the results themselves."""
+SHORTEST = 3
+"""Letters of a name below which it cannot be told from other text."""
+
+
+@dataclass(frozen=True)
+class Scrubber:
+    """Takes private names out of texts; ``names`` are literal texts with what stands for each."""
+
+    names: tuple[tuple[str, str], ...] = ()
+
+    def text(self, text: str) -> str:
+        """Return ``text`` without private names and paths.
+
+        >>> Scrubber().text("started /home/ada/.cache/benchbook/influxd, read /proc/self/stat")
+        'started …/influxd, read /proc/self/stat'
+        >>> Scrubber((("ada", "USER"),)).text("ada, not adamant; http://example.org/a/b")
+        'USER, not adamant; http://example.org/a/b'
+        """
+        scrubbed = PATH.sub(_shortened, text)
+        for name, stands in self.names:
+            scrubbed = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", stands, scrubbed)
+        return scrubbed
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value with every text in it scrubbed, and the hosts of given servers taken out.
+
+        >>> Scrubber().value({"argv": ["run", "x", "--results", "../mine", "--profile", "quick"]})
+        {'argv': ['run', 'x', '--profile', 'quick']}
+        """
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(one) for one in value]
+        if isinstance(value, dict):
+            return {self.text(key): self._entry(key, one) for key, one in value.items()}
+        return value
+
+    def _entry(self, key: str, value: Any) -> Any:
+        if key == "argv" and isinstance(value, list):
+            return [self.text(_hostless(word)) for word in _without_results(map(str, value))]
+        if key == "url" and isinstance(value, str):
+            return self.text(_hostless(value))
+        return self.value(value)
+
+    def file(self, source: Path, target: Path) -> None:
+        """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are no text stay."""
+        content = source.read_bytes()
+        if source.suffix == ".json":
+            try:
+                value = self.value(json.loads(content))
+                target.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                return
+            except ValueError:
+                pass
+        written = content.decode("utf-8", "surrogateescape")
+        target.write_bytes(self.text(written).encode("utf-8", "surrogateescape"))
+
+
+def scrubber() -> Scrubber:
+    """Return the scrubber for this machine: it knows the names of its user and host."""
+    names = []
+    for name, stands in ((_user(), "USER"), (socket.gethostname(), "HOST"), (socket.getfqdn(), "HOST")):
+        if len(name) >= SHORTEST and name.lower() not in GENERIC:
+            names.append((name, stands))
+    return Scrubber(tuple(sorted(set(names), key=lambda pair: (-len(pair[0]), pair[0]))))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container whose user has no entry
+        return ""
+
+
+def _shortened(found: re.Match[str]) -> str:
+    first = found[1].split("/", 1)[0]
+    return found[0] if first in SYSTEM_FOLDERS else f"…/{found[2] or found[1].rstrip('/').rpartition('/')[2]}"
+
+
+def _hostless(text: str) -> str:
+    return ADDRESS.sub(
+        lambda found: found[0] if found[3] in LOOPBACK and not found[2] else f"{found[1]}HOST", text
+    )
+
+
+def _without_results(words: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    each = iter(words)
+    for word in each:
+        if word == "--results":
+            next(each, None)
+        elif not word.startswith("--results="):
+            kept.append(word)
+    return kept
