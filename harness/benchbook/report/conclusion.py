@@ -155,8 +155,8 @@ def findings(run: Run) -> Words:
     ]
     if not pairs:
         return missing("The list of findings", "no two systems were measured in the same blocks")
-    lines = [_finding(pair, _mixed(run, pair)) for pair in pairs]
-    if any(_mixed(run, pair) for pair in pairs):
+    lines = [_finding(pair, mixed(run, pair)) for pair in pairs]
+    if any(mixed(run, pair) for pair in pairs):
         lines.append(
             "Not ranked above: an embedded system against a server, whose numbers hold the transport "
             "between two processes as well."
@@ -164,7 +164,7 @@ def findings(run: Run) -> Words:
     return Words("\n".join(f"- {escape_markdown(line)}" for line in lines))
 
 
-def _mixed(run: Run, pair: Versus) -> bool:
+def mixed(run: Run, pair: Versus) -> bool:
     """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
     kinds = {cells_of.embedded(run, estimate.cell.system) for estimate in (pair.above, pair.below)}
     return len(kinds) > 1 and pair.above.unit != "B"

@@ -19,10 +19,11 @@ PLAIN_HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
 SECTION = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
 
-def render(document: Document, bundle: str) -> str:
+def render(document: Document, bundle: str, navigation: str = "", script: str = "") -> str:
     """Return the page of an executed document.
 
-    ``bundle`` is the code that draws charts, carried once, and only where there is a chart.
+    ``bundle`` is the code that draws charts, carried once, and only where there is a chart. A page of a site has
+    ``navigation`` on top and takes the code from the file ``script`` beside it instead.
     """
     from nbconvert import HTMLExporter
     from nbconvert.exporters.templateexporter import TemplateExporter
@@ -42,8 +43,11 @@ def render(document: Document, bundle: str) -> str:
         "lang": document.lang,
         "style": part("page.css") + part("figures.css"),
         "contents_mark": CONTENTS_MARK,
+        "navigation": navigation,
     }
-    if has_figure(document):
+    if has_figure(document) and script:
+        page |= {"source": script}
+    elif has_figure(document):
         page |= {"bundle": bundle, "script": part("charts.js")}
     # HTMLExporter's own method parses the finished page once more, drawings and all, only to add attributes
     # that the template has already written.
