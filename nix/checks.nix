@@ -29,6 +29,7 @@ in {
     doCheck = true;
   };
   declarations = pkgs.runCommand "declarations" {nativeBuildInputs = [benchbook.command];} ''
+    export HOME=$TMPDIR
     for kind in experiments systems datasets storage; do
       benchbook list "$kind" --json >/dev/null
     done

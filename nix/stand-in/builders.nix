@@ -17,6 +17,7 @@
         args = ["-euo" "pipefail" "-c" "eval \"$script\""];
         PATH = searchPath nativeBuildInputs;
         outputs = ["out"]; # `nix develop` reads it
+        HOME = "/dev/null"; # a home that nothing can be written to, as in the sandbox
       })
     // {inherit name;};
   searchPath = packages: builtins.concatStringsSep ":" (map (one: "${one}/bin") packages ++ [host.path]);
