@@ -1,7 +1,8 @@
 """Intervals over trials: Student's t on logarithms, because rates and times vary by factors.
 
 Simulated coverage of its 95 % interval is 0.95 at 3, 5 and 10 trials. That of the percentile bootstrap is
-about 0.76, 0.84 and 0.90 there and 0.93 at 20 trials, from which on alone it is used.
+about 0.76, 0.84 and 0.90 there and 0.93 at 20 trials, from which on alone it is used, and with the quantiles
+widened as Hesterberg (2015, "What Teachers Should Know About the Bootstrap", 5.3.1) says, which makes it 0.95.
 """
 
 from __future__ import annotations
@@ -96,10 +97,53 @@ def student_t_rows(
 
 
 def bootstrap(values: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the mean; the same values give the same interval."""
+    """Return the expanded percentile bootstrap interval of the mean; the same values give the same interval."""
+    import numpy as np
+    from scipy.special import ndtr, stdtrit
+
+    count = len(values)
+    # Percentiles of resampled means are too narrow by the divisor n of their variance and by normal tails.
+    tail = float(ndtr(-math.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.5 + confidence / 2)))
+    low, high = np.quantile(_resampled(values), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Return the interval of the mean of at least two values, by the method that their number calls for."""
+    return bootstrap(values, confidence) if len(values) >= BOOTSTRAP_FROM else student_t(values, confidence)
+
+
+def above(values: Sequence[float], bound: float) -> float:
+    """Return how surely the mean lies above ``bound``, as a p-value: 1 is not at all.
+
+    It is the smallest alpha for which the interval at confidence 1 - alpha lies wholly above ``bound``, so
+    above(values, bound) <= 0.05 says the same as the 95 % interval of ``mean_interval``.
+    """
+    import numpy as np
+    from scipy.special import ndtri, stdtr
+
+    held = np.asarray(values, dtype=float)
+    count, centre = len(held), float(held.mean())
+    spread = float(held.std(ddof=1)) / math.sqrt(count)
+    if spread < 1e-12 * max(1.0, abs(centre)):  # values equal but for their last digits
+        return 0.0 if centre > bound else 1.0
+    t = (centre - bound) / spread
+    if count >= BOOTSTRAP_FROM:
+        share = float((_resampled(values) <= bound).mean())
+        if 20 / _RESAMPLES <= share <= 1 - 20 / _RESAMPLES:  # farther out there are too few to count
+            t = -float(ndtri(share)) * math.sqrt((count - 1) / count)
+    return min(1.0, 2 * float(stdtr(count - 1, -t)))
+
+
+def below(values: Sequence[float], bound: float) -> float:
+    """Return how surely the mean lies below ``bound``, as ``above``."""
+    return above([-value for value in values], -bound)
+
+
+def _resampled(values: Sequence[float]) -> NDArray[np.float64]:
     import numpy as np
 
     held = np.asarray(values, dtype=float)
     chosen = np.random.default_rng(_SEED).integers(0, len(held), (_RESAMPLES, len(held)))
-    low, high = np.quantile(held[chosen].mean(axis=1), [0.5 - confidence / 2, 0.5 + confidence / 2])
-    return float(low), float(high)
+    means: NDArray[np.float64] = held[chosen].mean(axis=1)
+    return means

@@ -58,8 +58,7 @@ def ratio(
     few = interval.refusal([1.0] * len(pairs), "pairs")
     if few is not None:
         return Ratio(value, None, None, len(pairs), "none", confidence, few)
-    if len(pairs) >= interval.BOOTSTRAP_FROM:
-        method, (low, high) = "bootstrap of log ratios paired by block", interval.bootstrap(logs, confidence)
-    else:
-        method, (low, high) = "student-t on log ratios paired by block", interval.student_t(logs, confidence)
+    resampled = len(pairs) >= interval.BOOTSTRAP_FROM
+    method = f"{'bootstrap of' if resampled else 'student-t on'} log ratios paired by block"
+    low, high = interval.mean_interval(logs, confidence)
     return Ratio(value, math.exp(low), math.exp(high), len(pairs), method, confidence)

@@ -8,6 +8,9 @@ import sys
 import typer
 
 from benchbook.cli import (
+    aa,
+    claims,
+    compare,
     doctor,
     export,
     list_,
@@ -41,6 +44,9 @@ app.command("run")(run_.command)
 app.command("resume")(resume.command)
 app.command("report")(report.command)
 app.command("rerun")(rerun.command)
+app.command("claims")(claims.command)
+app.command("compare")(compare.command)
+app.command("aa")(aa.command)
 app.command("sql")(sql.command)
 app.command("export")(export.command)
 app.command("rebuild")(rebuild.command)

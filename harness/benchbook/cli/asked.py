@@ -32,12 +32,14 @@ def planned(
     trials: int | None,
     order_seed: int | None,
     systems: list[str] | None,
+    against_itself: bool = False,
 ) -> Plan:
     """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
     given = parse_system(systems or [], catalogue)
     made = plan(
-        catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given
-    )
+        catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given,
+        against_itself=against_itself,
+    )  # fmt: skip
     unused = sorted(set(given) - set(made.systems()))
     if unused:
         raise RequestError(

@@ -60,6 +60,10 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         raise
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
+    if made.against_itself:
+        from benchbook.cli.aa import show_floors
+
+        show_floors(results, made.run_id, as_json=False)
     from benchbook.report.render import report
 
     print(report(results, made.run_id, Catalogue().root / "reports"))

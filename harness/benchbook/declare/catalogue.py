@@ -59,8 +59,22 @@ class Catalogue:
         return self._named("dataset", name, Dataset)
 
     def experiment(self, slug: str) -> Experiment:
-        """Return an experiment by its slug."""
-        return self._read("experiment", slug, Experiment)
+        """Return an experiment by its slug; the published numbers of its claims are there and readable."""
+        from benchbook.declare import published
+
+        experiment = self._read("experiment", slug, Experiment)
+        try:
+            published.check(experiment.claims, self.published)
+        except RequestError as error:
+            raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
+        return experiment
+
+    @property
+    def published(self) -> Path:
+        """The folder of published results."""
+        from benchbook.declare import published
+
+        return self.root / published.FOLDER
 
     def label(self, path: Path) -> str:
         """Return ``path`` as errors show it: relative to the root where it lies under it."""

@@ -1,4 +1,4 @@
-"""An experiment: a question, factors, phases and profiles. File: ``experiments/<slug>/experiment.toml``."""
+"""An experiment: a question, factors, phases, profiles and claims. File: ``experiments/<slug>/experiment.toml``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from benchbook.declare.claim import Claim
+from benchbook.declare.claim_check import check_claims
+from benchbook.declare.claim_numbers import PublishedMachine
 from benchbook.declare.model import Model, Name, Positive, Setting, Text
 from benchbook.declare.toml import check
 from benchbook.declare.workload import WORKLOADS, LoadOptions, QueryOptions
@@ -67,6 +70,10 @@ class Experiment(Model):
     factors: dict[Name, Levels]
     phases: list[Phase] = Field(min_length=1)
     profiles: dict[Name, Profile] = Field(min_length=1)
+    claims: list[Claim] = Field(default_factory=list)
+    """Published statements that a run is held against; declared before the run."""
+    published_machine: PublishedMachine | None = None
+    """The machine of the publication."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -78,4 +85,13 @@ class Experiment(Model):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"phases: the name {twice[0]} is given twice")
+        check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         return self
+
+    def levels(self) -> dict[str, list[Setting]]:
+        """Return every level that a factor has in any profile."""
+        merged: dict[str, list[Setting]] = {"arm": ["vanilla"], "storage": ["local"], **self.factors}
+        for profile in self.profiles.values():
+            for name, levels in profile.factors.items():
+                merged[name] = [*merged.get(name, []), *levels]
+        return {name: list(dict.fromkeys(levels)) for name, levels in merged.items()}

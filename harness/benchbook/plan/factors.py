@@ -11,6 +11,10 @@ from benchbook.errors import RequestError, unknown
 
 Factors = dict[str, list[Setting]]
 
+AA = "aa"
+"""Factor of an A/A run: its two labels change nothing, so that a system is measured against itself."""
+AA_LABELS = ("A", "B")
+
 _DEFAULTS: Factors = {"arm": ["vanilla"], "storage": ["local"]}
 
 

@@ -14,7 +14,7 @@ from benchbook.declare.experiment import Experiment, Profile
 from benchbook.declare.model import Setting
 from benchbook.errors import RequestError, unknown
 from benchbook.plan.cells import cells, label
-from benchbook.plan.factors import factors
+from benchbook.plan.factors import AA, AA_LABELS, factors
 from benchbook.plan.order import blocks
 
 SCHEMA = 1
@@ -56,6 +56,11 @@ class Plan:
     trials: list[PlannedTrial]
     schema: int = SCHEMA
 
+    @property
+    def against_itself(self) -> bool:
+        """Whether it is an A/A run, which gives the machine's noise floor."""
+        return any(AA in trial.levels for trial in self.trials)
+
     def text(self) -> str:
         """Return the plan as the JSON that ``plan.json`` holds."""
         return json.dumps(asdict(self), indent=1, default=str) + "\n"
@@ -96,11 +101,13 @@ def plan(
     order_seed: int | None = None,
     given: dict[str, str] | None = None,
     now: datetime | None = None,
+    against_itself: bool = False,
 ) -> Plan:
     """Return the plan of one run of an experiment.
 
     ``chosen`` holds levels from ``--set``; ``trials`` replaces the profile's number of trials a cell;
-    ``order_seed`` is drawn where it is not given. Raises RequestError for anything that does not exist or fit.
+    ``order_seed`` is drawn where it is not given; ``against_itself`` makes an A/A run, with every cell twice.
+    Raises RequestError for anything that does not exist or fit.
     """
     experiment = catalogue.experiment(slug)
     profile = profile_named(slug, experiment, profile_name)
@@ -108,6 +115,8 @@ def plan(
     if trials is not None and trials < 1:
         raise RequestError(f"--trials {trials}: a cell needs at least 1 trial, and 3 for any verdict.")
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
+    if against_itself:
+        levels = {**levels, AA: list(AA_LABELS)}
     seed = secrets.randbits(32) if order_seed is None else order_seed
     count = trials or profile.trials
     moment = now or datetime.now(UTC)

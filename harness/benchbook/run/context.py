@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare import published
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
@@ -145,7 +146,7 @@ def program_record(program: Program | Unavailable | None) -> dict[str, Any] | No
 
 
 def keep_declarations(context: Context) -> None:
-    """Copy the TOML files that the run rests on into its folder."""
+    """Copy the TOML files that the run rests on into its folder, and the published numbers of its claims."""
     catalogue, plan = context.catalogue, context.plan
     wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
     wanted += [("system", name) for name in plan.systems()]
@@ -154,6 +155,10 @@ def keep_declarations(context: Context) -> None:
         path = catalogue.path(kind, name)
         shown = f"{kind}-{name}.toml" if kind != "experiment" else "experiment.toml"
         write_whole(context.folder / "declared" / shown, path.read_bytes())
+    for name in published.files(catalogue.experiment(plan.experiment).claims):
+        write_whole(
+            context.folder / "declared" / "published" / name, (catalogue.published / name).read_bytes()
+        )
 
 
 def go_command() -> Path | None:

@@ -1,0 +1,63 @@
+"""The metrics that a claim may rest on: what each workload, every phase and a whole trial are measured by."""
+
+from __future__ import annotations
+
+EVERY_PHASE = (
+    "client_cpu_fraction",
+    "client_cpu_seconds",
+    "client_rss_peak_bytes",
+    "device_flushes",
+    "device_read_bytes",
+    "device_write_bytes",
+    "machine_steal_fraction",
+    "psi_cpu_some_fraction",
+    "psi_io_some_fraction",
+    "psi_memory_some_fraction",
+    "server_cpu_seconds",
+    "server_read_bytes",
+    "server_rss_peak_bytes",
+    "server_write_bytes",
+)
+"""Of every timed phase."""
+
+OF_WORKLOAD = {
+    "load": (
+        "acknowledged_seconds",
+        "bytes_per_second",
+        "retries",
+        "rows",
+        "rows_per_second",
+        "rows_refused",
+        "settled_seconds",
+        "values_per_second",
+    ),
+    "query": (
+        "errors",
+        "latency_max",
+        "latency_mean",
+        "latency_p50",
+        "latency_p90",
+        "latency_p95",
+        "latency_p99",
+        "latency_p999",
+        "queries",
+        "queries_per_second",
+    ),
+}
+"""Of each workload's phases; metrics of a workload that is not listed here are not checked."""
+
+TRIAL = "trial"
+"""The phase that stands for the whole trial."""
+OF_TRIAL = ("bytes_per_value", "disk_bytes", "overhead_fraction", "start_seconds")
+
+
+def metrics(workload: str | None) -> tuple[str, ...] | None:
+    """Return the metrics of a phase of ``workload`` (None: of the whole trial); None where they are not listed.
+
+    >>> "latency_p50" in metrics("query")
+    True
+    """
+    if workload is None:
+        return OF_TRIAL
+    own = OF_WORKLOAD.get(workload)
+    return None if own is None else (*own, *EVERY_PHASE)
