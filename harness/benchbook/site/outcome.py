@@ -38,6 +38,8 @@ class Outcome:
     high: float | None
     published: float | None
     reason: str
+    axis: str = "Ratio"
+    """What the ratio is, for the axis."""
 
     def ratio(self) -> str:
         """Return the ratio with its interval in words."""
@@ -91,7 +93,7 @@ def _comparisons(run: Run) -> list[Outcome]:
             what = f"{pair.cell.label} against {base.label}: {ratios.label(pair)}"
             made.append(
                 Outcome(
-                    f"{pair.cell.label}: {ratios.short(pair)}",
+                    f"{ratios.short(pair)}, {pair.cell.label}",
                     what,
                     verdict,
                     better.value,
@@ -101,6 +103,7 @@ def _comparisons(run: Run) -> list[Outcome]:
                     "an embedded system is not ranked against a server"
                     if verdict == "not ranked"
                     else judged.sentence,
+                    f"Times as good as {base.label}: right of 1 is better",
                 )
             )
     return made

@@ -12,7 +12,8 @@ from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 from benchbook.site.outcome import STYLES, Outcome, outcomes
 
-ROW_HEIGHT = 26
+ROW_HEIGHT = 44
+"""Pixels of one row: its words stand above its mark, so that they have the whole width of a phone."""
 
 
 def chart(run: Run, title: str | None = None) -> Figure | Words:
@@ -45,6 +46,7 @@ def _draw(found: list[Outcome]) -> Any:
     rows = [
         {
             "row": one.row,
+            "label": f"{one.row}: {one.verdict}",
             "verdict": one.verdict,
             "ratio": one.value,
             "low": one.low,
@@ -61,11 +63,9 @@ def _draw(found: list[Outcome]) -> Any:
         end for one in found for end in (one.value, one.low, one.high, one.published) if end is not None
     ]
     claims = any(one.published is not None for one in found)
-    words = "Ratio measured (bar: its interval; upright line: published)" if claims else "Times as good"
+    words = "Ratio measured (bar: interval; line: published)" if claims else found[0].axis
     scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], words)
-    y = alt.Y(
-        "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.2), axis=alt.Axis(grid=False)
-    )
+    y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=order, padding=0), axis=None)
     x = alt.X("ratio:Q", scale=scale, axis=axis)
     colour = alt.Color("verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][0] for one in verdicts]))
     shape = alt.Shape("verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts]))
@@ -92,11 +92,16 @@ def _draw(found: list[Outcome]) -> Any:
             .mark_tick(thickness=2.5, size=17, color="currentColor")
             .encode(y=y, x=alt.X("published:Q", scale=scale, axis=axis))
         )
+    layers.append(
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_text(align="left", baseline="bottom", dy=-8, dx=2)
+        .encode(y=y, x=alt.value(0), text="label:N", tooltip=tooltip)
+    )
     if bare := [row for row in rows if row["ratio"] is None]:
         layers.append(
             alt.Chart(alt.InlineData(values=bare))
-            .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.8)
-            .encode(y=y, x=alt.value(0), text="verdict:N")
+            .mark_point(filled=False, size=70, strokeWidth=1.7)
+            .encode(y=y, x=alt.value(8), color=colour, shape=shape, tooltip=tooltip)
         )
     return alt.layer(*layers).properties(width="container", height=ROW_HEIGHT * len(order) + 8)
 
