@@ -28,14 +28,15 @@ type blobLine struct {
 // generateBlobs writes objects as frames, or their digest.
 func generateBlobs(ctx context.Context, arguments []string, out io.Writer) error {
 	const most = 1 << 40
-	flags := request.NewFlags("generate blob")
-	seed := flags.Seed("seed", 0)
-	count := flags.Count("count", 1, 1, most)
-	size := flags.Text("size", "", "a size or a law of sizes, such as 4KiB, uniform:1KiB:16KiB or lognormal:4KiB:1")
-	first := flags.Count("first", 0, 0, most)
-	objects := flags.Count("objects", 0, 1, most)
-	workers := flags.Count("workers", 0, 1, 1024)
-	digest := flags.Switch("digest")
+	flags := request.NewFlags("generate blob",
+		"Writes small objects to standard output, each as a frame: a line with its key and its size, its bytes, and a line end.")
+	seed := flags.Seed("seed", "What sizes and contents follow from.")
+	count := flags.Count("count", "Objects of the dataset.", 1, 1, most)
+	size := flags.Text("size", "How large the objects are.", "", "a size or a law of sizes, such as 4KiB, uniform:1KiB:16KiB or lognormal:4KiB:1")
+	first := flags.Count("first", "The first object to write.", 0, 0, most)
+	objects := flags.Count("objects", "How many objects to write; all from the first on if it is left out.", 0, 1, most)
+	workers := flags.Count("workers", "Goroutines that generate; one a core if it is left out.", 0, 1, 1024)
+	digest := flags.Switch("digest", "Prints one JSON line instead of the objects: how many objects and bytes there are, and the SHA-256 of their SHA-256s.")
 	flags.Require("seed", "count", "size")
 	if err := flags.Parse(arguments); err != nil {
 		return err

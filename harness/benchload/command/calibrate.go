@@ -25,12 +25,13 @@ func calibrate(ctx context.Context, arguments []string, out, notes io.Writer) er
 	if err != nil {
 		return err
 	}
-	flags := request.NewFlags("calibrate")
+	flags := request.NewFlags("calibrate "+kind,
+		"Loads the dataset "+kind+" into a null server of its own, and asks it queries: what the client alone reaches on this machine.")
 	extents := addExtent(flags, kind)
-	batch := flags.Count("batch-rows", 5000, 1, 1<<22)
-	workers := flags.Count("workers", 1, 1, 4096)
-	zip := flags.Switch("gzip")
-	path := flags.Text("queries", "", "the path of a file made by benchload queries")
+	batch := flags.Count("batch-rows", "Rows of a batch.", 5000, 1, 1<<22)
+	workers := flags.Count("workers", "Connections.", 1, 1, 4096)
+	zip := flags.Switch("gzip", "Compresses batches.")
+	path := flags.Text("queries", "Asks these too.", "", "the path of a file made by benchload queries")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 
 	"benchbook/benchload/request"
@@ -29,15 +29,24 @@ const (
 // errReported ends the program with code 1 when an event has told why already.
 var errReported = errors.New("reported")
 
-// commands are what the program can do.
-var commands = map[string]func(ctx context.Context, arguments []string, out, notes io.Writer) error{
-	"version":     version,
-	"generate":    generate,
-	"queries":     queries,
-	"load":        loadCommand,
-	"query":       queryCommand,
-	"null-server": nullServer,
-	"calibrate":   calibrate,
+// command is one thing that the program can do.
+type command struct {
+	name  string
+	about string
+	run   func(ctx context.Context, arguments []string, out, notes io.Writer) error
+}
+
+// commands are what the program can do; a new one adds an entry.
+func commands() []command {
+	return []command{
+		{"generate", "Writes a dataset to standard output.", generate},
+		{"load", "Loads a dataset, or a file, into a system.", loadCommand},
+		{"queries", "Writes queries for a dataset.", queries},
+		{"query", "Asks queries and measures.", queryCommand},
+		{"null-server", "A server that keeps nothing, for calibration.", nullServer},
+		{"calibrate", "Measures what the client alone reaches here.", calibrate},
+		{"version", "Prints the versions of the program and of its events.", version},
+	}
 }
 
 // Run does one command and gives the exit code.
@@ -49,6 +58,12 @@ func Run(ctx context.Context, arguments []string, out, notes io.Writer) int {
 	case errors.Is(err, errReported):
 		return exitFailed
 	}
+	if help := (request.Help{}); errors.As(err, &help) {
+		if _, err := io.WriteString(out, help.Text); err != nil {
+			return exitFailed
+		}
+		return 0
+	}
 	_, _ = fmt.Fprintf(notes, "benchload: %s\n", err)
 	if mistake := (request.Mistake{}); errors.As(err, &mistake) {
 		return exitMistake
@@ -57,24 +72,40 @@ func Run(ctx context.Context, arguments []string, out, notes io.Writer) int {
 }
 
 func dispatch(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	names := make([]string, 0, len(commands))
-	for name := range commands {
-		names = append(names, name)
+	all := commands()
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name
 	}
-	sort.Strings(names)
 	if len(arguments) == 0 {
 		return request.Mistakef("benchload needs a command, one of %s; for example: benchload version", strings.Join(names, ", "))
 	}
-	command, ok := commands[arguments[0]]
-	if !ok {
+	if request.IsHelp(arguments[0]) {
+		return request.Help{Text: overview(all)}
+	}
+	place := slices.Index(names, arguments[0])
+	if place < 0 {
 		return request.Unknown("The command", arguments[0], names)
 	}
-	return command(ctx, arguments[1:], out, notes)
+	return all[place].run(ctx, arguments[1:], out, notes)
+}
+
+// overview describes the program.
+func overview(all []command) string {
+	var text strings.Builder
+	text.WriteString("Usage: benchload COMMAND [DATASET] [--flag VALUE …]\n\n" +
+		"Generates the datasets of database benchmarks, loads them and drives queries.\n\nCommands:\n")
+	for _, c := range all {
+		fmt.Fprintf(&text, "  %-12s  %s\n", c.name, c.about)
+	}
+	text.WriteString("\nbenchload COMMAND --help describes a command and all its flags; commands that take a dataset have\n" +
+		"flags that depend on it: benchload generate blob --help. The guide is docs/benchload.md.\n")
+	return text.String()
 }
 
 // version prints one line about the program.
 func version(_ context.Context, arguments []string, out, _ io.Writer) error {
-	if err := request.NewFlags("version").Parse(arguments); err != nil {
+	if err := request.NewFlags("version", "Prints the versions of the program and of its events as one JSON line.").Parse(arguments); err != nil {
 		return err
 	}
 	return json.NewEncoder(out).Encode(map[string]any{

@@ -38,6 +38,9 @@ func takeDataset(command string, arguments []string, others ...string) (name str
 		names = append(names, k.name)
 	}
 	names = append(names, others...)
+	if len(arguments) > 0 && request.IsHelp(arguments[0]) {
+		return names[0], arguments, nil // all datasets have nearly the same flags
+	}
 	if len(arguments) == 0 || strings.HasPrefix(arguments[0], "-") {
 		return "", nil, request.Mistakef("%s needs the name of a dataset first, one of %s; for example: benchload %s devops --seed 1 …",
 			command, strings.Join(names, ", "), command)

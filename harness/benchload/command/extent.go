@@ -31,20 +31,20 @@ func addExtent(flags *request.Flags, kind string) *extentFlags {
 	e := &extentFlags{
 		kind:        kind,
 		flags:       flags,
-		seed:        flags.Seed("seed", 0),
-		scale:       flags.Count("scale", 1, 1, most),
-		start:       flags.Time("start"),
-		end:         flags.Time("end"),
-		interval:    flags.Duration("interval", 10*time.Second),
-		windowStart: flags.Time("window-start"),
-		windowEnd:   flags.Time("window-end"),
-		first:       flags.Count("series-first", 0, 0, most),
-		count:       flags.Count("series-count", 0, 1, most),
-		table:       flags.Choice("table", "", kindOf(kind).tables...),
+		seed:        flags.Seed("seed", "What all values follow from."),
+		scale:       flags.Count("scale", "How many series there are: hosts, trucks, stocks.", 1, 1, most),
+		start:       flags.Time("start", "When the dataset begins."),
+		end:         flags.Time("end", "When the dataset ends; this moment is no part of it."),
+		interval:    flags.Duration("interval", "The time from one tick to the next.", 10*time.Second),
+		windowStart: flags.Time("window-start", "From when on to make rows, of the same dataset; its start if it is left out."),
+		windowEnd:   flags.Time("window-end", "Up to when to make rows, of the same dataset; its end if it is left out."),
+		first:       flags.Count("series-first", "The first series to make rows of.", 0, 0, most),
+		count:       flags.Count("series-count", "How many series to make rows of; all from the first on if it is left out.", 0, 1, most),
+		table:       flags.Choice("table", "Makes only the rows of this table.", "", kindOf(kind).tables...),
 	}
 	flags.Require("seed", "scale", "start")
 	if kind == "kline" {
-		e.days = flags.Count("days", 500, 1, 1<<20)
+		e.days = flags.Count("days", "Working days, in place of --end.", 500, 1, 1<<20)
 	} else {
 		flags.Require("end")
 	}

@@ -25,13 +25,14 @@ func generate(ctx context.Context, arguments []string, out, notes io.Writer) err
 	if kind == "blob" {
 		return generateBlobs(ctx, arguments, out)
 	}
-	flags := request.NewFlags("generate")
+	flags := request.NewFlags("generate "+kind,
+		"Writes the dataset "+kind+" to standard output. The bytes depend on the flags alone: not on cores, nor on when or where they are made.")
 	extents := addExtent(flags, kind)
-	formatName := flags.Choice("format", "influx", "influx", "csv", "arrow")
-	batch := flags.Count("batch-rows", 0, 1, 1<<22)
-	workers := flags.Count("workers", 0, 1, 1024)
-	progress := flags.Switch("progress")
-	digest := flags.Switch("digest")
+	formatName := flags.Choice("format", "How rows are written.", "influx", formatNames()...)
+	batch := flags.Count("batch-rows", "Rows of a batch of arrow, for each table, or of a row group of parquet; other formats do not show it.", 0, 1, 1<<22)
+	workers := flags.Count("workers", "Goroutines that generate; one a core if it is left out.", 0, 1, 1024)
+	progress := flags.Switch("progress", "Shows on standard error how far it is, once a second.")
+	digest := flags.Switch("digest", "Prints one JSON line instead of the rows: how many rows, values and bytes there are in line protocol, and their SHA-256.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func generate(ctx context.Context, arguments []string, out, notes io.Writer) err
 	if *digest {
 		return writeDigest(ctx, out, generator, s, meter)
 	}
-	return copyStream(ctx, out, s, meter)
+	return copyStream(ctx, out, s, form, meter)
 }
 
 // interrupted tells that only a part was made, which must not pass for the whole.
@@ -72,16 +73,27 @@ func interrupted(ctx context.Context) error {
 
 // copyStream writes all pieces. A reader that goes away ends the work quietly,
 // as it does for every Unix tool.
-func copyStream(ctx context.Context, out io.Writer, s *stream.Stream, meter *meter) error {
+func copyStream(ctx context.Context, out io.Writer, s *stream.Stream, form format.Format, meter *meter) error {
+	framed, isFramed := form.(format.Framed)
 	_, err := out.Write(s.Header())
 	for err == nil {
 		piece, more := s.Next()
 		if !more {
-			return interrupted(ctx)
+			if isFramed && ctx.Err() == nil {
+				_, err = out.Write(framed.Footer())
+			}
+			break
 		}
-		_, err = out.Write(piece.Bytes)
+		bytes := piece.Bytes
+		if isFramed {
+			bytes = framed.Place(bytes)
+		}
+		_, err = out.Write(bytes)
 		meter.add(piece.Rows)
 		s.Release(piece)
+	}
+	if err == nil {
+		return interrupted(ctx)
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -150,23 +162,4 @@ func writeDigest(ctx context.Context, out io.Writer, generator dataset.Generator
 		line.Tables[table.Name] = count
 	}
 	return json.NewEncoder(out).Encode(line)
-}
-
-// newFormat makes a format and chooses the rows of its pieces; zero for any.
-func newFormat(name string, generator dataset.Generator, batch int64) (format.Format, int64, error) {
-	switch name {
-	case "csv":
-		if len(generator.Tables()) != 1 {
-			return nil, 0, request.Mistakef("--format csv has one header and so one table; add --table, for example --table %s.",
-				generator.Tables()[0].Name)
-		}
-		return format.NewCSV(generator), batch, nil
-	case "arrow":
-		if batch == 0 {
-			batch = 8192
-		}
-		// A batch holds rows of one table; a piece has a batch of each.
-		return format.NewArrow(generator), batch * int64(len(generator.Tables())), nil
-	}
-	return format.NewInflux(generator), batch, nil
 }

@@ -37,18 +37,20 @@ func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) erro
 	if err != nil {
 		return err
 	}
-	flags := request.NewFlags("load")
+	flags := request.NewFlags("load "+kind,
+		"Loads the dataset "+kind+", made while it is sent, or a file, and writes what happened as JSON lines (docs/benchload-events.md). "+
+			"Rows count as loaded when the server has acknowledged them. It ends with 0 if all were, else with 1.")
 	extents := addExtent(flags, kind)
 	targets := addTarget(flags)
-	workers := flags.Count("workers", 1, 1, 4096)
-	batch := flags.Count("batch-rows", 5000, 1, 1<<22)
-	zip := flags.Switch("gzip")
-	retries := flags.Count("retries", 5, 0, 1000)
-	keepGoing := flags.Switch("keep-going")
-	appendTo := flags.Switch("append")
-	file := flags.Text("file", "", "the path of a file in line protocol")
-	clientIndex := flags.Count("client-index", 0, 0, 1<<20)
-	clientCount := flags.Count("client-count", 1, 1, 1<<20)
+	workers := flags.Count("workers", "Connections, each with one batch on its way.", 1, 1, 4096)
+	batch := flags.Count("batch-rows", "Rows of a batch.", 5000, 1, 1<<22)
+	zip := flags.Switch("gzip", "Compresses batches.")
+	retries := flags.Count("retries", "How often a batch is sent again that the server could not take for now.", 5, 0, 1000)
+	keepGoing := flags.Switch("keep-going", "Goes on after rows were refused, and ends with 0 although some were; they are counted.")
+	appendTo := flags.Switch("append", "Loads into a database that holds data already.")
+	file := flags.Text("file", "Loads this file instead of making rows.", "", "the path of a file in line protocol")
+	clientIndex := flags.Count("client-index", "Which of several clients this one is; it loads its share of the series.", 0, 0, 1<<20)
+	clientCount := flags.Count("client-count", "How many clients there are, on as many machines.", 1, 1, 1<<20)
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}

@@ -14,8 +14,10 @@ import (
 
 // nullServer serves until it is told to stop.
 func nullServer(ctx context.Context, arguments []string, out, _ io.Writer) error {
-	flags := request.NewFlags("null-server")
-	listen := flags.Text("listen", "127.0.0.1:0", "an address and a port, such as 127.0.0.1:0")
+	flags := request.NewFlags("null-server",
+		"Serves HTTP as a database does, counts what it is sent and keeps nothing: what a client reaches against it is the client's own limit. "+
+			"It prints its address as a JSON line and runs until it is interrupted.")
+	listen := flags.Text("listen", "Where to listen.", "127.0.0.1:0", "an address and a port, such as 127.0.0.1:0")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}

@@ -20,11 +20,12 @@ func queries(_ context.Context, arguments []string, out, _ io.Writer) error {
 	if kind != "devops" {
 		return request.Mistakef("queries are made for the dataset devops only, not for %s; name devops.", kind)
 	}
-	flags := request.NewFlags("queries")
+	flags := request.NewFlags("queries "+kind,
+		"Writes queries for the dataset "+kind+", one JSON object a line: what to ask, in no system's language.")
 	extents := addExtent(flags, kind)
-	seed := flags.Seed("query-seed", 0)
-	types := flags.Text("types", "", "names of types with commas between, of "+strings.Join(devops.QueryTypes(), ", "))
-	count := flags.Count("count", 1, 1, 10_000_000)
+	seed := flags.Seed("query-seed", "What the windows and hosts of the queries follow from.")
+	types := flags.Text("types", "The types of queries.", "", "names of types with commas between, of "+strings.Join(devops.QueryTypes(), ", "))
+	count := flags.Count("count", "Queries of each type.", 1, 1, 10_000_000)
 	flags.Require("query-seed", "types", "count")
 	if err := flags.Parse(arguments); err != nil {
 		return err

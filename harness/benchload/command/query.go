@@ -27,16 +27,18 @@ type asking struct {
 
 // queryCommand asks the queries of a file and measures, or shows the answers.
 func queryCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
-	flags := request.NewFlags("query")
+	flags := request.NewFlags("query",
+		"Asks the queries of a file and writes what happened as JSON lines (docs/benchload-events.md). Answers are read whole, "+
+			"and those that hold an error count as failed; it ends with 1 if any did.")
 	targets := addTarget(flags)
-	path := flags.Text("queries", "", "the path of a file made by benchload queries")
-	workers := flags.Count("workers", 1, 1, 4096)
-	warmup := flags.Count("warmup", 0, 0, 1<<40)
-	answers := flags.Switch("answers")
-	limit := flags.Count("limit", 0, 1, 1<<40)
-	rate := flags.Rate("rate")
-	arrivals := flags.Choice("arrivals", "constant", "constant", "poisson")
-	duration := flags.Duration("duration", 0)
+	path := flags.Text("queries", "The queries to ask.", "", "the path of a file made by benchload queries")
+	workers := flags.Count("workers", "Connections, each with one query on its way.", 1, 1, 4096)
+	warmup := flags.Count("warmup", "Queries to ask before the clock is started; they are tagged.", 0, 0, 1<<40)
+	answers := flags.Switch("answers", "Writes the rows that each query gave instead of measuring.")
+	limit := flags.Count("limit", "Keeps the first so many queries of each type.", 0, 1, 1<<40)
+	rate := flags.Rate("rate", "Queries a second, whatever the server does: an open loop. If it is left out, each worker asks when it has its answer: a closed loop.")
+	arrivals := flags.Choice("arrivals", "How queries of an open loop are spread over time.", "constant", "constant", "poisson")
+	duration := flags.Duration("duration", "Asks the queries again and again for so long; each once if it is left out.", 0)
 	flags.Require("queries")
 	if err := flags.Parse(arguments); err != nil {
 		return err

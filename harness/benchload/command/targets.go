@@ -21,10 +21,10 @@ type targetFlags struct {
 func addTarget(flags *request.Flags) *targetFlags {
 	t := &targetFlags{
 		flags:    flags,
-		name:     flags.Choice("target", "", "influx", "null"),
-		url:      flags.Text("url", "", "the address of a server, such as http://127.0.0.1:8086"),
-		database: flags.Text("database", "benchbook", "the name of a database"),
-		timeout:  flags.Duration("timeout", 30*time.Second),
+		name:     flags.Choice("target", "The kind of system.", "", "influx", "null"),
+		url:      flags.Text("url", "Where the server is.", "", "the address of a server, such as http://127.0.0.1:8086"),
+		database: flags.Text("database", "The database to use; it is made if there is none.", "benchbook", "the name of a database"),
+		timeout:  flags.Duration("timeout", "How long to wait for an answer.", 30*time.Second),
 	}
 	flags.Require("target")
 	return t

@@ -24,9 +24,8 @@ type Arrow struct {
 
 // NewArrow prepares the schemas of a dataset.
 func NewArrow(generator dataset.Generator) *Arrow {
-	f := &Arrow{generator: generator, extent: generator.Extent()}
+	f := &Arrow{generator: generator, extent: generator.Extent(), places: placesOf(generator.Tables())}
 	_, nullable := generator.(dataset.Irregular) // whose rows lack values
-	place := 0
 	for _, table := range generator.Tables() {
 		columns := []arrow.Field{{Name: "time", Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}}}
 		for _, tag := range table.Tags {
@@ -41,8 +40,6 @@ func NewArrow(generator dataset.Generator) *Arrow {
 		}
 		metadata := arrow.NewMetadata([]string{"table"}, []string{table.Name})
 		f.schemas = append(f.schemas, arrow.NewSchema(columns, &metadata))
-		f.places = append(f.places, place)
-		place += len(table.Fields)
 	}
 	return f
 }

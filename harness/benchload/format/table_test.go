@@ -29,13 +29,21 @@ func extent(table string) dataset.Extent {
 func bytesOf(generator dataset.Generator, f format.Format, rows int64) []byte {
 	s := stream.New(generator, f, stream.Options{PieceRows: rows, Workers: 2})
 	defer s.Close()
+	framed, isFramed := f.(format.Framed)
 	all := append([]byte{}, s.Header()...)
 	for {
 		piece, more := s.Next()
 		if !more {
+			if isFramed {
+				all = append(all, framed.Footer()...)
+			}
 			return all
 		}
-		all = append(all, piece.Bytes...)
+		if isFramed {
+			all = append(all, framed.Place(piece.Bytes)...)
+		} else {
+			all = append(all, piece.Bytes...)
+		}
 		s.Release(piece)
 	}
 }

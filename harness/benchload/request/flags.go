@@ -8,7 +8,9 @@ import (
 // Flags is the set of flags of one command.
 type Flags struct {
 	command string
+	about   string // what the command does
 	known   map[string]*flag
+	order   []string // of the flags, as they were made
 }
 
 // flag is one flag: how to set it, and if it takes a value.
@@ -16,26 +18,30 @@ type flag struct {
 	set      func(text string) error
 	isSwitch bool
 	required bool
+	about    string // what it is for
 	hint     string // what a value looks like
+	standard string // what it is if it is not given; empty if that says nothing
 	given    bool
 }
 
-// NewFlags starts the flags of a command, which is named in messages.
-func NewFlags(command string) *Flags {
-	return &Flags{command: command, known: map[string]*flag{}}
+// NewFlags starts the flags of a command, which is named in messages; about says
+// in whole sentences what it does.
+func NewFlags(command, about string) *Flags {
+	return &Flags{command: command, about: about, known: map[string]*flag{}}
 }
 
 // add makes a flag known.
-func (f *Flags) add(name, hint string, set func(string) error) *flag {
-	made := &flag{set: set, hint: hint}
+func (f *Flags) add(name, about, hint, standard string, set func(string) error) *flag {
+	made := &flag{set: set, about: about, hint: hint, standard: standard}
 	f.known[name] = made
+	f.order = append(f.order, name)
 	return made
 }
 
 // Switch is a flag without a value.
-func (f *Flags) Switch(name string) *bool {
+func (f *Flags) Switch(name, about string) *bool {
 	value := false
-	made := f.add(name, "", func(text string) error {
+	made := f.add(name, about, "", "", func(text string) error {
 		switch text {
 		case "", "true":
 			value = true
@@ -75,6 +81,9 @@ func (f *Flags) Parse(arguments []string) error {
 	for len(arguments) > 0 {
 		argument := arguments[0]
 		arguments = arguments[1:]
+		if IsHelp(argument) {
+			return Help{f.help()}
+		}
 		name, value, joined := strings.Cut(strings.TrimLeft(argument, "-"), "=")
 		if !strings.HasPrefix(argument, "-") || name == "" {
 			return Mistakef("%s takes flags only after its name, but found %q; its flags are %s.",

@@ -9,15 +9,15 @@ import (
 
 // sample is a set with one flag of each kind.
 func sample() *Flags {
-	f := NewFlags("sample")
-	f.Text("text", "", "any text")
-	f.Choice("format", "influx", "influx", "csv", "arrow")
-	f.Count("count", 1, 1, 100)
-	f.Seed("seed", 0)
-	f.Rate("rate")
-	f.Duration("interval", time.Second)
-	f.Time("start")
-	f.Switch("digest")
+	f := NewFlags("sample", "Does nothing.")
+	f.Text("text", "Words.", "", "any text")
+	f.Choice("format", "How.", "influx", "influx", "csv", "arrow")
+	f.Count("count", "How many.", 1, 1, 100)
+	f.Seed("seed", "From what.")
+	f.Rate("rate", "How fast.")
+	f.Duration("interval", "How long.", time.Second)
+	f.Time("start", "When.")
+	f.Switch("digest", "If.")
 	return f
 }
 
@@ -54,7 +54,7 @@ func TestMistakesAreNamedWhole(t *testing.T) {
 
 func TestBothFormsOfFlagsAreRead(t *testing.T) {
 	f := sample()
-	count, zip := f.Count("rows", 1, 1, 10), f.Switch("gzip")
+	count, zip := f.Count("rows", "Rows.", 1, 1, 10), f.Switch("gzip", "If.")
 	f.Require("rows")
 	if err := f.Parse([]string{"--rows=7", "--gzip", "--text", "--odd"}); err != nil || *count != 7 || !*zip || !f.Given("rows") || f.Given("seed") {
 		t.Errorf("rows %d, gzip %v, error %v", *count, *zip, err)

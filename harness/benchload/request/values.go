@@ -8,9 +8,9 @@ import (
 )
 
 // Text is a flag with any text as its value.
-func (f *Flags) Text(name, standard, hint string) *string {
+func (f *Flags) Text(name, about, standard, hint string) *string {
 	value := standard
-	f.add(name, hint, func(text string) error {
+	f.add(name, about, hint, standard, func(text string) error {
 		value = text
 		return nil
 	})
@@ -18,9 +18,9 @@ func (f *Flags) Text(name, standard, hint string) *string {
 }
 
 // Choice is a flag with one of some names as its value.
-func (f *Flags) Choice(name, standard string, allowed ...string) *string {
+func (f *Flags) Choice(name, about, standard string, allowed ...string) *string {
 	value := standard
-	f.add(name, "one of "+strings.Join(allowed, ", "), func(text string) error {
+	f.add(name, about, "one of "+strings.Join(allowed, ", "), standard, func(text string) error {
 		for _, one := range allowed {
 			if text == one {
 				value = text
@@ -33,10 +33,14 @@ func (f *Flags) Choice(name, standard string, allowed ...string) *string {
 }
 
 // Count is a flag with a whole number in a range as its value.
-func (f *Flags) Count(name string, standard, least, most int64) *int64 {
+func (f *Flags) Count(name, about string, standard, least, most int64) *int64 {
 	value := standard
 	hint := "a whole number from " + strconv.FormatInt(least, 10) + " to " + strconv.FormatInt(most, 10)
-	f.add(name, hint, func(text string) error {
+	shown := "" // a standard that could not be given means that something else decides
+	if standard >= least {
+		shown = strconv.FormatInt(standard, 10)
+	}
+	f.add(name, about, hint, shown, func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < least || n > most {
 			return Mistakef("--%s is %q, but has to be %s; change it.", name, text, hint)
@@ -48,9 +52,9 @@ func (f *Flags) Count(name string, standard, least, most int64) *int64 {
 }
 
 // Seed is a flag with 64 free bits as its value.
-func (f *Flags) Seed(name string, standard uint64) *uint64 {
-	value := standard
-	f.add(name, "a whole number from 0 to 18446744073709551615", func(text string) error {
+func (f *Flags) Seed(name, about string) *uint64 {
+	value := uint64(0)
+	f.add(name, about, "a whole number from 0 to 18446744073709551615", "", func(text string) error {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			return Mistakef("--%s is %q, but has to be a whole number from 0 to 18446744073709551615; change it.", name, text)
@@ -62,9 +66,9 @@ func (f *Flags) Seed(name string, standard uint64) *uint64 {
 }
 
 // Rate is a flag with a number of things a second as its value.
-func (f *Flags) Rate(name string) *float64 {
+func (f *Flags) Rate(name, about string) *float64 {
 	value := 0.0
-	f.add(name, "a number above 0, a second", func(text string) error {
+	f.add(name, about, "a number above 0, a second", "", func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(n > 0) || n > 1e8 || math.IsInf(n, 0) {
 			return Mistakef("--%s is %q, but has to be a number above 0 and at most 1e8, a second; change it.", name, text)
@@ -76,10 +80,14 @@ func (f *Flags) Rate(name string) *float64 {
 }
 
 // Duration is a flag with a length of time as its value.
-func (f *Flags) Duration(name string, standard time.Duration) *time.Duration {
+func (f *Flags) Duration(name, about string, standard time.Duration) *time.Duration {
 	value := standard
 	hint := "a length of time above 0, such as 10s or 500ms"
-	f.add(name, hint, func(text string) error {
+	shown := ""
+	if standard > 0 {
+		shown = standard.String()
+	}
+	f.add(name, about, hint, shown, func(text string) error {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return Mistakef("--%s is %q, but has to be %s; change it.", name, text, hint)
@@ -97,10 +105,10 @@ const (
 )
 
 // Time is a flag with a point in time as its value, in nanoseconds since 1970.
-func (f *Flags) Time(name string) *int64 {
+func (f *Flags) Time(name, about string) *int64 {
 	value := int64(0)
 	hint := "a time such as 2016-01-01T00:00:00Z"
-	f.add(name, hint, func(text string) error {
+	f.add(name, about, hint, "", func(text string) error {
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			return Mistakef("--%s is %q, but has to be %s; change it.", name, text, hint)
