@@ -13,6 +13,7 @@ from benchbook.cli import (
     compare,
     doctor,
     export,
+    import_,
     list_,
     load_tool,
     plan,
@@ -22,6 +23,7 @@ from benchbook.cli import (
     resume,
     run_,
     show,
+    site,
     sql,
     test,
 )
@@ -49,6 +51,8 @@ app.command("compare")(compare.command)
 app.command("aa")(aa.command)
 app.command("sql")(sql.command)
 app.command("export")(export.command)
+app.command("import")(import_.command)
+app.command("site")(site.command)
 app.command("rebuild")(rebuild.command)
 app.command("doctor")(doctor.command)
 app.command("test", context_settings=test.CONTEXT)(test.command)

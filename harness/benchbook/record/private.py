@@ -23,8 +23,7 @@ PATH = re.compile(r"(?<![\w:/.~…<%\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*
 ADDRESS = re.compile(r"(\w+://)([^/\s:\"'@]+@)?([^/\s:\"']+)")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
 GENERIC = frozenset(
-    "root user admin nobody runner docker debian ubuntu linux nixos localhost server client machine host build "
-    "builder influxdb duckdb sqlite postgres postgresql mysql mariadb redis bench benchbook default system".split()
+    ["root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost", "server", "client", "machine", "host", "build", "builder", "influxdb", "duckdb", "sqlite", "postgres", "postgresql", "mysql", "mariadb", "redis", "bench", "benchbook", "default", "system"]
 )
 """Names that tell nothing about anyone, and that are words of the results themselves."""
 SHORTEST = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, versus
+from benchbook.report import quantity, scaled, versus
 from benchbook.report.charts import order
 from benchbook.report.markup import escape_markdown
 from benchbook.report.results import Run
@@ -41,6 +41,8 @@ def _size(run: Run) -> list[str]:
     profile = run.info["profile"]
     if profile == "smoke":
         return ["Profile smoke is for tests: its trials last seconds or less, and its numbers say little."]
+    if words := scaled.words(run):
+        return [f"Profile {profile}, {words}; the published numbers were not measured at this size."]
     return [f"Profile {profile}: other sizes of data and other queries may order the systems differently."]
 
 

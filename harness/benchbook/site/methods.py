@@ -45,7 +45,9 @@ def rules() -> tuple[Rule, ...]:
 def listing() -> Words:
     """Return the rules as a numbered list."""
     return Words(
-        "\n".join(f"{one.number}. **{escape_markdown(one.name)}.** {escape_markdown(one.rule)}" for one in rules())
+        "\n".join(
+            f"{one.number}. **{escape_markdown(one.name)}.** {escape_markdown(one.rule)}" for one in rules()
+        )
     )
 
 
@@ -53,7 +55,9 @@ def matrix() -> Table | Words:
     """Return one row a rule and one column a published run: kept, partly, not kept, or no matter here."""
     runs = published.opened(root())
     if not runs:
-        return missing("What was kept", "no run is published yet; publish one with: bench export RUN --publish")
+        return missing(
+            "What was kept", "no run is published yet; publish one with: bench export RUN --publish"
+        )
     marks = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "–"}
     rows = [
         [f"{rule.number}. {rule.name}", *(marks[rule.finding(run).mark] for run in runs)] for rule in rules()

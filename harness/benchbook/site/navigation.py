@@ -40,9 +40,7 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
 
 def bar(page: str) -> str:
     """Return the navigation of a page, with its own link marked."""
-    links = [
-        f'<a href="{name}.html"{_current(name, page)}>{escape_html(words)}</a>' for name, words in FIXED
-    ]
+    links = [f'<a href="{name}.html"{_current(name, page)}>{escape_html(words)}</a>' for name, words in FIXED]
     return (
         '<nav class="bb-site" aria-label="Site"><a class="bb-home" href="index.html">Benchbook</a>'
         f"<span>{''.join(links)}</span></nav>"

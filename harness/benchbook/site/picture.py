@@ -67,8 +67,12 @@ def _draw(found: list[Outcome]) -> Any:
     scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], words)
     y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=order, padding=0), axis=None)
     x = alt.X("ratio:Q", scale=scale, axis=axis)
-    colour = alt.Color("verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][0] for one in verdicts]))
-    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts]))
+    colour = alt.Color(
+        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][0] for one in verdicts])
+    )
+    shape = alt.Shape(
+        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts])
+    )
     tooltip = [
         alt.Tooltip("what:N", title="what"),
         alt.Tooltip("verdict:N"),

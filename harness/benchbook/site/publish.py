@@ -25,7 +25,6 @@ from benchbook.report.samples import PANELS
 
 if TYPE_CHECKING:
     import polars as pl
-    from duckdb import DuckDBPyConnection
 
 LARGEST_BYTES = 2_000_000
 """Bytes of a published run: the repository carries them for ever."""

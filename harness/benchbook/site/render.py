@@ -73,9 +73,7 @@ def environment(root: Path, results: Path, one: Page) -> dict[str, str]:
 def _own(root: Path, pages: list[Page], results: Path, output: Path) -> None:
     with ThreadPoolExecutor(max_workers=min(4, (os.cpu_count() or 1) + 1)) as pool:
         code = pool.submit(bundle)
-        for text, one in zip(
-            pool.map(lambda one: _page(root, results, one), pages), pages, strict=True
-        ):
+        for text, one in zip(pool.map(lambda one: _page(root, results, one), pages), pages, strict=True):
             (output / f"{one.name}.html").write_text(text, encoding="utf-8")
         (output / SCRIPT).write_text(script(code.result()), encoding="utf-8")
 

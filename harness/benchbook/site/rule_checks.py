@@ -47,7 +47,9 @@ def order(run: Run) -> Finding:
 def intervals(run: Run) -> Finding:
     """Rule 3: ratios with intervals."""
     base = versus.baseline(run)
-    found = [one for pair in versus.metrics(run) for one in (versus.against(run, *pair, base) if base else [])]
+    found = [
+        one for pair in versus.metrics(run) for one in (versus.against(run, *pair, base) if base else [])
+    ]
     if not found:
         return Finding("no matter here", "there are no two cells to compare")
     without = sum(one.ratio.low is None for one in found)
@@ -166,7 +168,11 @@ def little(run: Run) -> Finding:
     if not checked:
         return Finding("no matter here", "no phase states a rate and a latency")
     words = f"{checked - len(wrong)} of {checked} phases of trials agree"
-    return Finding("partly", f"{words}; not all of {', '.join(sorted(set(wrong)))}") if wrong else Finding("kept", words)
+    return (
+        Finding("partly", f"{words}; not all of {', '.join(sorted(set(wrong)))}")
+        if wrong
+        else Finding("kept", words)
+    )
 
 
 def _workers(run: Run) -> dict[str, int]:
@@ -185,7 +191,9 @@ def queries(run: Run) -> Finding:
     if not run.phases("query"):
         return Finding("no matter here", "there are no queries")
     missing = [name for name in ("queries_digest", "data_to_memory") if run.ok[name].null_count()]
-    return Finding("partly", f"missing: {', '.join(missing)}") if missing else Finding("kept", "both recorded")
+    return (
+        Finding("partly", f"missing: {', '.join(missing)}") if missing else Finding("kept", "both recorded")
+    )
 
 
 def embedded(run: Run) -> Finding:

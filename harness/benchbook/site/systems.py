@@ -37,7 +37,9 @@ def digests() -> Table:
         docker = catalogue.system(name).source.docker
         if docker is not None:
             digest = getattr(docker, "digest", None)
-            rows.append([Code(name), Code(docker.image), Code(digest) if digest else "recorded at the first pull"])
+            rows.append(
+                [Code(name), Code(docker.image), Code(digest) if digest else "recorded at the first pull"]
+            )
     return Table(["System", "Image", "Digest"], rows)
 
 
@@ -52,7 +54,12 @@ def durability() -> Table:
             known: dict[str, Any] = stated.model_dump() if stated is not None else {}
             settings = ", ".join(f"{key} = {fact.text(value)}" for key, value in held.settings.items())
             rows.append(
-                [one.title, arm, *(str(known.get(key) or "not declared") for key in COLUMNS), settings or "none"]
+                [
+                    one.title,
+                    arm,
+                    *(str(known.get(key) or "not declared") for key in COLUMNS),
+                    settings or "none",
+                ]
             )
     return Table(["System", "Arm", *COLUMNS.values(), "Settings changed"], rows)
 
@@ -68,7 +75,9 @@ def _sources(system: Any) -> list[str]:
         if held is None:
             continue
         fields = held.model_dump()
-        what = fields.get("image") or fields.get("package") or fields.get("attribute") or fields.get("program")
+        what = (
+            fields.get("image") or fields.get("package") or fields.get("attribute") or fields.get("program")
+        )
         named = what or next((str(value) for value in fields.values() if value), "")
         pin = f" ({fields['pin']} pin)" if fields.get("pin") else ""
         found.append(f"{WAYS.get(way, way)} {named}{pin}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, theme
+from benchbook.report import quantity, scaled, theme
 from benchbook.report.cell import Cell
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure, Figures
@@ -85,7 +85,7 @@ def _figure(run: Run, phase: str) -> Figure | None:
     if not found:
         return None
     return Figure(
-        f"{phase}: latency by percentile",
+        scaled.title(run, f"{phase}: latency by percentile"),
         _draw(found),
         _alternative(phase, found),
         _table(found),

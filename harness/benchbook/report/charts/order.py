@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchbook.report import estimate as estimates_of
-from benchbook.report import quantity, theme
+from benchbook.report import quantity, scaled, theme
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
@@ -41,7 +41,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     return Figures(
         [
             Figure(
-                TITLE,
+                scaled.title(run, TITLE),
                 _draw(found, points, means),
                 _alternative(means),
                 _table(means, points),

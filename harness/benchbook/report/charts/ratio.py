@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.report import axis as axes
-from benchbook.report import quantity, theme, versus
+from benchbook.report import quantity, scaled, theme, versus
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
@@ -28,7 +28,9 @@ def chart(run: Run) -> Figure | Words:
     found = [one for phase, metric in versus.metrics(run) for one in versus.against(run, phase, metric, base)]
     if not found:
         return missing(title, "no second system was measured in the same blocks")
-    return Figure(title, _draw(found, base.label), _alternative(found, title), _table(found))
+    return Figure(
+        scaled.title(run, title), _draw(found, base.label), _alternative(found, title), _table(found)
+    )
 
 
 def label(one: Versus) -> str:

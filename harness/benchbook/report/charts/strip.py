@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.report import axis as axes
-from benchbook.report import quantity, theme
+from benchbook.report import quantity, scaled, theme
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure
@@ -23,7 +23,7 @@ def chart(run: Run, phase: str, metric: str) -> Figure | Words:
     found = estimates(run, phase, metric)
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
-    return Figure(title, _draw(found, title), _alternative(found, title), table(found))
+    return Figure(scaled.title(run, title), _draw(found, title), _alternative(found, title), table(found))
 
 
 def _draw(found: list[Estimate], title: str) -> Any:

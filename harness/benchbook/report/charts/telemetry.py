@@ -6,7 +6,7 @@ from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, theme
+from benchbook.report import quantity, scaled, theme
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
 from benchbook.report.samples import PANELS, Panel, Series, series
@@ -36,7 +36,7 @@ def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
         else:
             figures.append(
                 Figure(
-                    panel.title,
+                    scaled.title(run, panel.title),
                     _draw(found, panel),
                     _alternative(found, panel),
                     _table(found, panel),

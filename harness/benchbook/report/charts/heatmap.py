@@ -1,0 +1,192 @@
+"""Latency over time from the histograms of intervals: stalls and drifts that a whole phase's percentiles hide.
+
+Time goes to the right, latency upwards on a logarithmic scale; the darker a field, the more operations ended in
+it. All trials of a cell lie on each other, so what happens in every trial at the same moment is dark.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchbook.report import axis as axes
+from benchbook.report import cell as cells_of
+from benchbook.report import colour, quantity, scaled, theme
+from benchbook.report.cell import Cell
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+if TYPE_CHECKING:
+    from benchbook.analyse.histogram import Histogram
+
+TIMES = 40
+"""Columns at most: a chart half a page wide shows no more."""
+BANDS_PER_DECADE = 8
+"""Rows for each tenfold of latency."""
+HEIGHT = 200
+TITLE = "Latency over time"
+SHOWN = 10
+"""Stretches of time in the table."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the map: where it lies and how many operations ended in it."""
+
+    begin: float
+    end: float
+    """Seconds since the start of the phase."""
+    low: float
+    high: float
+    """Latency, s."""
+    operations: int
+
+
+@dataclass(frozen=True)
+class Map:
+    """The fields of one cell in one phase."""
+
+    cell: Cell
+    phase: str
+    fields: tuple[Field, ...]
+    worst: tuple[tuple[float, float, int, float, float], ...]
+    """Stretches of time: begin, end (s), operations, median and longest latency (s)."""
+
+
+def chart(run: Run, phase: str | None = None) -> Figures | Words:
+    """Draw one figure a cell for each load phase, or for the phase that is named."""
+    phases = [phase] if phase else run.phases("load")
+    found = [one for name in phases for one in maps(run, name)]
+    if not found:
+        return missing(TITLE, "no trial of this run that counts has histograms of intervals")
+    return Figures([_figure(run, one) for one in found])
+
+
+def maps(run: Run, phase: str) -> list[Map]:
+    """Return the map of each cell that has histograms of intervals in ``phase``; warm-up is left out."""
+    import polars as pl
+
+    wanted = (pl.col("phase") == phase) & ~pl.col("warmup").fill_null(value=False)
+    rows = run.frame("intervals").filter(wanted & pl.col("histogram").is_not_null())
+    joined = run.ok.select("trial_id", "cell").join(rows, on="trial_id", how="inner", maintain_order="left")
+    made = []
+    for cell in cells_of.cells(run):
+        own = joined.filter(pl.col("cell") == cell.name)
+        if own.height:
+            columns = own.select("started_seconds", "duration_seconds", "histogram")
+            made.append(_map(cell, phase, [(row[0], row[1], row[2]) for row in columns.iter_rows()]))
+    return made
+
+
+def _map(cell: Cell, phase: str, rows: list[tuple[float, float, str]]) -> Map:
+    """Merge the histograms of each stretch of time, then count operations in bands of latency."""
+    from benchbook.analyse import histogram
+
+    last = max(start + length for start, length, _ in rows)
+    shortest = sorted(length for _, length, _ in rows)[len(rows) // 2]
+    count = max(1, min(TIMES, math.ceil(last / shortest - 1e-6) if shortest > 0 else 1))
+    width = last / count
+    columns: list[list[str]] = [[] for _ in range(count)]
+    for start, length, encoded in rows:
+        columns[min(count - 1, int((start + length / 2) / width))].append(encoded)
+    fields: list[Field] = []
+    stretches = []
+    for number, held in enumerate(columns):
+        if not held:
+            continue
+        merged = histogram.merge(held)
+        begin, end = number * width, (number + 1) * width
+        fields += [Field(begin, end, *band) for band in bands(merged)]
+        stretches.append(
+            (begin, end, merged.count, merged.percentile(50.0) or 0.0, merged.max_seconds or 0.0)
+        )
+    worst = sorted(sorted(stretches, key=lambda one: -one[4])[:SHOWN])
+    return Map(cell, phase, tuple(fields), tuple(worst))
+
+
+EDGES = [10 ** (power / BANDS_PER_DECADE) for power in range(-7 * BANDS_PER_DECADE, 4 * BANDS_PER_DECADE + 1)]
+"""Edges of the bands of latency, s: from 100 ns to 10,000 s."""
+
+
+def bands(held: Histogram) -> list[tuple[float, float, int]]:
+    """Return (lowest, highest latency in s, operations) of each band that is not empty."""
+    counts: dict[int, int] = {}
+    for low, high, number in held.bars:
+        place = min(len(EDGES) - 1, max(1, bisect.bisect_right(EDGES, (low + high) / 2e9)))
+        counts[place] = counts.get(place, 0) + number
+    return [(EDGES[place - 1], EDGES[place], number) for place, number in sorted(counts.items())]
+
+
+def _figure(run: Run, one: Map) -> Figure:
+    title = scaled.title(run, f"{TITLE} in {one.phase}: {one.cell.label}")
+    return Figure(title, _draw(one), _alternative(one), _table(one), width=theme.HALF_WIDTH)
+
+
+def _draw(one: Map) -> Any:
+    import altair as alt
+
+    divisor, unit = quantity.scale(max(field.high for field in one.fields), "s")
+    # How dark a field is goes by the logarithm, or single slow operations would not be seen.
+    most = math.log1p(max(field.operations for field in one.fields))
+    rows = [
+        {
+            "x": round(field.begin, 4),
+            "x2": round(field.end, 4),
+            "y": float(f"{field.low / divisor:.4g}"),
+            "y2": float(f"{field.high / divisor:.4g}"),
+            "n": field.operations,
+            "o": round(0.12 + 0.88 * math.log1p(field.operations) / most, 3),
+        }
+        for field in one.fields
+    ]
+    lows = [field.low / divisor for field in one.fields]
+    highs = [field.high / divisor for field in one.fields]
+    scale, axis = axes.logarithmic([min(lows), max(highs)], f"Latency ({unit})")
+    return (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_rect(color=colour.colour(one.cell.system), strokeWidth=0)
+        .encode(
+            x=alt.X("x:Q", title="Seconds since the start of the phase", scale=alt.Scale(nice=False)),
+            x2="x2:Q",
+            y=alt.Y("y:Q", scale=scale, axis=axis),
+            y2="y2:Q",
+            opacity=alt.Opacity("o:Q", scale=None, legend=None),
+            tooltip=[
+                alt.Tooltip("n:Q", title="operations"),
+                alt.Tooltip("x:Q", title="from, s"),
+                alt.Tooltip("y:Q", title=f"latency from, {unit}"),
+                alt.Tooltip("y2:Q", title=f"to, {unit}"),
+            ],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def _alternative(one: Map) -> str:
+    operations = sum(field.operations for field in one.fields)
+    begin, end, _, _, longest = max(one.worst, key=lambda stretch: stretch[4])
+    return (
+        f"Latency of {quantity.count(operations)} operations of {one.cell.label} in {one.phase} over time, as a map:"
+        f" darker where more ended. The longest, {quantity.text(longest, 's')}, ended between"
+        f" {quantity.number(begin)} and {quantity.number(end)} s."
+    )
+
+
+def _table(one: Map) -> Table:
+    columns = ["From (s)", "To (s)", "Operations", "Median", "Longest"]
+    rows = [
+        [
+            quantity.number(begin),
+            quantity.number(end),
+            quantity.count(count),
+            quantity.text(median, "s"),
+            quantity.text(longest, "s"),
+        ]
+        for begin, end, count, median, longest in one.worst
+    ]
+    caption = f"The {len(rows)} stretches with the longest latencies" if len(rows) == SHOWN else ""
+    return Table(columns, rows, caption, frozenset(columns))

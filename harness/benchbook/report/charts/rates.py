@@ -1,0 +1,204 @@
+"""Latency against throughput, from an open loop at several rates: how a system answers as it fills up.
+
+A rate that was not reached (less than 99 % of what was offered) has no latency worth showing: its queue only grew.
+It stands as a mark on the throughput that was reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.report import axis as axes
+from benchbook.report import cell as cells_of
+from benchbook.report import colour, quantity, scaled, theme
+from benchbook.report.comparison import refused
+from benchbook.report.estimate import FEWEST_TRIALS, mean
+from benchbook.report.figure import Figure
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+REACHED = 0.99
+"""Share of the offered rate below which it was not reached."""
+HEIGHT = 260
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The trials of one system at one offered rate."""
+
+    system: str
+    label: str
+    offered: float
+    """Operations a second that were due."""
+    achieved: float
+    """Geometric mean of those that ended, 1/s."""
+    latency: float | None
+    """Geometric mean over the trials, s; None where the rate was not reached."""
+    low: float | None
+    high: float | None
+    trials: int
+
+    @property
+    def saturated(self) -> bool:
+        """Whether the rate was not reached."""
+        return self.achieved < REACHED * self.offered
+
+
+def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate") -> Figure | Words:
+    """Draw ``metric`` of ``phase`` against the rate that was reached, one line a system; ``factor`` is the offered rate."""
+    title = f"{words_of(metric).title} against throughput, {phase}"
+    if words := refused(run, title):
+        return words
+    found = rates(run, phase, metric, factor)
+    if len({one.offered for one in found}) < 2:
+        return missing(title, f"it needs trials of {phase} at two or more levels of the factor {factor}")
+    return figure(found, scaled.title(run, title), metric)
+
+
+def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
+    """Return one entry a system (with its other levels) and offered rate, in the order they are drawn."""
+    levels: dict[str, dict[str, str]] = {}
+    for trial_id, name, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        levels.setdefault(trial_id, {})[name] = level
+    names = {name for known in levels.values() for name in known} - {"system", factor}
+    varying = sorted(name for name in names if len({known.get(name) for known in levels.values()}) > 1)
+    reached = dict(run.measured(phase, "queries_per_second").select("trial_id", "value").iter_rows())
+    taken = dict(run.measured(phase, metric).select("trial_id", "value").iter_rows())
+    groups: dict[tuple[str, str, float], list[str]] = {}
+    for trial_id, system in run.ok.select("trial_id", "system").iter_rows():
+        known = levels.get(trial_id, {})
+        if trial_id not in reached or trial_id not in taken or not _is_number(known.get(factor)):
+            continue
+        others = [f"{name.replace('_', ' ')} {known[name]}" for name in varying if name in known]
+        label = ", ".join([cells_of.title(run, system), *others])
+        groups.setdefault((system, label, float(known[factor])), []).append(trial_id)
+    return [
+        rate(system, label, offered, [(reached[one], taken[one]) for one in trials])
+        for (system, label, offered), trials in sorted(
+            groups.items(), key=lambda one: (colour.slot(one[0][0]), *one[0])
+        )
+    ]
+
+
+def rate(system: str, label: str, offered: float, trials: Sequence[tuple[float, float]]) -> Rate:
+    """Return what trials, each (rate reached in 1/s, latency in s), say of one offered rate."""
+    achieved = mean([one for one, _ in trials])[0] or 0.0
+    value, low, high = mean([latency for _, latency in trials])
+    if achieved < REACHED * offered:
+        value = low = high = None
+    return Rate(system, label, offered, achieved, value, low, high, len(trials))
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        return text is not None and float(text) > 0
+    except ValueError:
+        return False
+
+
+def figure(found: Sequence[Rate], title: str, metric: str = "latency_p99") -> Figure:
+    """Return the figure of rates, from whatever run they come."""
+    return Figure(title, _draw(found, words_of(metric).title), _alternative(found, title), _table(found))
+
+
+def _draw(found: Sequence[Rate], words: str) -> Any:
+    import altair as alt
+
+    known = [one for one in found if one.latency is not None]
+    ends = [end for one in known for end in (one.latency, one.low, one.high) if end]
+    divisor, unit = quantity.scale(max(ends, default=1.0), "s")
+    labels = list(dict.fromkeys(one.label for one in found))
+    systems = [next(one.system for one in found if one.label == label) for label in labels]
+    rows = [
+        {
+            "cell": one.label,
+            "rate": round(one.achieved, 4),
+            "latency": (one.latency or 0.0) / divisor,
+            "low": None if one.low is None else one.low / divisor,
+            "high": None if one.high is None else one.high / divisor,
+            "offered": one.offered,
+        }
+        for one in known
+    ]
+    full = [
+        {"cell": one.label, "rate": round(one.achieved, 4), "offered": one.offered}
+        for one in found
+        if one.saturated
+    ]
+    x_scale, x_axis = axes.value([one.achieved for one in found], "Operations per second reached")
+    y_scale, y_axis = axes.logarithmic([end / divisor for end in ends] or [1.0, 2.0], f"{words} ({unit})")
+    x = alt.X("rate:Q", scale=x_scale, axis=x_axis)
+    y = alt.Y("latency:Q", scale=y_scale, axis=y_axis)
+    paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
+    order = alt.Order("offered:Q")
+    tooltip = [
+        alt.Tooltip("cell:N"),
+        alt.Tooltip("offered:Q", title="offered, 1/s"),
+        alt.Tooltip("rate:Q", title="reached, 1/s"),
+    ]
+    whole = alt.Chart(alt.InlineData(values=[row for row in rows if row["low"] is not None]))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=full))
+        .mark_rule(strokeDash=[3, 3], opacity=0.75, strokeWidth=1.5)
+        .encode(x=x, color=paint, tooltip=tooltip),
+        whole.mark_rule(strokeWidth=6, opacity=0.28, strokeCap="round").encode(
+            x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=paint
+        ),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(strokeWidth=1.6)
+        .encode(x=x, y=y, color=paint, order=order),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(filled=True, size=50)
+        .encode(
+            x=x,
+            y=y,
+            color=paint,
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            tooltip=[*tooltip, alt.Tooltip("latency:Q", title=f"latency, {unit}", format=".4~g")],
+        ),
+    ).properties(width="container", height=HEIGHT)
+
+
+def _alternative(found: Sequence[Rate], title: str) -> str:
+    parts = []
+    for label in dict.fromkeys(one.label for one in found):
+        held = [one for one in found if one.label == label]
+        known = [one for one in held if one.latency is not None]
+        full = [one for one in held if one.saturated]
+        words = [
+            f"{quantity.text(one.latency, 's')} at {quantity.number(one.achieved)} per second"
+            for one in ([known[0], known[-1]] if len(known) > 1 else known)
+        ]
+        if full:
+            words.append(f"at most {quantity.number(max(one.achieved for one in full))} per second reached")
+        parts.append(f"{label} {', '.join(words)}")
+    return f"{title}, one line for each system: {'; '.join(parts)}."
+
+
+def _table(found: Sequence[Rate]) -> Table:
+    columns = ["System", "Offered (1/s)", "Reached (1/s)", "Latency", "95 % interval", "Trials"]
+    rows = []
+    for one in found:
+        if one.saturated:
+            latency, spread = "not shown", "the rate was not reached"
+        elif one.low is None or one.high is None:
+            latency = quantity.text(one.latency, "s")
+            spread = f"none: fewer than {FEWEST_TRIALS} trials"
+        else:
+            latency = quantity.text(one.latency, "s")
+            spread = f"{quantity.text(one.low, 's')} to {quantity.text(one.high, 's')}"
+        rows.append(
+            [
+                one.label,
+                quantity.number(one.offered),
+                quantity.number(one.achieved),
+                latency,
+                spread,
+                str(one.trials),
+            ]
+        )
+    return Table(columns, rows, numeric=frozenset({*columns[1:4], "Trials"}))

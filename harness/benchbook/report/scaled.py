@@ -1,0 +1,26 @@
+"""The label of a run of profile ``published`` on a machine smaller than the publication's: scaled."""
+
+from __future__ import annotations
+
+import functools
+
+from benchbook.report.results import Run
+
+
+@functools.cache
+def words(run: Run) -> str | None:
+    """Say by what the machine falls short of the publication's; None for a run that is not scaled."""
+    from benchbook.analyse.scaled import scaled
+    from benchbook.declare.claim_numbers import PublishedMachine
+
+    stated = (run.facts("declared").get("experiment") or {}).get("published_machine")
+    try:
+        machine = PublishedMachine.model_validate(stated) if stated else None
+    except ValueError:
+        return None
+    return scaled(run.info["profile"], machine, run.facts("host"))
+
+
+def title(run: Run, text: str) -> str:
+    """Return the title of a chart, with the label where the run is scaled."""
+    return f"{text} (scaled)" if words(run) else text

@@ -1,0 +1,99 @@
+"""The map of latency over time, the curve of latency against throughput, and the label of a scaled run."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.report import scaled
+from benchbook.report.charts import heatmap, rates, throughput
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.words import Words
+
+
+def test_every_operation_of_the_intervals_is_in_the_map(plain):
+    found = heatmap.maps(plain, "load")
+    assert [one.cell.system for one in found] == ["duckdb", "sqlite"]
+    for one in found:
+        assert sum(field.operations for field in one.fields) == 3 * 6 * 40  # trials, intervals, operations
+        assert all(field.low < field.high and field.begin < field.end for field in one.fields)
+
+
+def test_the_map_names_when_the_longest_came(plain):
+    figures = heatmap.chart(plain)
+    assert isinstance(figures, Figures)
+    for figure in figures.figures:
+        assert "The longest," in figure.alt
+        assert figure.table.rows
+        assert figure.spec["encoding"]["y"]["scale"]["type"] == "log"
+
+
+def test_without_intervals_a_sentence(made):
+    said = heatmap.chart(made(status=dict.fromkeys(range(6), ("skipped", "nothing here"))))
+    assert isinstance(said, Words)
+    assert "is not shown:" in said.markdown
+
+
+def a_system_that_fills_up():
+    """Latency of a queue that reaches 10,000 operations per second, offered up to 16,000."""
+    made = []
+    for offered in (1000, 4000, 8000, 9500, 16000):
+        achieved = min(offered, 10_000)
+        latency = 0.001 / max(1 - offered / 10_000, 1e-3)
+        trials = [(achieved * noise, latency * noise) for noise in (0.999, 1.0, 1.001)]
+        made.append(rates.rate("duckdb", "DuckDB", offered, trials))
+    return made
+
+
+def test_a_rate_that_was_not_reached_shows_throughput_and_no_latency():
+    found = a_system_that_fills_up()
+    assert [one.saturated for one in found] == [False, False, False, False, True]
+    assert found[-1].latency is None
+    assert found[-1].achieved == pytest.approx(10_000, rel=0.01)
+    figure = rates.figure(found, "Latency against throughput")
+    assert "at most 10,000 per second reached" in figure.alt
+    assert "the rate was not reached" in figure.table.rows[-1]
+    assert len(figure.table.rows) == 5
+    assert "<svg" in figure.svg()
+
+
+def test_one_rate_is_no_curve(plain):
+    said = rates.chart(plain, "1-host-1-hr")
+    assert isinstance(said, Words)
+    assert "two or more levels of the factor rate" in said.markdown
+
+
+def test_the_curve_of_a_run_whose_trials_have_rates(made):
+    import polars as pl
+
+    run = made()
+    trials = run.frame("trials")["trial_id"].to_list()
+    rated = pl.DataFrame(
+        {"trial_id": trials, "factor": "rate", "level": ["50", "50", "100", "100", "900", "900"]}
+    )
+    run._frames["levels"] = pl.concat([run.frame("levels"), rated])
+    figure = rates.chart(run, "1-host-1-hr")
+    assert isinstance(figure, Figure)
+    assert {row[1] for row in figure.table.rows} == {"50.0", "100", "900"}
+
+
+def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
+    import json
+
+    import polars as pl
+
+    run = made(profile="published")
+    assert scaled.words(run) is None  # the publication's machine is not declared
+    facts = run.frame("run_facts")
+    experiment = json.dumps({"published_machine": {"cores": 16, "memory_gb": 256}})
+    cpu = json.dumps({"logical_cores": 2})
+    held = facts.filter(~((pl.col("topic") == "declared") & (pl.col("key") == "experiment")))
+    held = held.filter(~((pl.col("topic") == "host") & (pl.col("key") == "cpu")))
+    added = [
+        {"run_id": run.run_id, "topic": topic, "key": key, "value": value}
+        for topic, key, value in (("declared", "experiment", experiment), ("host", "cpu", cpu))
+    ]
+    run._frames["run_facts"] = pl.concat([held, pl.DataFrame(added, schema=facts.schema)])
+    scaled.words.cache_clear()
+    figure = throughput.chart(run)
+    assert isinstance(figure, Figure)
+    assert figure.title.endswith("(scaled)")
