@@ -7,6 +7,7 @@ widened as Hesterberg (2015, "What Teachers Should Know About the Bootstrap", 5.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,13 +100,20 @@ def student_t_rows(
 def bootstrap(values: Sequence[float], confidence: float) -> tuple[float, float]:
     """Return the expanded percentile bootstrap interval of the mean; the same values give the same interval."""
     import numpy as np
+
+    tail = expanded_tail(len(values), confidence)
+    low, high = np.quantile(_resampled(tuple(values)), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def expanded_tail(count: int, confidence: float) -> float:
+    """Return the share of resampled means of ``count`` values to leave out on either side.
+
+    Their percentiles alone are too narrow, by the divisor n of their variance and by normal tails.
+    """
     from scipy.special import ndtr, stdtrit
 
-    count = len(values)
-    # Percentiles of resampled means are too narrow by the divisor n of their variance and by normal tails.
-    tail = float(ndtr(-math.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.5 + confidence / 2)))
-    low, high = np.quantile(_resampled(values), [tail, 1 - tail])
-    return float(low), float(high)
+    return float(ndtr(-math.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.5 + confidence / 2)))
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
@@ -119,31 +127,41 @@ def above(values: Sequence[float], bound: float) -> float:
     It is the smallest alpha for which the interval at confidence 1 - alpha lies wholly above ``bound``, so
     above(values, bound) <= 0.05 says the same as the 95 % interval of ``mean_interval``.
     """
-    import numpy as np
+    return _beyond(values, bound, 1)
+
+
+def below(values: Sequence[float], bound: float) -> float:
+    """Return how surely the mean lies below ``bound``, as ``above``."""
+    return _beyond(values, bound, -1)
+
+
+def _beyond(values: Sequence[float], bound: float, sign: int) -> float:
     from scipy.special import ndtri, stdtr
 
-    held = np.asarray(values, dtype=float)
-    count, centre = len(held), float(held.mean())
-    spread = float(held.std(ddof=1)) / math.sqrt(count)
+    count = len(values)
+    centre = math.fsum(values) / count
+    spread = math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (count - 1) / count)
     if spread < 1e-12 * max(1.0, abs(centre)):  # values equal but for their last digits
-        return 0.0 if centre > bound else 1.0
-    t = (centre - bound) / spread
+        return 0.0 if sign * (centre - bound) > 0 else 1.0
+    t = sign * (centre - bound) / spread
     if count >= BOOTSTRAP_FROM:
-        share = float((_resampled(values) <= bound).mean())
+        share = float((sign * (_resampled(tuple(values)) - bound) <= 0).mean())
         if 20 / _RESAMPLES <= share <= 1 - 20 / _RESAMPLES:  # farther out there are too few to count
             t = -float(ndtri(share)) * math.sqrt((count - 1) / count)
     return min(1.0, 2 * float(stdtr(count - 1, -t)))
 
 
-def below(values: Sequence[float], bound: float) -> float:
-    """Return how surely the mean lies below ``bound``, as ``above``."""
-    return above([-value for value in values], -bound)
-
-
-def _resampled(values: Sequence[float]) -> NDArray[np.float64]:
+@functools.lru_cache(maxsize=16)
+def _resampled(values: tuple[float, ...]) -> NDArray[np.float64]:
+    """Return the means of resamples of ``values``."""
     import numpy as np
 
-    held = np.asarray(values, dtype=float)
-    chosen = np.random.default_rng(_SEED).integers(0, len(held), (_RESAMPLES, len(held)))
-    means: NDArray[np.float64] = held[chosen].mean(axis=1)
+    means: NDArray[np.float64] = np.asarray(values, dtype=float)[_chosen(len(values))].mean(axis=1)
     return means
+
+
+@functools.lru_cache(maxsize=4)
+def _chosen(count: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.random.default_rng(_SEED).integers(0, count, (_RESAMPLES, count))
