@@ -18,13 +18,19 @@ from typing import Any
 
 SYSTEM_FOLDERS = ("proc", "sys", "dev", "etc", "usr", "nix", "lib", "bin", "sbin", "boot")
 """First parts of paths that are the same on many machines and name nobody."""
-PATH = re.compile(r"(?<![\w:/.~…<%\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*)")
+PATH = re.compile(r"(?<![\w:/.~…<%+\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*)")
 """An absolute path of at least two parts; not the path of an address, nor a closing tag."""
-ADDRESS = re.compile(r"(\w+://)([^/\s:\"'@]+@)?([^/\s:\"']+)")
+ADDRESS = re.compile(r"(\w+://)([^/\s\"'@]+@)?([^/\s:\"']+)")
+HISTOGRAM = re.compile(r'("(?:histogram|encoded)"\s*:\s*"[^"]*")')
+"""Base64, in which anything can look like a path."""
+DATA = ("answers.jsonl", "telemetry.jsonl")
+"""Files of a trial that hold numbers and the generated data alone; their bytes are what digests were made of."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
-GENERIC = frozenset(
-    ["root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost", "server", "client", "machine", "host", "build", "builder", "influxdb", "duckdb", "sqlite", "postgres", "postgresql", "mysql", "mariadb", "redis", "bench", "benchbook", "default", "system"]
-)
+GENERIC = frozenset({
+    "root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost",
+    "server", "client", "machine", "host", "build", "builder", "influxdb", "duckdb", "sqlite", "postgres",
+    "postgresql", "mysql", "mariadb", "redis", "bench", "benchbook", "default", "system",
+})  # fmt: skip
 """Names that tell nothing about anyone, and that are words of the results themselves."""
 SHORTEST = 3
 """Letters of a name below which it cannot be told from other text."""
@@ -71,8 +77,14 @@ class Scrubber:
         return self.value(value)
 
     def file(self, source: Path, target: Path) -> None:
-        """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are no text stay."""
+        """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are no text stay.
+
+        Answers, telemetry and query sets hold generated data alone and are copied as they are.
+        """
         content = source.read_bytes()
+        if source.name in DATA or source.parent.name == "queries":
+            target.write_bytes(content)
+            return
         if source.suffix == ".json":
             try:
                 value = self.value(json.loads(content))
@@ -81,7 +93,9 @@ class Scrubber:
             except ValueError:
                 pass
         written = content.decode("utf-8", "surrogateescape")
-        target.write_bytes(self.text(written).encode("utf-8", "surrogateescape"))
+        parts = HISTOGRAM.split(written) if source.suffix == ".jsonl" else [written]
+        parts[::2] = [self.text(part) for part in parts[::2]]
+        target.write_bytes("".join(parts).encode("utf-8", "surrogateescape"))
 
 
 def scrubber() -> Scrubber:

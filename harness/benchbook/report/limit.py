@@ -23,7 +23,7 @@ def limits(run: Run) -> Words:
     """Return the limits of the run as a list."""
     found = [
         words
-        for part in (_mixed, _size, _trials, _embedded, _client, _machine, _order, _noise)
+        for part in (_mixed, _size, _trials, _embedded, busy_client, _machine, _order, _noise)
         for words in part(run)
     ]
     return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
@@ -80,7 +80,8 @@ def _embedded(run: Run) -> list[str]:
     return words
 
 
-def _client(run: Run) -> list[str]:
+def busy_client(run: Run) -> list[str]:
+    """Say in which phases the client used so much of its cores that it may be what was measured."""
     rows = run.ok.join(
         run.frame("measurements").filter(
             (pl.col("metric") == "client_cpu_fraction") & (pl.col("value") > BUSY_CLIENT)

@@ -58,7 +58,7 @@ def matrix() -> Table | Words:
         return missing(
             "What was kept", "no run is published yet; publish one with: bench export RUN --publish"
         )
-    marks = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "–"}
+    marks = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "no matter"}
     rows = [
         [f"{rule.number}. {rule.name}", *(marks[rule.finding(run).mark] for run in runs)] for rule in rules()
     ]

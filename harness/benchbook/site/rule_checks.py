@@ -73,7 +73,7 @@ def caches(run: Run) -> Finding:
 
 def client(run: Run) -> Finding:
     """Rule 8: a null-sink calibration, and a client below its ceiling."""
-    busy = limits._client(run)
+    busy = limits.busy_client(run)
     calibrated = bool(run.fact_list("calibration"))
     servers = any(not cell.embedded(run, one.system) for one in cell.cells(run))
     if not servers:

@@ -49,7 +49,10 @@ class Rate:
 
 
 def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate") -> Figure | Words:
-    """Draw ``metric`` of ``phase`` against the rate that was reached, one line a system; ``factor`` is the offered rate."""
+    """Draw ``metric`` of ``phase`` against the rate that was reached, one line a system.
+
+    ``factor`` is the one whose levels are the offered rates, operations a second.
+    """
     title = f"{words_of(metric).title} against throughput, {phase}"
     if words := refused(run, title):
         return words
