@@ -183,8 +183,9 @@ def _alternative(found: list[Group]) -> str:
         if held:
             low, high = min(one.in_flight for one in held), max(one.in_flight for one in held)
             fastest = max(one.value for one in held)
+            flight = f"{low:.0f}" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f} to {high:.0f}"
             parts.append(
-                f"{title} had {low:.0f} to {high:.0f} operations in flight and at most"
+                f"{title} had {flight} operations in flight and at most"
                 f" {quantity.number(fastest)} operations per second"
             )
     return f"One point a system, payload and volume; a line at the 64 clients that were stated. {'; '.join(parts)}."

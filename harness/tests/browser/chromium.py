@@ -1,0 +1,165 @@
+"""Opens pages in headless Chromium and returns what the page itself says of errors, requests, charts and width.
+
+A small server on loopback hands out the folder and puts a probe into each page; every other host is blocked. The
+probe waits until all charts are drawn, or long enough, and writes what it found into the document.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--enable-logging=stderr", "--v=0", "--virtual-time-budget=30000",
+)  # fmt: skip
+TIMEOUT_SECONDS = 120
+EARLY = """<script>
+window.probed = [];
+addEventListener("error", (event) => probed.push(String(event.message || event.target?.src || event.type)), true);
+addEventListener("unhandledrejection", (event) => probed.push(String(event.reason)));
+addEventListener("securitypolicyviolation", (event) => probed.push("refused " + event.blockedURI));
+for (const name of ["error", "warn"]) {
+  const said = console[name].bind(console);
+  console[name] = (...words) => { probed.push(name + ": " + words.join(" ")); said(...words); };
+}
+</script>"""
+LATE = """<script>
+const marks = "path, rect, circle, line, text";
+const drawn = (figure) => figure.classList.contains("is-live") && figure.querySelector(".bb-live svg");
+const tell = () => {
+  const root = document.documentElement;
+  const told = {
+    errors: probed,
+    requests: performance.getEntriesByType("resource").map((entry) => entry.name),
+    charts: [...document.querySelectorAll(".bb-figure")].map((figure) => ({
+      title: figure.querySelector("figcaption").textContent,
+      live: Boolean(drawn(figure)),
+      marks: figure.querySelectorAll(".bb-live .mark-rect path, .bb-live .mark-symbol path, .bb-live .mark-line path, "
+        + ".bb-live .mark-rule line, .bb-live .mark-area path").length,
+      width: figure.getBoundingClientRect().width,
+      svg: figure.querySelector(".bb-live svg")?.getBoundingClientRect().right ?? 0,
+    })),
+    viewport: innerWidth,
+    content: root.scrollWidth,
+    wide: [...document.querySelectorAll("main *")]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest(".bb-table, pre, svg"))
+      .slice(0, 5).map((one) => one.tagName + "." + one.className),
+  };
+  parent.document.documentElement.setAttribute("data-probe", JSON.stringify(told));
+};
+addEventListener("load", () => {
+  const begun = Date.now();
+  const look = () => {
+    const figures = [...document.querySelectorAll(".bb-figure")];
+    if (figures.every(drawn) || Date.now() - begun > 25000) setTimeout(tell, 300);
+    else setTimeout(look, 100);
+  };
+  look();
+});
+</script>"""
+
+FRAME = """<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body style="margin:0">
+<iframe src="{page}" style="border:0;width:{width}px;height:2000px"></iframe></body></html>"""
+"""A page in a frame: a window of Chromium is never narrower than 500 pixels."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a page said of itself, and what the browser logged and asked the server for."""
+
+    errors: list[str]
+    requests: list[str]
+    charts: list[dict[str, Any]]
+    viewport: int
+    content: int
+    wide: list[str]
+    console: list[str]
+
+
+def program() -> str | None:
+    """Return the path of Chromium, or None where there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    """Hands out files, with the probe inside each page."""
+
+    def do_GET(self) -> None:
+        place, _, width = self.path.partition("?width=")
+        if width:
+            self._page(FRAME.format(width=int(width), page=place))
+            return
+        path = Path(self.translate_path(self.path))
+        if path.suffix != ".html" or not path.is_file():
+            super().do_GET()
+            return
+        page = path.read_text(encoding="utf-8")
+        before, _, after = page.replace("<head>", f"<head>{EARLY}", 1).rpartition("</body>")
+        self._page(f"{before}{LATE}</body>{after}")
+
+    def _page(self, page: str) -> None:
+        content = page.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Say nothing: the browser's own log tells what was not found."""
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder on a free loopback port for the length of a block; gives its address."""
+    handler = functools.partial(_Handler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def dump(address: str, width: int) -> tuple[str, str]:
+    """Open an address at a width in pixels; return the document as it is then, and the browser's log."""
+    chromium = program()
+    assert chromium is not None
+    with tempfile.TemporaryDirectory(prefix="benchbook-browser-") as profile:
+        command = [
+            chromium,
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            f"--window-size={max(width, 500)},2000",
+            "--dump-dom",
+            address,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+    return done.stdout, done.stderr
+
+
+def visit(address: str, width: int) -> Visit:
+    """Open a page that ``serving`` hands out and return what it says of itself."""
+    document, log = dump(f"{address}?width={width}", width)
+    found = re.search(r'data-probe="([^"]*)"', document)
+    assert found, f"{address} did not come to its end: {log[-2000:]}"
+    told = json.loads(html.unescape(found[1]))
+    console = [line for line in log.splitlines() if "CONSOLE" in line]
+    return Visit(**told, console=console)

@@ -1,0 +1,37 @@
+"""The site and one report, rendered once; the tests are skipped by name where there is no Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbook.report import render as reports
+from benchbook.site import render
+from tests.browser import chromium
+from tests.record import synthetic_run
+from tests.site import checkout as making
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with every page of the site and report.html, the page of a single run."""
+    if chromium.program() is None:
+        pytest.skip("there is no chromium on PATH (Debian: apt-get install chromium)")
+    where = tmp_path_factory.mktemp("browser")
+    checkout = making.make(where, telemetry_seconds=4)
+    results = where / "other"
+    run_id = synthetic_run.write(results, systems=("sqlite", "influxdb-1.8.10"), database=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchbook.report.quarto.found", lambda: None)
+        site = render.site(checkout, where / "site")
+        report = reports.report(results, run_id, checkout / "reports")
+    shutil.copyfile(report, site / "report.html")
+    return site
+
+
+@pytest.fixture(scope="session")
+def address(pages: Path):
+    with chromium.serving(pages) as served:
+        yield served

@@ -1,0 +1,58 @@
+"""Every page as a browser shows it, at the width of a phone and of a desk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser import chromium
+
+PAGES = ("index", "methods", "systems", "defects", "quickstart", "report")
+CHARTS = {"index": 1, "methods": 0, "systems": 0, "defects": 1}
+"""Charts of the pages that have a known number of them; the others have at least ten."""
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page(address: str, name: str, width: int):
+    seen = chromium.visit(f"{address}/{name}.html", width)
+    assert seen.errors == []
+    assert seen.console == []
+    assert [one for one in seen.requests if not one.startswith((f"{address}/", "data:", "blob:"))] == []
+    empty = [one["title"] for one in seen.charts if not one["live"] or not one["marks"]]
+    assert empty == []
+    if name in CHARTS:
+        assert len(seen.charts) == CHARTS[name]
+    else:
+        assert len(seen.charts) >= 10
+    assert seen.viewport == width
+    assert seen.content <= width, seen.wide
+    beyond = [one["title"] for one in seen.charts if one["svg"] > width]
+    assert beyond == []
+
+
+@pytest.mark.parametrize("name", ["index", "quickstart", "report"])
+def test_opened_as_a_file_its_charts_are_drawn_too(pages: Path, name: str):
+    document, log = chromium.dump((pages / f"{name}.html").as_uri(), 1400)
+    assert "CONSOLE" not in log
+    charts = document.count('<figure class="bb-figure')
+    assert charts
+    assert document.count('<figure class="bb-figure is-live"') == charts
+
+
+def test_the_probe_sees_what_it_looks_for(tmp_path: Path):
+    if chromium.program() is None:
+        pytest.skip("there is no chromium on PATH (Debian: apt-get install chromium)")
+    (tmp_path / "bad.html").write_text(
+        '<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body><main>'
+        '<div style="width:900px">wide</div><img src="http://other.test/x.png">'
+        '<figure class="bb-figure"><figcaption>Empty</figcaption></figure>'
+        "</main><script>missing();</script></body></html>"
+    )
+    with chromium.serving(tmp_path) as address:
+        seen = chromium.visit(f"{address}/bad.html", 390)
+    assert any("missing is not defined" in one for one in seen.errors)
+    assert any("other.test" in one for one in [*seen.requests, *seen.errors])
+    assert seen.content > 390
+    assert [one["live"] for one in seen.charts] == [False]

@@ -1,0 +1,27 @@
+"""A checkout of its own for a test: the declarations of this one, and reports with a run published that nobody ran."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from benchbook.site import publish
+from tests.record import synthetic_run
+
+ROOT = Path(__file__).parents[3]
+
+
+def make(where: Path, **options: Any) -> Path:
+    """Make the checkout in ``where`` and publish a synthetic run of quickstart into it; return its root."""
+    root = where / "checkout"
+    (root / "reports").mkdir(parents=True)
+    for name in ("systems", "storage", "datasets", "experiments"):
+        (root / name).symlink_to(ROOT / name, target_is_directory=True)
+    for page in (ROOT / "reports").glob("*.qmd"):
+        shutil.copyfile(page, root / "reports" / page.name)
+    if options.pop("empty", False):
+        return root
+    run_id = synthetic_run.write(where / "results", **options)
+    publish.run(where / "results", run_id, root / "reports" / "data")
+    return root

@@ -1,0 +1,97 @@
+"""A published run: small, the same bytes each time, without private names, with the numbers of the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.record import manifest
+from benchbook.report.results import open_run
+from benchbook.site import publish, published
+from tests.record import synthetic_run
+
+
+def files(folder: Path) -> dict[str, str]:
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def test_the_same_run_gives_the_same_small_files(tmp_path):
+    results = tmp_path / "results"
+    run_id = synthetic_run.write(results, telemetry_seconds=4)
+    first = publish.run(results, run_id, tmp_path / "data")
+    before = files(first)
+    assert first == tmp_path / "data" / "quickstart"
+    assert files(publish.run(results, run_id, tmp_path / "data")) == before
+    assert sum(path.stat().st_size for path in first.rglob("*") if path.is_file()) < publish.LARGEST_BYTES
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["quickstart"]
+    held = b"".join(path.read_bytes() for path in first.rglob("*") if path.is_file())
+    assert str(tmp_path).encode() not in held
+    stated = manifest.read(first)
+    assert stated["published"] is True
+    assert stated["provenance"]["git_revision"]
+
+
+def test_its_numbers_are_those_of_the_run(checkout: Path, tmp_path: Path):
+    found = published.all_published(checkout)
+    results = published.results(found, tmp_path / "results")
+    shown = open_run(results, found[0].run_id)
+    whole = tmp_path / "whole"
+    run = open_run(whole, synthetic_run.write(whole, telemetry_seconds=4, database=True))
+    for table in ("runs", "trials", "levels", "phases", "measurements", "histograms", "checks", "answers"):
+        assert shown.frame(table).sort(pl.all()).equals(run.frame(table).sort(pl.all())), table
+
+
+def test_an_unfinished_run_is_not_published(tmp_path):
+    run_id = synthetic_run.write(tmp_path / "results", trials=4, finished=False)
+    with pytest.raises(RequestError, match="4 of 6 trials"):
+        publish.run(tmp_path / "results", run_id, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_run_that_stays_too_large_is_refused_by_its_largest_table(tmp_path, monkeypatch):
+    run_id = synthetic_run.write(tmp_path / "results", blocks=1)
+    monkeypatch.setattr(publish, "LARGEST_BYTES", 2000)
+    with pytest.raises(RequestError, match="The largest tables are"):
+        publish.run(tmp_path / "results", run_id, tmp_path / "data")
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path):
+    from benchbook.analyse import histogram
+
+    results = tmp_path / "results"
+    run = open_run(results, synthetic_run.write(results, blocks=1, intervals=30, database=True))
+    rows = run.frame("intervals")
+    fewer = publish.merged(rows, 8)
+    key = ["trial_id", "phase", "operation"]
+    assert fewer.group_by(key).len()["len"].max() <= 8
+    for column in ("operations", "rows", "duration_seconds"):
+        assert fewer[column].sum() == pytest.approx(rows[column].sum())
+    whole, part = (histogram.merge(one["histogram"].to_list()) for one in (rows, fewer))
+    assert whole.curve() == part.curve()
+
+
+def test_telemetry_is_thinned_to_what_charts_draw(tmp_path):
+    results = tmp_path / "results"
+    run_id = synthetic_run.write(results, blocks=1, telemetry_seconds=300)
+    made = publish.run(results, run_id, tmp_path / "data")
+    samples = pl.read_parquet(made / "tables" / "telemetry.parquet")
+    assert "harness" not in samples["scope"].to_list()
+    assert samples.group_by("trial_id", "scope", "metric").len()["len"].max() <= publish.SAMPLES
+
+
+def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
+    import shutil
+
+    copy = tmp_path / "checkout"
+    shutil.copytree(checkout, copy, symlinks=True)
+    path = copy / "reports" / "data" / "quickstart" / "plan.json"
+    path.write_text(json.dumps({}))
+    with pytest.raises(RequestError, match=r"other bytes than were exported in plan\.json"):
+        published.all_published(copy)

@@ -1,0 +1,103 @@
+"""The site: every page from the checkout alone, the same bytes twice, links that lead somewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.site import navigation, render
+from tests.report.parsed import Page
+from tests.site import checkout as making
+
+PAGES = ("index", "methods", "systems", "defects", "quickstart")
+
+
+@pytest.fixture
+def without_quarto(monkeypatch):
+    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def test_it_has_every_page(site: Path):
+    names = {path.name for path in site.iterdir()}
+    assert names == {render.MARK, render.SCRIPT, *(f"{name}.html" for name in PAGES)}
+
+
+def test_rendered_twice_it_has_the_same_bytes(
+    site: Path, checkout: Path, tmp_path, without_quarto, monkeypatch
+):
+    monkeypatch.setenv("BENCHBOOK_RESULTS", str(tmp_path / "no results here"))
+    again = render.site(checkout, tmp_path / "site")
+    assert digests(again) == digests(site)
+    assert digests(render.site(checkout, again)) == digests(site)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_pages_and_nothing_is_fetched(site: Path, name: str):
+    page = Page.read(site / f"{name}.html")
+    assert page.unbalanced == []
+    assert set(page.resources()) <= {render.SCRIPT}
+    links = [found["href"] for tag, found in page.tags if tag == "a"]
+    inside = [link for link in links if not link.startswith(("#", "https://"))]
+    assert {"index.html", "methods.html", "systems.html", "defects.html"} <= set(inside)
+    for link in inside:
+        assert (site / link.partition("#")[0]).is_file(), link
+    names = [found["id"] for _, found in page.tags if found.get("id")]
+    assert len(names) == len(set(names))
+
+
+def test_no_page_names_the_machine_that_rendered_it(site: Path, checkout: Path):
+    for path in site.glob("*.html"):
+        markup = path.read_text(encoding="utf-8")
+        for private in (str(checkout), str(site), str(making.ROOT), "benchbook-site-"):
+            assert private not in markup, path.name
+
+
+def test_the_index_shows_verdicts_as_a_picture(site: Path):
+    page = Page.read(site / "index.html")
+    figures = page.having("class", "bb-chart")
+    assert len(figures) == 1
+    words = figures[0][1]["aria-label"]
+    assert "SQLite 3.45.1 against DuckDB 1.5.6: Rows loaded per second: worse" in words
+    assert page.markup.count("<summary>Table</summary>") == 1
+
+
+def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
+    page = Page.read(site / "methods.html")
+    for number in range(1, 20):
+        assert f"{number}. " in page.text
+    assert "✓ kept" in page.text
+    assert "no A/A run stands beside it" in page.text
+
+
+def test_the_defects_hold_the_raw_data_read_again(site: Path):
+    page = Page.read(site / "defects.html")
+    assert "QData had 390 operations in flight" in page.markup
+    assert "MinIO through s3fs" in page.text
+
+
+def test_without_a_published_run_the_command_stands_there(tmp_path, without_quarto):
+    made = render.site(making.make(tmp_path, empty=True), tmp_path / "site")
+    page = Page.read(made / "index.html")
+    assert "No run published yet. Run it: ./bench run quickstart" in page.text
+    assert not (made / "quickstart.html").exists()
+
+
+def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("mine")
+    with pytest.raises(RequestError, match="was not written by bench site"):
+        render.site(checkout, mine)
+    assert (mine / "thesis.txt").read_text() == "mine"
+
+
+def test_the_bar_marks_where_one_is():
+    assert navigation.bar("methods").count("aria-current") == 1
+    assert 'href="index.html" aria-current="page"' in navigation.bar("quickstart")
