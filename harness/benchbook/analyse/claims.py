@@ -241,3 +241,18 @@ def _why(claim: Claim, cells: Sequence[JudgedCell], missing: int) -> str:
 def _mean(values: Sequence[float | None]) -> float | None:
     held = [value for value in values if value]
     return math.exp(sum(map(math.log, held)) / len(held)) if held else None
+
+
+def details(found: Sequence[Judgement]) -> list[dict[str, Any]]:
+    """Return one row for each cell of each claim, for tables and charts; ratios are plain numbers."""
+    return [
+        {
+            "id": one.id, "cell": cell.sides.name(), "levels": cell.sides.levels, "published": cell.published,
+            "published_of": cell.published_of, "published_over": cell.published_over, "unit": cell.unit,
+            "measured": cell.measured, "low": cell.low, "high": cell.high, "trials": cell.trials,
+            "points": [math.exp(log) for _, log in cell.logs], "margin": one.margin, "noise": cell.noise,
+            "outliers": cell.outliers, "failed": cell.failed, "verdict": cell.verdict, "reason": cell.reason,
+        }
+        for one in found
+        for cell in one.cells
+    ]  # fmt: skip

@@ -9,7 +9,6 @@ MAIN = (
     "latency_p50",
     "latency_p99",
     "disk_bytes",
-    "server_rss_peak_bytes",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -35,6 +36,8 @@ def command(
     catch_up(results)
     found = compared.compare(results, one, two, across=across, metrics=None if every else MAIN)
     if as_json:
+        for note in found.notes:
+            print(f"bench: {note}", file=sys.stderr)
         table.show(rows(found), as_json=True)
         return
     print(f"A  {found.a}\nB  {found.b}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,8 +138,10 @@ class Selection:
             return None, rows[0].get("unit"), note or "the publication left the value out"
         if len(given) > 1:
             self._check_repeats(given)
-        logs = [math.log(self._number(row[self.stated.value])) for row in given]
-        return math.exp(sum(logs) / len(logs)), given[0].get("unit"), note
+        values = [self._number(row[self.stated.value]) for row in given]
+        if len(values) == 1:
+            return values[0], given[0].get("unit"), note  # to the last digit
+        return statistics.geometric_mean(values), given[0].get("unit"), note
 
     def _check_repeats(self, rows: Sequence[Row]) -> None:
         aside = {self.stated.value, *_ASIDE, *self.stated.repeats}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from benchbook.analyse.steady import label
@@ -32,3 +33,12 @@ def test_a_rule_at_its_edges() -> None:
     assert label([0.0] * 8) == "steady"
     assert label([5.0] * 4 + [0.0] * 4) == "drifting"
     assert label([0.5, 0.8] + [1.0] * 8) == "warming"
+
+
+@pytest.mark.parametrize("noise", ["heavy tails", "autocorrelated"])
+def test_a_steady_series_is_seldom_called_anything_else(noise: str) -> None:
+    from tests.analyse.simulated import log_ratios
+
+    series = 100 * np.exp(log_ratios(noise, 6, 500, 40, abba=True, correlation=0.5))
+    wrong = sum(label(rates) != "steady" for rates in series.tolist())
+    assert wrong / len(series) <= 0.05

@@ -1,0 +1,127 @@
+"""``bench claims``, ``compare`` and ``aa`` from the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.cli.app import run
+from benchbook.declare.catalogue import Catalogue
+from benchbook.plan.plan import Plan, plan
+from tests.claims import measured_run
+
+CELLS = {"system": ["cnosdb-2.0.1", "influxdb-1.8.10"], "workers": [100], "batch_size": [1000, 2500]}
+
+
+def write(results: Path, run_id: str, created: str, speed: float = 1.0, **factors: list[Any]) -> None:
+    chance = random.Random(run_id)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {("load", "rows_per_second"): 1000 * speed * math.exp(chance.gauss(0, 0.01))}
+
+    measured_run.write(
+        results, run_id, {**CELLS, **factors}, value, created=created,
+        declared=measured_run.experiment("cnos-vs-influx"),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    write(tmp_path, "first", "2026-03-01T09:00:00+00:00")
+    write(tmp_path, "second", "2026-03-02T09:00:00+00:00", 2.0)
+    write(tmp_path, "itself", "2026-03-03T09:00:00+00:00", aa=["A", "B"])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [[], ["latest"], ["second"], ["cnos-vs-influx"]])
+def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["claims", *name, "--json", "--results", str(results)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in printed] == [
+        "faster-in-most-cells", "every-cell", "influxdb-ahead-in-the-middle", "rises-with-batch-size", "values-a-row",
+    ]  # fmt: skip
+    wanted = [
+        "id",
+        "statement",
+        "source",
+        "published",
+        "measured",
+        "low",
+        "high",
+        "margin",
+        "verdict",
+        "reason",
+    ]
+    assert all(list(row) == wanted for row in printed)
+    verdicts = {row["id"]: row["verdict"] for row in printed}
+    assert verdicts["every-cell"] == "inconclusive"  # 1.0 lies within both margins of 0.88 and of 1
+    assert verdicts["values-a-row"] == "underspecified"
+
+
+def test_claims_for_people_and_a_run_without_any(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["claims", "--results", str(results)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("second\n")
+    assert "10 %" in out
+    measured_run.write(
+        results, "bare", {"system": ["duckdb"]}, lambda levels, block: {}, created="2026-04-01T00:00:00Z"
+    )
+    assert run(["claims", "--results", str(results)]) == 0
+    assert "bare declared no claims" in capsys.readouterr().out
+
+
+def test_an_a_a_run_has_no_claims(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["claims", "itself", "--results", str(results)]) == 2
+    assert "A/A run" in capsys.readouterr().err
+
+
+def test_compare(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", "first", "second", "--results", str(results)]) == 0
+    out = capsys.readouterr().out
+    assert "What differs beside the results:" in out
+    assert "faster" in out
+    assert run(["compare", "first", "second", "--json", "--results", str(results)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["said"] for row in printed} == {"faster"}
+    assert {"cell", "phase", "metric", "ratio", "low", "high", "effect", "said", "reason"} <= set(printed[0])
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["compare", "first", "first"], "cannot be compared with itself"),
+        (["compare", "first", "nothing"], 'no run "nothing"'),
+        (["compare", "first"], "'B'"),
+        (["claims", "nothing"], 'no run "nothing"'),
+        (["aa", "quickstrat"], "quickstart"),
+        (["aa", "quickstart", "--profile", "smok"], "smoke"),
+        (["aa", "quickstart", "--set", "aa=A,B"], 'no factor "aa"'),
+    ],
+)
+def test_mistakes_are_told(
+    results: Path, argv: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*argv, "--results", str(results)]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_an_a_a_plan_has_every_cell_twice_and_reads_back() -> None:
+    once = plan(Catalogue(), "quickstart", "smoke", trials=4, order_seed=1)
+    made = plan(Catalogue(), "quickstart", "smoke", trials=4, order_seed=1, against_itself=True)
+    assert made.against_itself
+    assert not once.against_itself
+    assert len(made.trials) == 2 * len(once.trials)
+    assert {cell.rpartition(",")[0] for cell in made.cells()} == set(once.cells())
+    for block in range(4):
+        labels = [trial.levels["aa"] for trial in made.trials if trial.block == block]
+        assert labels.count("A") == labels.count("B") == len(once.cells())
+    assert Plan.parse(json.loads(made.text())) == made

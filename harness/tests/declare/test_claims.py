@@ -1,0 +1,223 @@
+"""Claims in experiment.toml: what is accepted, and the one sentence that a mistake gets."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.claim import Claim
+from benchbook.declare.experiment import Experiment
+from benchbook.declare.metric import OF_TRIAL, OF_WORKLOAD, metrics
+from benchbook.declare.published import check, ratios
+from benchbook.declare.toml import check as checked
+from benchbook.errors import RequestError
+
+FIXTURES = Path(__file__).parents[1] / "claims" / "experiments"
+PUBLISHED = Path(__file__).parents[3] / "datasets" / "published"
+
+RATIO: dict[str, Any] = {
+    "id": "faster",
+    "statement": "A is faster",
+    "source": "a page",
+    "test": "ratio",
+    "phase": "load",
+    "metric": "rows_per_second",
+    "of": {"system": "cnosdb-2.0.1"},
+    "over": {"system": "influxdb-1.8.10"},
+    "published": {"ratio": 1.5},
+}
+TREND: dict[str, Any] = {
+    **{key: RATIO[key] for key in ("id", "statement", "source", "phase", "metric", "of")},
+    "test": "rises",
+    "along": "batch_size",
+}
+
+
+def data(name: str = "cnos-vs-influx") -> dict[str, Any]:
+    return tomllib.loads((FIXTURES / name / "experiment.toml").read_text())
+
+
+def experiment(*claims: dict[str, Any]) -> Experiment:
+    return checked({**data(), "claims": list(claims)}, Experiment, "experiment.toml")
+
+
+def claims(name: str) -> dict[str, Claim]:
+    return {claim.id: claim for claim in Experiment.model_validate(data(name)).claims}
+
+
+@pytest.mark.parametrize("name", ["cnos-vs-influx", "seaweedfs-vs-postgres"])
+def test_the_fixtures_are_whole(name: str) -> None:
+    check(list(claims(name).values()), PUBLISHED)
+
+
+def test_published_ratios_of_many_cells_come_from_the_file() -> None:
+    found = ratios(claims("cnos-vs-influx")["every-cell"], PUBLISHED)
+    by_size = {one.levels["batch_size"]: one for one in found}
+    assert by_size["10000"].ratio == pytest.approx(680_000 / 540_000)
+    assert (by_size["10000"].of, by_size["10000"].over, by_size["10000"].unit) == (680_000, 540_000, "1/s")
+    assert by_size["20000"].ratio is None
+    assert "cache-max-memory-size exceeded" in by_size["20000"].note
+
+
+def test_a_published_trend_is_its_last_value_over_its_first() -> None:
+    [found] = ratios(claims("cnos-vs-influx")["rises-with-batch-size"], PUBLISHED)
+    assert found.ratio == pytest.approx(750_000 / 60_000)
+    assert found.note == "batch_size from 1 to 20000"
+    assert found.between("1", "10000").ratio == pytest.approx(680_000 / 60_000)
+    assert found.between("1", "7").ratio is None
+
+
+def test_repetitions_are_averaged_and_sides_may_have_other_names() -> None:
+    [found] = ratios(claims("seaweedfs-vs-postgres")["put-at-one-worker"], PUBLISHED)
+    assert found.of is not None
+    assert found.over is not None
+    assert found.of == pytest.approx(373, rel=0.05)
+    assert found.ratio == pytest.approx(found.of / found.over)
+    [rising] = ratios(claims("seaweedfs-vs-postgres")["concurrency-helps-little"], PUBLISHED)
+    assert rising.note == "workers from 1 to 10"
+
+
+def test_numbers_in_the_claim_itself() -> None:
+    def numbers(published: dict[str, Any], **more: Any) -> list[float | None]:
+        return [
+            one.ratio
+            for one in ratios(Claim.model_validate({**RATIO, "published": published, **more}), PUBLISHED)
+        ]
+
+    assert numbers({"ratio": 3.22}) == [3.22]
+    assert numbers({"of": 6.0, "over": 2.0, "unit": "1/s"}) == [3.0]
+    cells = [{"levels": {"batch_size": 1}, "ratio": 2}, {"levels": {"batch_size": 2}, "of": 3, "over": 2}]
+    assert numbers({"cells": cells}, across=["batch_size"]) == [2.0, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"of": {"sistem": "cnosdb-2.0.1"}, "over": {"sistem": "x"}},
+            ['factor "sistem"', 'did you mean "system"'],
+        ),
+        (
+            {"of": {"system": "cnosdb-2.0.2"}},
+            ['level of system "cnosdb-2.0.2"', 'did you mean "cnosdb-2.0.1"'],
+        ),
+        ({"where": {"batch_size": 999}}, ['where: level of batch_size "999"', "1000"]),
+        ({"where": {"batch_size": [1000, 999]}}, ['"999"']),
+        ({"metric": "rows_a_second"}, ['"rows_a_second" is none of', 'did you mean "rows_per_second"']),
+        ({"metric": "latency_p50"}, ["metric of the phase load"]),
+        ({"phase": "laod"}, ['phase "laod"', 'did you mean "load"']),
+        ({"across": ["batchsize"]}, ["across", 'did you mean "batch_size"']),
+        ({"across": ["system"]}, ["across: system is a factor of the sides already"]),
+        ({"over": {"workers": 100}}, ["the same factors", "of has system, over has workers"]),
+        ({"over": {"system": "cnosdb-2.0.1"}}, ["the same", "bench aa"]),
+        ({"published": None}, ["needs published"]),
+        ({"published": {}}, ["exactly one of ratio", "found none"]),
+        ({"published": {"ratio": 2, "file": "x.csv"}}, ["exactly one", "ratio and file"]),
+        ({"published": {"of": 2, "over": 1}}, ["unit"]),
+        ({"published": {"of": 2, "unit": "s"}}, ["belong together"]),
+        ({"published": {"ratio": 0}}, ["published.ratio"]),
+        ({"published": {"ratio": 2, "select": {"a": 1}}}, ["select", "no file"]),
+        ({"published": {"file": "../secret.csv"}}, ["published.file"]),
+        ({"test": "rise"}, ["allowed", "rises"]),
+        ({"margin": 0}, ["margin"]),
+        ({"margn": 0.1}, ['no key "margn"', "margin"]),
+        ({"along": "batch_size"}, ["rises"]),
+        ({"substitutes": {"mysql-5.7": "influxdb-1.8.10"}}, ["substitutes", "mysql-5.7"]),
+        ({"substitutes": {"cnosdb-2.0.1": "cnos"}}, ["substitutes", "cnosdb-2.4"]),
+        ({"versions": {"duckdb": "1"}}, ["versions"]),
+        ({"id": "Has Space"}, ["id"]),
+        ({"statement": " "}, ["statement"]),
+    ],
+)
+def test_a_mistake_is_one_sentence(change: dict[str, Any], words: list[str]) -> None:
+    declared = {key: value for key, value in {**RATIO, **change}.items() if value is not None}
+    with pytest.raises(RequestError) as caught:
+        experiment(declared)
+    for word in words:
+        assert word in str(caught.value)
+    assert str(caught.value).startswith("experiment.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"along": None}, ["needs along"]),
+        ({"over": {"system": "influxdb-1.8.10"}}, ["no side over"]),
+        ({"where": {"batch_size": 1}}, ["cannot be fixed"]),
+        ({"along": "batch"}, ['along: factor "batch"']),
+        ({"by_at_least": 0.5}, ["below 1"]),
+    ],
+)
+def test_a_mistake_in_a_trend_is_one_sentence(change: dict[str, Any], words: list[str]) -> None:
+    declared = {key: value for key, value in {**TREND, **change}.items() if value is not None}
+    with pytest.raises(RequestError) as caught:
+        experiment(declared)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_an_id_is_given_once() -> None:
+    with pytest.raises(RequestError, match="given twice"):
+        experiment(RATIO, RATIO)
+
+
+def test_a_system_that_cannot_be_had_may_be_claimed_about_with_a_substitute() -> None:
+    experiment({**RATIO, "of": {"system": "mysql-5.7"}, "substitutes": {"mysql-5.7": "cnosdb-2.4"}})
+
+
+@pytest.mark.parametrize(
+    ("published", "words"),
+    [
+        ({"file": "cnos-vs-influx.cvs"}, ["published.file"]),
+        (
+            {"file": "cnos-vs-inflx.csv"},
+            ["no file datasets/published/cnos-vs-inflx.csv", "cnos-vs-influx.csv"],
+        ),
+        ({"file": "cnos-vs-influx.csv", "select": {"metrc": "x"}}, ['no column "metrc"', "metric"]),
+        ({"file": "cnos-vs-influx.csv", "select": {"metric": "row_per_second"}}, ["rows_per_second"]),
+        ({"file": "cnos-vs-influx.csv", "select": {"workers": 100}}, ["2 rows stand for one cell", "metric"]),
+        (
+            {"file": "cnos-vs-influx.csv", "value": "note", "select": {"metric": "rows_per_second"}},
+            ["no number above zero"],
+        ),
+        ({"cells": [{"levels": {"workers": 1}, "ratio": 2}]}, ["must have a level of each of batch_size"]),
+        ({"cells": [{"levels": {"batch_size": 1}, "of": 2}]}, ["neither ratio nor of and over"]),
+    ],
+)
+def test_a_mistake_in_published_numbers_names_the_claim(published: dict[str, Any], words: list[str]) -> None:
+    declared = {**RATIO, "across": ["batch_size"], "where": {"workers": 100}, "published": published}
+    with pytest.raises(RequestError) as caught:
+        check(experiment(declared).claims, PUBLISHED)
+    for word in words:
+        assert word in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+
+
+def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path: Path) -> None:
+    folder = tmp_path / "experiments" / "cnos-vs-influx"
+    folder.mkdir(parents=True)
+    text = (FIXTURES / "cnos-vs-influx" / "experiment.toml").read_text()
+    (folder / "experiment.toml").write_text(text)
+    with pytest.raises(RequestError, match=r"experiments/cnos-vs-influx/experiment.toml: .*no file"):
+        Catalogue(tmp_path).experiment("cnos-vs-influx")
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "published").symlink_to(PUBLISHED)
+    assert len(Catalogue(tmp_path).experiment("cnos-vs-influx").claims) == 5
+
+
+def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
+    from benchbook.telemetry.metric import SUMMARY
+    from benchbook.workloads import load, query
+
+    summary = {"duration_ns": 1e9, "rows": 1, "values": 1, "operations": 1}
+    assert {one.metric for one in load.measurements("load", summary, 0.0, 1)} == set(OF_WORKLOAD["load"])
+    measured = {one.metric for one in query.measurements("q", summary, [])} | set(query.PERCENTILES)
+    assert measured | {"latency_mean"} == set(OF_WORKLOAD["query"])
+    assert set(SUMMARY) - {"harness_cpu_seconds"} <= set(metrics("load") or ())
+    assert metrics("nobody wrote it") is None
+    assert metrics(None) == OF_TRIAL
