@@ -12,7 +12,7 @@ in
   pkgs.runCommand "site" {nativeBuildInputs = [benchbook.command];} (
     if files == []
     then ''
-      echo "There is no site yet: reports/data holds no published results. Publish a run with: bench export" >&2
+      echo "There is no site yet: reports/data holds no published results. Publish a run with: bench export --publish" >&2
       exit 1
     ''
     else ''
