@@ -53,9 +53,8 @@ tables (the old file is kept beside it as `{FILE}.aside-<time>`). A file with a 
 refused: update Benchbook. One process writes at a time; others wait up to 60 s.
 
 Ask it with `benchbook sql "SELECT system, count(*) FROM trials GROUP BY 1"`; inside it,
-`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `benchbook export` writes the
-tables of one run as Parquet with its plan, declarations and reports, and a `manifest.json` with the sha256 of
-each file.
+`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `benchbook export` writes one
+run as a folder that opens without Benchbook and that `benchbook import` reads back ([publishing](publishing.md)).
 
 The rate of each system with every trial as a row:
 

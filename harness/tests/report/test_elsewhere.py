@@ -1,0 +1,18 @@
+"""A run exported, imported into another results folder and rendered there: the same page, byte for byte."""
+
+from __future__ import annotations
+
+from benchbook.record import export, import_
+from benchbook.report import render
+
+
+def test_the_same_page(made, reports, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+    run = made()
+    here = render.report(run.results, run.run_id, reports).read_bytes()
+    exported = export.run(
+        run.results, run.run_id, tmp_path / "export", render=lambda stage, name: render.report(stage, name, reports)
+    )
+    assert (exported / "report.html").read_bytes() == here
+    import_.run(exported, tmp_path / "elsewhere")
+    assert render.report(tmp_path / "elsewhere", run.run_id, reports).read_bytes() == here
