@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import ratio
-from benchbook.analyse.observed import AA, Cell, Observed, Pair, read
+from benchbook.analyse.observed import AA, Cell, Observed, Pair, observe, read
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import noise_floor
 
@@ -95,6 +95,21 @@ def floors(results: Path, run: Observed, pairs: Iterable[Pair] | None = None) ->
 
     with database.open(results, read_only=True) as connection:
         return held(connection, run, pairs)
+
+
+def by_cell(results: Path, run_id: str) -> dict[tuple[str, str, str], float]:
+    """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known.
+
+    Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
+    """
+    run = observe(results, run_id)
+    found = floors(results, run)
+    return {
+        (cell.name, *pair): floor.factor
+        for cell in run.cells
+        for pair in run.pairs()
+        if (floor := found.floor(cell, pair)) and floor.factor
+    }
 
 
 def held(connection: DuckDBPyConnection, run: Observed, pairs: Iterable[Pair] | None = None) -> Floors:

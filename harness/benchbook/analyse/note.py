@@ -60,7 +60,7 @@ def _noise(cells: Sequence[JudgedCell]) -> str:
         return "the noise floor of this machine is unknown (bench aa)"
     if len(floors) < len(cells):
         return f"the noise floor is unknown in {len(cells) - len(floors)} cells (bench aa)"
-    return f"noise floor: a factor of {max(floors):.3g}"
+    return f"noise floor: {100 * (max(floors) - 1):.3g} %"
 
 
 def _transport(run: Observed, cells: Sequence[JudgedCell]) -> list[str]:

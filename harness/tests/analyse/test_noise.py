@@ -66,6 +66,7 @@ def test_a_claim_within_the_floor_is_inconclusive(tmp_path: Path) -> None:
     found = run(tmp_path / "with", 1.03)
     assert found.verdict == "inconclusive"
     assert "reaches into the noise floor" in found.reason
+    assert "noise floor: " in found.reason
     assert run_again(tmp_path / "far", 1.5) == "reproduced"
 
 
@@ -106,6 +107,9 @@ def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
     largest = by_system[B]
     assert largest is not None
     assert floors.factor(observed.cells, PAIR) == largest.factor
+    by_cell = noise.by_cell(tmp_path, "run-1")
+    assert by_cell[f"system={B}", *PAIR] == largest.factor
+    assert set(by_cell) == {(f"system={A}", *PAIR), (f"system={B}", *PAIR)}
 
 
 def test_two_blocks_give_no_floor(tmp_path: Path) -> None:
