@@ -35,7 +35,8 @@ def batch(first, rows, hosts=("host_0", "host_1")):
     )
 
 
-GENERATOR = """#!{python}
+GENERATOR = """#!/bin/sh
+''''exec "{python}" "$0" "$@" # '''
 import io, sys
 sys.path.insert(0, {folder!r})
 import pyarrow as pa

@@ -12,7 +12,8 @@ import pytest
 from benchbook.errors import BenchbookError, RequestError
 from benchbook.report import render
 
-STAND_IN = f"""#!{sys.executable}
+STAND_IN = f"""#!/bin/sh
+''''exec "{sys.executable}" "$0" "$@" # '''
 import json, os, sys
 arguments = sys.argv[1:]
 value = lambda name: arguments[arguments.index(name) + 1]

@@ -12,7 +12,8 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, Program, QueryRequest, TableCount
 from benchbook.systems.sqlite import driver
 
-BENCHLOAD = """#!{python}
+BENCHLOAD = """#!/bin/sh
+''''exec "{python}" "$0" "$@" # '''
 import sys, time
 import pyarrow as pa
 schema = pa.schema([("time", pa.timestamp("ns", "UTC")), ("hostname", pa.string()), ("x", pa.float64())],
