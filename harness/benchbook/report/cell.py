@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,11 +45,16 @@ def embedded(run: Run, system: str) -> bool:
 
 
 def cells(run: Run) -> list[Cell]:
-    """Return the cells of a run: by system in its stable order, then by name.
+    """Return the cells of a run: by system in its stable order, then by name; worked out once a run.
 
     A label is the system's title and, where they vary in the run, its other levels.
     """
-    trials = run.frame("trials").to_dicts()
+    return list(_cells(run))
+
+
+@functools.cache
+def _cells(run: Run) -> tuple[Cell, ...]:
+    trials = run.frame("trials").select("trial_id", "cell", "system", "arm", "status").to_dicts()
     levels: dict[str, dict[str, str]] = {}
     for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
         levels.setdefault(trial_id, {})[factor] = level
@@ -59,22 +65,26 @@ def cells(run: Run) -> list[Cell]:
         if factor != "system" and len({known.get(factor) for known in levels.values()}) > 1
     ]
     made: dict[str, Cell] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for trial in trials:
+        planned, good = counts.get(trial["cell"], (0, 0))
+        counts[trial["cell"]] = (planned + 1, good + (trial["status"] == "ok"))
+    for trial in {trial["cell"]: trial for trial in trials}.values():
         known = levels.get(trial["trial_id"], {})
         others = [f"{factor.replace('_', ' ')} {known[factor]}" for factor in varying if factor in known]
-        name, system, good = trial["cell"], trial["system"], trial["status"] == "ok"
-        before = made.get(name)
+        name, system = trial["cell"], trial["system"]
         made[name] = Cell(
             name=name,
             system=system,
             arm=trial["arm"] or "",
             label=", ".join([title(run, system), *others]),
-            planned=(before.planned if before else 0) + 1,
-            ok=(before.ok if before else 0) + good,
+            planned=counts[name][0],
+            ok=counts[name][1],
         )
-    return sorted(
+    order = sorted(
         made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name))
     )
+    return tuple(order)
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import Any
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
@@ -61,14 +63,25 @@ class Estimate:
 
 
 def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
-    """Return the estimate of each cell of the run, in the order of cells; a cell without values has no points."""
+    """Return the estimate of each cell of the run, in the order of cells; a cell without values has no points.
+
+    Each is worked out once a run.
+    """
+    return list(_estimates(run, phase, metric))
+
+
+@functools.cache
+def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     rows = run.measured(phase, metric).select(
         "trial_id", "cell", "block", "position", "index", "value", "unit", "direction"
     )
     taken = rows.to_dicts()
+    by_cell: dict[str, list[dict[str, Any]]] = {}
+    for row in taken:
+        by_cell.setdefault(row["cell"], []).append(row)
     made = []
     for cell in cells_of.cells(run):
-        own = [row for row in taken if row["cell"] == cell.name]
+        own = by_cell.get(cell.name, [])
         points = tuple(
             Point(row["trial_id"], row["block"], row["position"], row["index"], row["value"]) for row in own
         )
@@ -76,7 +89,7 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
         unit = own[0]["unit"] if own else (taken[0]["unit"] if taken else "1")
         direction = own[0]["direction"] if own else (taken[0]["direction"] if taken else "none")
         made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
-    return made
+    return tuple(made)
 
 
 def mean(values: list[float]) -> tuple[float | None, float | None, float | None]:

@@ -63,13 +63,15 @@ class Run:
 
     def facts(self, topic: str) -> dict[str, Any]:
         """Return one part of run.json (``host``, ``programs``, ``declared`` …) as key → value."""
-        import polars as pl
+        return self._topics.get(topic, {})
 
-        rows = self.frame("run_facts").filter(pl.col("topic") == topic)
-        return {
-            key: json.loads(value) if value else None
-            for key, value in rows.select("key", "value").iter_rows()
-        }
+    @functools.cached_property
+    def _topics(self) -> dict[str, dict[str, Any]]:
+        """All parts of run.json, read once: topic → key → value."""
+        found: dict[str, dict[str, Any]] = {}
+        for topic, key, value in self.frame("run_facts").select("topic", "key", "value").iter_rows():
+            found.setdefault(topic, {})[key] = json.loads(value) if value else None
+        return found
 
     def fact_list(self, topic: str) -> list[Any]:
         """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""

@@ -76,13 +76,18 @@ def test_the_curve_of_a_run_whose_trials_have_rates(made):
     assert {row[1] for row in figure.table.rows} == {"50.0", "100", "900"}
 
 
+def test_without_the_machine_of_the_publication_no_label(made):
+    run = made(profile="published")
+    assert scaled.words(run) is None
+    assert scaled.title(run, "Rows") == "Rows"
+
+
 def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
     import json
 
     import polars as pl
 
     run = made(profile="published")
-    assert scaled.words(run) is None  # the publication's machine is not declared
     facts = run.frame("run_facts")
     experiment = json.dumps({"published_machine": {"cores": 16, "memory_gb": 256}})
     cpu = json.dumps({"logical_cores": 2})
@@ -93,7 +98,6 @@ def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
         for topic, key, value in (("declared", "experiment", experiment), ("host", "cpu", cpu))
     ]
     run._frames["run_facts"] = pl.concat([held, pl.DataFrame(added, schema=facts.schema)])
-    scaled.words.cache_clear()
     figure = throughput.chart(run)
     assert isinstance(figure, Figure)
     assert figure.title.endswith("(scaled)")
