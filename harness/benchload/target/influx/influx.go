@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
 )
 
@@ -18,11 +19,18 @@ type Influx struct {
 	address  wire.Address
 	database string
 	timeout  time.Duration
+	user     string // the header that names one, or nothing
 }
 
 // New makes the target.
 func New(address wire.Address, database string, timeout time.Duration) *Influx {
-	return &Influx{address, database, timeout}
+	return &Influx{address: address, database: database, timeout: timeout}
+}
+
+// As names the user, as NAME or NAME:PASSWORD; none if it is empty.
+func (t *Influx) As(user string) *Influx {
+	t.user = lines.Basic(user)
+	return t
 }
 
 // Name is the name of this kind of target.
@@ -52,11 +60,11 @@ func (t *Influx) Holds() (bool, error) {
 // ask sends a statement that is not timed.
 func (t *Influx) ask(conn *wire.Conn, statement string) (answer, error) {
 	form := url.Values{"db": {t.database}, "q": {statement}}.Encode()
-	response, err := conn.Do("POST", "/query", "Content-Type: application/x-www-form-urlencoded\r\n", []byte(form))
+	response, err := conn.Do("POST", "/query", t.user+"Content-Type: application/x-www-form-urlencoded\r\n", []byte(form))
 	if err != nil {
-		return answer{}, connectionFailure(err)
+		return answer{}, lines.ConnectionFailure(err)
 	}
-	if failure := check(response.Status, response.Body); failure != nil {
+	if failure := lines.Check(response.Status, response.Body); failure != nil {
 		return answer{}, failure
 	}
 	var a answer
@@ -65,20 +73,4 @@ func (t *Influx) ask(conn *wire.Conn, statement string) (answer, error) {
 			Message: fmt.Sprintf("the answer to %q is not JSON: %v", statement, err)}
 	}
 	return a, nil
-}
-
-// Client makes a client.
-func (t *Influx) Client() target.Client {
-	return &client{
-		conn:      wire.NewConn(t.address, t.timeout),
-		writePath: "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode(),
-	}
-}
-
-// connectionFailure says what an error of the connection is.
-func connectionFailure(err error) *target.Failure {
-	if wire.IsTimeout(err) {
-		return &target.Failure{Kind: target.Timeout, Message: "no whole answer within --timeout"}
-	}
-	return &target.Failure{Kind: target.Connection, Message: steady(err.Error())}
 }

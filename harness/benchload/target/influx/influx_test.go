@@ -140,17 +140,5 @@ func FuzzRows(f *testing.F) {
 		if err != nil && rows != nil {
 			t.Error("there are rows beside an error")
 		}
-		if failure := check(200, []byte(body)); failure != nil && failure.Message == "" {
-			t.Error("a failure has no words")
-		}
-	})
-}
-
-func FuzzMessage(f *testing.F) {
-	f.Add("unable to parse 'cpu a=1': bad")
-	f.Fuzz(func(t *testing.T, text string) {
-		if short := steady(text); len(short) > maxMessage+len("…") {
-			t.Errorf("the message has %d bytes", len(short))
-		}
 	})
 }

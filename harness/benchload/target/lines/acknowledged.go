@@ -1,0 +1,40 @@
+package lines
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+
+	"benchbook/benchload/target"
+)
+
+// checkWrite tells what is wrong with the answer to a write.
+func checkWrite(status int, body []byte) *target.Failure {
+	if status >= 200 && status < 300 && len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	if failure := Check(status, body); failure != nil {
+		return failure
+	}
+	if bytes.Contains(bytes.ToLower(body), []byte("error")) {
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: Message(body)}
+	}
+	return nil
+}
+
+// dropped is how InfluxDB says how many rows of a batch it did not take.
+var dropped = regexp.MustCompile(`partial write: .*dropped=(\d+)`)
+
+// refused is the number of rows of a batch that a message says are lost: all,
+// unless the server says that it took a part.
+func refused(message string, rows int64) int64 {
+	found := dropped.FindStringSubmatch(message)
+	if found == nil {
+		return rows
+	}
+	n, err := strconv.ParseInt(found[1], 10, 64)
+	if err != nil || n <= 0 || n > rows {
+		return rows
+	}
+	return n
+}

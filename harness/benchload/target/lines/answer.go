@@ -1,0 +1,103 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"benchbook/benchload/target"
+)
+
+// said is where servers put their words about a failure.
+type said struct {
+	Error        string `json:"error"`         // InfluxDB
+	ErrorMessage string `json:"error_message"` // CnosDB
+	Message      string `json:"message"`       // QuestDB
+	Results      []struct {
+		Error string `json:"error"` // InfluxDB, of one statement
+	} `json:"results"`
+}
+
+// words are the server's words if a body tells of a failure.
+func words(body []byte) string {
+	var s said
+	if json.Unmarshal(body, &s) != nil {
+		return ""
+	}
+	for _, text := range []string{s.Error, s.ErrorMessage, s.Message} {
+		if text != "" {
+			return text
+		}
+	}
+	for _, result := range s.Results {
+		if result.Error != "" {
+			return result.Error
+		}
+	}
+	return ""
+}
+
+// CheckStatus tells what is wrong with an answer by its status.
+func CheckStatus(status int, body []byte) *target.Failure {
+	switch {
+	case status == 429 || status >= 500:
+		return &target.Failure{Kind: target.Server, Status: status, Message: Message(body)}
+	case status < 200 || status >= 300:
+		return &target.Failure{Kind: target.Refused, Status: status, Message: Message(body)}
+	}
+	return nil
+}
+
+// Check tells what is wrong with an answer: its status, or, for InfluxDB
+// answers 200 to a query that failed, an error in its body. Bodies without the
+// word are not parsed, so that a client costs little.
+func Check(status int, body []byte) *target.Failure {
+	if failure := CheckStatus(status, body); failure != nil {
+		return failure
+	}
+	trimmed := bytes.TrimSpace(body)
+	if status != 204 && len(trimmed) > 0 && (trimmed[0] != '{' || trimmed[len(trimmed)-1] != '}') {
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not a JSON object: " + Message(body)}
+	}
+	if !bytes.Contains(body, []byte(`"error`)) {
+		return nil
+	}
+	if !json.Valid(body) {
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not JSON: " + Message(body)}
+	}
+	if text := words(body); text != "" {
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: Steady(text)}
+	}
+	return nil
+}
+
+// Message is the server's own words in a body, as a short text.
+func Message(body []byte) string {
+	if text := words(body); text != "" {
+		return Steady(text)
+	}
+	return Steady(string(body))
+}
+
+// maxMessage is the length of a message in bytes; more of it adds nothing.
+const maxMessage = 400
+
+// changing is what differs from one failure to the next of the same kind:
+// quoted lines, times and addresses of the client's side.
+var changing = regexp.MustCompile(`unable to parse '[^\n]*?': |127\.0\.0\.1:\d+->|\[::1\]:\d+->`)
+
+// Steady makes messages of the same failure equal, so that they can be counted.
+func Steady(text string) string {
+	text = changing.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasPrefix(found, "unable") {
+			return "unable to parse '…': "
+		}
+		return ""
+	})
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "�"))
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,83 @@
+// Package lines sends line protocol over HTTP, and reads what servers say to it:
+// what the targets that take line protocol have in common.
+package lines
+
+import (
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/wire"
+)
+
+// Client is one connection. It belongs to one goroutine.
+type Client struct {
+	conn  *wire.Conn
+	path  string // of writes
+	plain string // headers of writes
+	zip   string
+}
+
+// NewClient prepares a connection whose writes go to a path; headers are whole
+// lines that every write has beside those about its body.
+func NewClient(address wire.Address, timeout time.Duration, path, headers string) *Client {
+	const text = "Content-Type: text/plain; charset=utf-8\r\n"
+	return &Client{wire.NewConn(address, timeout), path, headers + text, headers + text + "Content-Encoding: gzip\r\n"}
+}
+
+// Write sends a batch. Only a 2xx with nothing in its body, or with nothing
+// about an error in it, acknowledges the rows.
+func (c *Client) Write(batch target.Batch) error {
+	headers := c.plain
+	if batch.Gzip {
+		headers = c.zip
+	}
+	response, err := c.conn.Do("POST", c.path, headers, batch.Bytes)
+	if err != nil {
+		failure := ConnectionFailure(err)
+		failure.Refused = batch.Rows
+		return failure
+	}
+	if failure := checkWrite(response.Status, response.Body); failure != nil {
+		failure.Refused = refused(failure.Message, batch.Rows)
+		return failure
+	}
+	return nil
+}
+
+// Ask sends a query and reads the whole answer; what is wrong with its body is
+// for the caller to find.
+func (c *Client) Ask(method, path, headers string, body []byte) (int, target.Answer, error) {
+	response, err := c.conn.Do(method, path, headers, body)
+	if err != nil {
+		return 0, target.Answer{}, ConnectionFailure(err)
+	}
+	return response.Status, target.Answer{Body: response.Body, Bytes: int64(len(response.Body)), Done: response.Done}, nil
+}
+
+// Interrupt ends a waiting operation.
+func (c *Client) Interrupt() { c.conn.Interrupt() }
+
+// Close hangs up.
+func (c *Client) Close() { c.conn.Close() }
+
+// ConnectionFailure says what an error of the connection is.
+func ConnectionFailure(err error) *target.Failure {
+	if wire.IsTimeout(err) {
+		return &target.Failure{Kind: target.Timeout, Message: "no whole answer within --timeout"}
+	}
+	return &target.Failure{Kind: target.Connection, Message: Steady(err.Error())}
+}
+
+// Basic is the header that names a user, given as NAME or NAME:PASSWORD; empty
+// for no user.
+func Basic(user string) string {
+	if user == "" {
+		return ""
+	}
+	if !strings.Contains(user, ":") {
+		user += ":"
+	}
+	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user)) + "\r\n"
+}
