@@ -1,0 +1,113 @@
+// Package cnosdb speaks with CnosDB 2.x: line protocol to /api/v1/write, SQL to
+// /api/v1/sql. Every request names a user, times are nanoseconds.
+package cnosdb
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+	"time"
+
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
+	"benchbook/benchload/target/wire"
+)
+
+// DefaultUser is who may do everything on a new server, without a password.
+const DefaultUser = "root:"
+
+// CnosDB is a database of a server.
+type CnosDB struct {
+	address  wire.Address
+	database string
+	headers  string // of statements
+	user     string // the header that names one
+	timeout  time.Duration
+}
+
+// New makes the target; the user is DefaultUser if it is empty.
+func New(address wire.Address, database, user string, timeout time.Duration) *CnosDB {
+	if user == "" {
+		user = DefaultUser
+	}
+	named := lines.Basic(user)
+	return &CnosDB{
+		address: address, database: database, user: named, timeout: timeout,
+		headers: named + "Accept: application/json\r\nContent-Type: text/plain; charset=utf-8\r\n",
+	}
+}
+
+// Name is the name of this kind of target.
+func (t *CnosDB) Name() string { return "cnosdb" }
+
+// lifetime is how long data is kept, a hundred years. The default is one year,
+// by which a server drops rows of older times as they come; 2.0.1 has no INF.
+const lifetime = "36500d"
+
+// Holds makes the database if there is none and tells if it holds tables.
+func (t *CnosDB) Holds() (bool, error) {
+	client := lines.NewClient(t.address, t.timeout, "", t.user)
+	defer client.Close()
+	name := `"` + strings.ReplaceAll(t.database, `"`, `""`) + `"`
+	if _, err := t.ask(client, "/api/v1/sql", "CREATE DATABASE IF NOT EXISTS "+name+" WITH TTL '"+lifetime+"'"); err != nil {
+		return false, err
+	}
+	body, err := t.ask(client, t.path("sql"), "SHOW TABLES")
+	if err != nil {
+		return false, err
+	}
+	// No table is an empty list, or an empty body.
+	return len(bytes.Trim(body, "[] \r\n\t")) > 0, nil
+}
+
+// path is that of an endpoint, for the database.
+func (t *CnosDB) path(endpoint string) string {
+	return "/api/v1/" + endpoint + "?" + url.Values{"db": {t.database}}.Encode()
+}
+
+// ask sends a statement that is not timed.
+func (t *CnosDB) ask(client *lines.Client, path, statement string) ([]byte, error) {
+	status, answer, err := client.Ask("POST", path, t.headers, []byte(statement))
+	if err != nil {
+		return nil, err
+	}
+	if failure := check(status, answer.Body); failure != nil {
+		return nil, failure
+	}
+	return answer.Body, nil
+}
+
+// check tells what is wrong with an answer: its status, or a body that is no list.
+func check(status int, body []byte) *target.Failure {
+	if failure := lines.CheckStatus(status, body); failure != nil {
+		return failure
+	}
+	trimmed := bytes.TrimSpace(body)
+	if len(trimmed) == 0 || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']' {
+		return nil
+	}
+	return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not a list of rows: " + lines.Message(body)}
+}
+
+// Client makes a client.
+func (t *CnosDB) Client() target.Client {
+	return &client{lines.NewClient(t.address, t.timeout, t.path("write"), t.user), t.path("sql"), t.headers}
+}
+
+// client is one connection.
+type client struct {
+	*lines.Client
+	path, headers string // of queries
+}
+
+// Query asks and reads the whole answer.
+func (c *client) Query(text []byte) (target.Answer, error) {
+	status, answer, err := c.Ask("POST", c.path, c.headers, text)
+	if err != nil {
+		return answer, err
+	}
+	if failure := check(status, answer.Body); failure != nil {
+		return answer, failure
+	}
+	return answer, nil
+}

@@ -1,0 +1,75 @@
+// Package questdb loads QuestDB by its endpoint for line protocol over HTTP,
+// which answers when rows are committed. It has one database, so --database is
+// not used: the tables are those of the server.
+package questdb
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"time"
+
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
+	"benchbook/benchload/target/wire"
+)
+
+// QuestDB is a server.
+type QuestDB struct {
+	address wire.Address
+	user    string
+	timeout time.Duration
+}
+
+// New makes the target; the user may be empty.
+func New(address wire.Address, user string, timeout time.Duration) *QuestDB {
+	return &QuestDB{address, lines.Basic(user), timeout}
+}
+
+// Name is the name of this kind of target.
+func (t *QuestDB) Name() string { return "questdb" }
+
+// ownTables counts the tables that are not the server's own.
+const ownTables = "SELECT count() FROM tables() WHERE table_name NOT LIKE 'sys.%' AND table_name NOT LIKE 'telemetry%'"
+
+// Holds tells if there is a table.
+func (t *QuestDB) Holds() (bool, error) {
+	client := lines.NewClient(t.address, t.timeout, "", t.user)
+	defer client.Close()
+	status, answer, err := client.Ask("GET", "/exec?"+url.Values{"query": {ownTables}}.Encode(), t.user, nil)
+	if err != nil {
+		return false, err
+	}
+	if failure := lines.Check(status, answer.Body); failure != nil {
+		return false, failure
+	}
+	var found struct {
+		Dataset [][]int64 `json:"dataset"`
+	}
+	if err := json.Unmarshal(answer.Body, &found); err != nil || len(found.Dataset) != 1 || len(found.Dataset[0]) != 1 {
+		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+			Message: "the answer about tables is not one of QuestDB: " + lines.Message(answer.Body)}
+	}
+	return found.Dataset[0][0] > 0, nil
+}
+
+// errLoadsOnly is the answer to queries.
+var errLoadsOnly = errors.New("the target questdb takes loads only; ask another target")
+
+// Text is an error: queries are not rendered for this system.
+func (t *QuestDB) Text(spec.Query, bool) ([]byte, error) { return nil, errLoadsOnly }
+
+// Rows is an error too.
+func (t *QuestDB) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, errLoadsOnly }
+
+// Client makes a client.
+func (t *QuestDB) Client() target.Client {
+	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user)}
+}
+
+// client is one connection.
+type client struct{ *lines.Client }
+
+// Query is an error.
+func (c *client) Query([]byte) (target.Answer, error) { return target.Answer{}, errLoadsOnly }

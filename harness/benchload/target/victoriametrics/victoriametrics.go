@@ -1,0 +1,87 @@
+// Package victoriametrics loads VictoriaMetrics by its endpoint for line
+// protocol. The database becomes the label db of every series. The server
+// acknowledges a batch although it leaves out lines that it cannot read, so a
+// load is to be held against the counts of the server afterwards.
+package victoriametrics
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
+	"benchbook/benchload/target/wire"
+)
+
+// VictoriaMetrics is a database of a server.
+type VictoriaMetrics struct {
+	address        wire.Address
+	database, user string
+	timeout        time.Duration
+}
+
+// New makes the target; the user may be empty.
+func New(address wire.Address, database, user string, timeout time.Duration) *VictoriaMetrics {
+	return &VictoriaMetrics{address, database, lines.Basic(user), timeout}
+}
+
+// Name is the name of this kind of target.
+func (t *VictoriaMetrics) Name() string { return "victoriametrics" }
+
+// The time that is searched for series; zero would stand for the last day.
+const (
+	firstSecond = 1
+	lastSecond  = 4_102_444_800 // 2100
+)
+
+// Holds tells if there is a series with the label of the database.
+func (t *VictoriaMetrics) Holds() (bool, error) {
+	client := lines.NewClient(t.address, t.timeout, "", t.user)
+	defer client.Close()
+	asked := url.Values{
+		"match[]": {"{db=" + strconv.Quote(t.database) + "}"}, "limit": {"1"},
+		"start": {strconv.Itoa(firstSecond)}, "end": {strconv.Itoa(lastSecond)},
+	}
+	status, answer, err := client.Ask("GET", "/api/v1/series?"+asked.Encode(), t.user, nil)
+	if err != nil {
+		return false, err
+	}
+	if failure := lines.Check(status, answer.Body); failure != nil {
+		return false, failure
+	}
+	var found struct {
+		Status string            `json:"status"`
+		Data   []json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(answer.Body, &found); err != nil || found.Status != "success" {
+		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+			Message: fmt.Sprintf("the answer about series is not one of VictoriaMetrics: %s", lines.Message(answer.Body))}
+	}
+	return len(found.Data) > 0, nil
+}
+
+// errLoadsOnly is the answer to queries.
+var errLoadsOnly = errors.New("the target victoriametrics takes loads only; ask another target")
+
+// Text is an error: queries are not rendered for this system.
+func (t *VictoriaMetrics) Text(spec.Query, bool) ([]byte, error) { return nil, errLoadsOnly }
+
+// Rows is an error too.
+func (t *VictoriaMetrics) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, errLoadsOnly }
+
+// Client makes a client.
+func (t *VictoriaMetrics) Client() target.Client {
+	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
+	return &client{lines.NewClient(t.address, t.timeout, path, t.user)}
+}
+
+// client is one connection.
+type client struct{ *lines.Client }
+
+// Query is an error.
+func (c *client) Query([]byte) (target.Answer, error) { return target.Answer{}, errLoadsOnly }
