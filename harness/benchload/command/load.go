@@ -29,10 +29,12 @@ type loading struct {
 	append    bool
 	workload  string
 	digest    *string
+	wait      bool // for a line of standard input
 }
 
 // loadCommand loads a dataset, made on the fly, or a file.
-func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
+func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) error {
+	given := arguments
 	kind, arguments, err := takeDataset("load", arguments)
 	if err != nil {
 		return err
@@ -49,8 +51,8 @@ func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) erro
 	keepGoing := flags.Switch("keep-going", "Goes on after rows were refused, and ends with 0 although some were; they are counted.")
 	appendTo := flags.Switch("append", "Loads into a database that holds data already.")
 	file := flags.Text("file", "Loads this file instead of making rows.", "", "the path of a file in line protocol")
-	clientIndex := flags.Count("client-index", "Which of several clients this one is; it loads its share of the series.", 0, 0, 1<<20)
-	clientCount := flags.Count("client-count", "How many clients there are, on as many machines.", 1, 1, 1<<20)
+	shares := addShares(flags)
+	wait := flags.Switch("wait", "Waits, after all is prepared, for a line of standard input before the clock is started.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -58,26 +60,26 @@ func loadCommand(ctx context.Context, arguments []string, out, _ io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if *clientIndex >= *clientCount {
-		return request.Mistakef("--client-index is %d, but --client-count %d has only the clients 0 to %d; give a smaller one.",
-			*clientIndex, *clientCount, *clientCount-1)
-	}
-	if *clientCount > 1 && *file != "" {
-		return request.Mistakef("--client-count cuts a generated dataset, but --file is given; cut the file, or leave one out.")
+	if err := shares.check(extent, *file); err != nil {
+		return err
 	}
 	system, err := targets.target()
 	if err != nil {
 		return err
 	}
-	return loading{
+	made := loading{
 		kind:   kind,
-		extent: extent.Client(*clientIndex, *clientCount), target: system, batchRows: *batch, file: *file,
-		append: *appendTo || *clientIndex > 0, workload: "load", gzip: *zip,
+		extent: shares.of(extent), target: system, batchRows: *batch, file: *file,
+		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait,
 		options: load.Options{
 			Workers: int(*workers), Retries: int(*retries),
 			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
 		},
-	}.run(ctx, event.NewWriter(out))
+	}
+	if *shares.clients > 1 {
+		return made.byClients(ctx, given, int(*shares.clients), event.NewWriter(out), notes)
+	}
+	return made.run(ctx, event.NewWriter(out))
 }
 
 // source makes where the batches come from.
@@ -108,14 +110,19 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 		source = load.NewPacked(source, l.options.Workers)
 	}
 	defer source.Stop()
+	failure := l.refuseData()
 	events.Start(event.Start{
 		Workload: l.workload, TimeUnixNS: time.Now().UnixNano(), Target: l.target.Name(), Workers: l.options.Workers,
 		BatchRows: l.batchRows, Rows: source.Rows(), Gzip: l.gzip, Program: "benchload " + Version,
 	})
-	if failure := l.refuseData(); failure != nil {
-		events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})
-		events.Summary(event.Summary{Workload: l.workload, Errors: 1, RowsUnsent: source.Rows(), Bottleneck: "server"})
+	if failure != nil {
+		l.refused(events, failure, source.Rows())
 		return errReported
+	}
+	if l.wait {
+		if err := waitForLine(ctx); err != nil {
+			return err
+		}
 	}
 	run := measure.NewRun(events, "write", l.options.Workers, false)
 	run.Start()
@@ -142,6 +149,12 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 		return errReported
 	}
 	return nil
+}
+
+// refused writes why nothing is loaded.
+func (l loading) refused(events *event.Writer, failure *target.Failure, rows int64) {
+	events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})
+	events.Summary(event.Summary{Workload: l.workload, Errors: 1, RowsUnsent: rows, Bottleneck: "server"})
 }
 
 // refuseData tells why nothing may be loaded: there is data already, or no server.

@@ -18,6 +18,7 @@ func nullServer(ctx context.Context, arguments []string, out, _ io.Writer) error
 		"Serves HTTP as a database does, counts what it is sent and keeps nothing: what a client reaches against it is the client's own limit. "+
 			"It prints its address as a JSON line and runs until it is interrupted.")
 	listen := flags.Text("listen", "Where to listen.", "127.0.0.1:0", "an address and a port, such as 127.0.0.1:0")
+	sealed := flags.Switch("sealed", "Does not decompress bodies: of compressed ones it counts requests and bytes, but no rows.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -26,6 +27,7 @@ func nullServer(ctx context.Context, arguments []string, out, _ io.Writer) error
 		return request.Mistakef("--listen %s cannot be used (%s); give a free port, or :0 to have one chosen.", *listen, err)
 	}
 	server := nullserver.New()
+	server.Sealed = *sealed
 	defer context.AfterFunc(ctx, server.Close)()
 	if err := json.NewEncoder(out).Encode(map[string]any{
 		"v": Schema, "type": "listening", "url": "http://" + listener.Addr().String(),

@@ -23,7 +23,8 @@ type Start struct {
 	Workload   string `json:"workload"`
 	TimeUnixNS int64  `json:"time_unix_ns"`
 	Target     string `json:"target"`
-	Workers    int    `json:"workers"`
+	Workers    int    `json:"workers"`           // of all clients
+	Clients    int    `json:"clients,omitempty"` // processes, if there are several
 	BatchRows  int64  `json:"batch_rows,omitempty"`
 	Rows       int64  `json:"rows,omitempty"`       // to be loaded
 	Operations int64  `json:"operations,omitempty"` // to be done, without the warm-up
@@ -84,6 +85,7 @@ type Answer struct {
 type Summary struct {
 	Head
 	Workload            string   `json:"workload"`
+	Clients             int      `json:"clients,omitempty"`
 	DurationNS          int64    `json:"duration_ns"`
 	Operations          int64    `json:"operations"`
 	Rows                int64    `json:"rows"` // acknowledged

@@ -90,6 +90,15 @@ func TestRowsAreCounted(t *testing.T) {
 	}
 }
 
+func TestASealedBodyIsCountedAsItIs(t *testing.T) {
+	server, at := started(t)
+	server.Sealed = true
+	response, _ := do(t, "POST", at+"/write", strings.NewReader("not read"), "Content-Encoding", "gzip")
+	if got := server.Counts(); response.StatusCode != 204 || got.Rows != 0 || got.Writes != 1 || got.Bytes != 8 {
+		t.Errorf("it answers %d and counts %+v", response.StatusCode, got)
+	}
+}
+
 func TestItAnswersLikeInfluxDB(t *testing.T) {
 	_, at := started(t)
 	if got, _ := do(t, "GET", at+"/ping", nil); got.StatusCode != 204 || got.Header.Get("X-Influxdb-Version") == "" {

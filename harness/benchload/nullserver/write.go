@@ -13,6 +13,9 @@ import (
 
 // write counts the lines of a body.
 func (s *session) write(r request, body io.Reader) error {
+	if r.zipped && s.server.Sealed {
+		return s.sealed(body)
+	}
 	if r.zipped {
 		if s.unpacker == nil {
 			s.unpacker = new(gzip.Reader)
@@ -42,6 +45,17 @@ func (s *session) write(r request, body io.Reader) error {
 	}
 	s.server.writes.Add(1)
 	s.server.rows.Add(rows)
+	s.server.bytes.Add(size)
+	return nil
+}
+
+// sealed counts a body as it is.
+func (s *session) sealed(body io.Reader) error {
+	size, err := io.CopyBuffer(io.Discard, body, s.buffer[:])
+	if err != nil {
+		return fmt.Errorf("the body could not be read: %w", err)
+	}
+	s.server.writes.Add(1)
 	s.server.bytes.Add(size)
 	return nil
 }
