@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 Label = Literal["steady", "warming", "drifting", "short"]
@@ -18,6 +18,8 @@ FEWEST = 8
 TOLERANCE = 0.1
 _LEVEL = 1.96
 """Two-sided 5 % of the normal distribution."""
+MOST_SPANS = 60
+"""A longer series is looked at in this many equal spans."""
 
 
 def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
@@ -36,6 +38,25 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
         return "drifting"
     first = median(rates[: len(rates) // 4])
     return "warming" if abs(first - level) > tolerance * abs(level) else "steady"
+
+
+def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
+    """Return where the steady part of a series begins; None where it has none.
+
+    It is the earliest place in the first half from which all the rest is labelled ``steady``, and whose own
+    rate is less than 20 % off the median of that rest. A series of more than 60 intervals is cut into at most
+    60 equal spans, of which the means are looked at.
+
+    >>> begin([2.0, 6.0] + [10.0] * 10)
+    2
+    """
+    width = max(1, math.ceil(len(rates) / MOST_SPANS))
+    spans = [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
+    for first in range(len(spans) // 2 + 1):
+        rest = spans[first:]
+        if label(rest, tolerance) == "steady" and abs(rest[0] - median(rest)) <= 2 * tolerance * median(rest):
+            return first * width
+    return None
 
 
 def _slope(values: Sequence[float]) -> float:

@@ -30,6 +30,7 @@ OrderSeed = Annotated[
     int | None,
     typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; drawn by default."),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before a run of many hours or gigabytes.")]
 System = Annotated[
     list[str] | None,
     typer.Option(

@@ -23,6 +23,7 @@ def command(
     order_seed: options.OrderSeed = None,
     system: options.System = None,
     results: options.Results = options.DEFAULT_RESULTS,
+    yes: options.Yes = False,
 ) -> int:
     """Run an experiment and render its report; the last line printed is the report's path.
 
@@ -38,8 +39,30 @@ def command(
         remembered = intention.current()
         order_seed = remembered["order_seed"] if remembered else None
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
+    agree(results, made, yes)
     store_plan(results, made)
     return carry_out_and_report(made, results)
+
+
+def agree(results: Path, made: Plan, yes: bool) -> None:
+    """Tell how much a large run asks for, and go on only when that is agreed to; raise RequestError else."""
+    from benchbook.errors import RequestError
+    from benchbook.run.magnitude import magnitude
+
+    asks = magnitude(results, made)
+    if not asks.large:
+        return
+    what = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {asks.words()}."
+    print(f"bench: {what}", file=sys.stderr)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise RequestError(
+            f"{what} Nobody is there to agree to it.", "Add --yes, or choose fewer cells with --set."
+        )
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RequestError("Nothing was started.", "Choose fewer cells with --set, or a smaller --profile.")
 
 
 def carry_out_and_report(made: Plan, results: Path) -> int:

@@ -24,11 +24,24 @@ OF_WORKLOAD = {
     "load": (
         "acknowledged_seconds",
         "bytes_per_second",
+        "latency_max",
+        "latency_mean",
+        "latency_p50",
+        "latency_p90",
+        "latency_p95",
+        "latency_p99",
+        "latency_p999",
         "retries",
         "rows",
+        "rows_found",
         "rows_per_second",
+        "rows_per_second_attempted",
         "rows_refused",
         "settled_seconds",
+        "steady_from_seconds",
+        "steady_rows_per_second",
+        "steady_seconds",
+        "steady_values_per_second",
         "values_per_second",
     ),
     "query": (
@@ -48,7 +61,7 @@ OF_WORKLOAD = {
 
 TRIAL = "trial"
 """The phase that stands for the whole trial."""
-OF_TRIAL = ("bytes_per_value", "disk_bytes", "overhead_fraction", "start_seconds")
+OF_TRIAL = ("bytes_per_row", "bytes_per_value", "disk_bytes", "overhead_fraction", "start_seconds")
 
 
 def metrics(workload: str | None) -> tuple[str, ...] | None:

@@ -35,6 +35,8 @@ class DockerSource(Model):
 
     image: Text
     digest: str | None = Field(default=None, pattern=r"^sha256:[0-9a-f]{64}$")
+    program: str | None = Field(default=None, pattern=r"^/\S+$")
+    """Path of the executable inside the image, where it also runs outside: the command that copies it out is told."""
 
 
 class HostSource(Model):

@@ -19,11 +19,18 @@ class LoadOptions(Model):
     batch_size: Positive = 5000
     """Rows a write."""
     workers: Positive = 1
-    """Writes in flight."""
+    """Writes in flight, of each client."""
+    clients: Annotated[int, Field(ge=1, le=64)] = 1
+    """Clients that load the whole dataset at once, each a process of its own into a database of its own."""
     gzip: bool = False
     """Whether the body of a write is compressed; embedded systems have no body."""
     timeout: Duration = "30s"
     """How long one write may take."""
+    retries: Annotated[int, Field(ge=0, le=1000)] = 5
+    """How often a write is sent again that the server could not do then (429, 5xx)."""
+    expects: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list)
+    """Words of refusals that the experiment expects. They are counted and shown, and the load goes on; a
+    refusal in other words still fails the trial."""
 
 
 class QueryOptions(Model):

@@ -20,7 +20,13 @@ def find(system: System, request: Request) -> Missing | None:
     if source is None:
         return None
     image = f"{source.image}@{source.digest}" if source.digest else source.image
-    return Missing(f"docker: {engine(request)}; running {image} is not supported yet, so it was not tried")
+    words = f"docker: {engine(request)}; running {image} is not supported yet, so it was not tried"
+    return Missing(words, _copied(system.name, image, source.program) if source.program else None)
+
+
+def _copied(name: str, image: str, program: str) -> str:
+    """Return the command that copies a program out of its image, and how it is then given."""
+    return f'docker cp "$(docker create {image})":{program} ./{name} && bench … --system {name}=./{name}'
 
 
 def preview(system: System, request: Request) -> Missing | None:

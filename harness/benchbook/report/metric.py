@@ -28,6 +28,12 @@ METRICS = {
     "settled_seconds": Metric("Time until all data was settled"),
     "rows": Metric("Rows acknowledged", "rows"),
     "rows_refused": Metric("Rows refused", "rows"),
+    "rows_found": Metric("Rows acknowledged and found afterwards", "rows"),
+    "rows_per_second_attempted": Metric("Rows sent per second, acknowledged or not", "rows", "rows/s sent"),
+    "steady_rows_per_second": Metric("Rows loaded per second once steady", "rows", "rows/s, steady"),
+    "steady_values_per_second": Metric("Values loaded per second once steady", "values"),
+    "steady_from_seconds": Metric("When the load became steady"),
+    "steady_seconds": Metric("Length of the steady part"),
     "retries": Metric("Retries"),
     "queries_per_second": Metric("Queries per second", "queries"),
     "latency_mean": Metric("Mean latency"),
@@ -49,6 +55,9 @@ METRICS = {
     "start_seconds": Metric("Time until the system answered"),
     "disk_bytes": Metric("Bytes on disk after settling", "", "size on disk"),
     "bytes_per_value": Metric("Bytes on disk per value"),
+    "bytes_per_row": Metric("Bytes on disk per row", "", "bytes/row"),
+    "disk_data_bytes": Metric("Bytes on disk: data", "", "data on disk"),
+    "disk_wal_bytes": Metric("Bytes on disk: write-ahead log", "", "log on disk"),
     "overhead_fraction": Metric("The harness's own share of the trial"),
 }
 

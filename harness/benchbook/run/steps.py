@@ -7,6 +7,7 @@ from typing import Any
 
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.workload import LoadOptions, QueryOptions
+from benchbook.errors import TrialFailed
 from benchbook.plan.plan import PlannedTrial
 from benchbook.run import benchload
 from benchbook.run.context import Context
@@ -14,8 +15,8 @@ from benchbook.run.findings import Findings
 from benchbook.run.options import phase_options
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.run.timeline import Timeline
-from benchbook.systems.driver import Client, Driver
-from benchbook.workloads import load, query
+from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
+from benchbook.workloads import load, query, steady_rate
 
 
 @dataclass
@@ -50,16 +51,48 @@ class Steps:
             taken = self.events.take(phase, self.client.load(load.request(options, asked)))
         self.findings.keep_errors(phase, taken.errors)
         summary = required_summary(taken, phase)
+        _refuse_unexpected(phase, options, taken.errors)
         with self.timeline.phase("settle") as settle:
             self.driver.settle()
         settle_seconds = settle.duration_seconds - self.driver.watched_seconds
-        self.findings.measurements += load.measurements(
-            phase, summary, settle_seconds, int(self.digest["bytes"])
-        )
-        self.findings.client_cpu(phase, summary)
         with self.timeline.phase("check"):
-            self.findings.check_counts(self.digest, self.driver.count())
-            self.findings.size(sum(self.driver.size().values()), int(self.digest["values"]))
+            share = self._found(options, summary)
+            values = int(summary["values"]) or int(self.digest["values"]) * options.clients
+            self.findings.size(self.driver.size(), int(summary["rows"]), values)
+        self.findings.measurements += load.measurements(
+            phase, summary, settle_seconds, int(self.digest["bytes"]) * options.clients, share
+        )
+        self.findings.measurements += steady_rate.measurements(phase, taken.intervals, share)
+        self.findings.measurements += load.latencies(phase, taken.histograms)
+        self.findings.client_cpu(phase, summary)
+
+    def _found(self, options: LoadOptions, summary: Event) -> float:
+        """Hold what is in every database against what was acknowledged; return the share of it that is there."""
+        names = load.databases(options.clients)
+        not_required = getattr(self.driver, "not_required", ())
+        acknowledged = there = 0
+        for database, client in zip(names, summary.get("clients") or [summary], strict=True):
+            values = int(client["values"]) or int(self.digest["values"])
+            counted = self._counted(database, required=database not in not_required)
+            found = sum(number for one in counted.values() for number in one.fields.values())
+            acknowledged, there = acknowledged + values, there + min(found, values)
+            if database in not_required:
+                self.findings.note_found(database, values, found)
+            elif client.get("rows_refused"):
+                self.findings.check_acknowledged(database, values, found)
+            else:
+                self.findings.check_counts(self.digest, counted, database if len(names) > 1 else None)
+        return there / acknowledged if acknowledged else 1.0
+
+    def _counted(self, database: str, *, required: bool) -> dict[str, TableCount]:
+        try:
+            if isinstance(self.driver, SeveralDatabases):
+                return self.driver.count_in(database)
+            return self.driver.count()
+        except TrialFailed:
+            if required:
+                raise
+            return {}  # the very thing that is to be shown: it cannot be read back
 
     def _query(self, phase: str, options: QueryOptions) -> None:
         file = self.context.queries(self.dataset, options)
@@ -82,3 +115,15 @@ class Steps:
                     self.findings.keep_errors("answers", taken.errors)
                     kept = min(query.ANSWERS, options.queries)
                     self.findings.check(f"answers kept of {options.type}", kept, taken.answers)
+
+
+def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) -> None:
+    """Raise TrialFailed at a refusal that the experiment does not expect."""
+    for event in errors:
+        message = str(event.get("message"))
+        if options.expects and not load.expected(options, message):
+            raise TrialFailed(
+                f"{phase}: {event.get('operations')} writes were not acknowledged, in words that the experiment "
+                f"does not expect: {message}",
+                f"Expected are: {', '.join(options.expects)}. Add others to the phase's option expects.",
+            )

@@ -19,6 +19,8 @@ class Taken:
     summary: Event | None = None
     histograms: list[Event] = field(default_factory=list)
     errors: list[Event] = field(default_factory=list)
+    intervals: list[Event] = field(default_factory=list)
+    """Without their histograms, which are in the file."""
     answers: int = 0
 
 
@@ -38,6 +40,7 @@ class EventFile:
             kind = event.get("type")
             if kind == "interval":
                 self._tell(event)
+                taken.intervals.append({key: value for key, value in event.items() if key != "histogram"})
             elif kind == "summary":
                 taken.summary = event
             elif kind == "histogram":

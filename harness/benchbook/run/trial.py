@@ -14,16 +14,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import Findings
+from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
-from benchbook.systems.driver import Driver, Place, Program
+from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
+from benchbook.workloads.load import databases
 from benchbook.workloads.measurement import Measurement
 
 READY_SECONDS = 120.0
@@ -101,6 +104,7 @@ class Trial:
         from benchbook.systems.lookup import driver as system_driver
 
         arm = str(self.planned.levels["arm"])
+        databases = self._databases()
         place = Place(
             program=program,
             arm=arm,
@@ -108,9 +112,15 @@ class Trial:
             data=data,
             config=_made(self.folder / "config"),
             logs=_made(self.folder / "logs"),
+            databases=databases,
             processes=self.context.results / "processes",
         )
         driver = system_driver(self.system.driver, place)
+        if len(databases) > 1 and not isinstance(driver, SeveralDatabases):
+            raise TrialFailed(
+                f"{self.system.name} takes one client, and clients is {len(databases)}.",
+                "Give clients = 1, or leave this system out.",
+            )
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate)
         with contextlib.closing(events), self._telemetry(driver, client.processes, data):
@@ -126,6 +136,11 @@ class Trial:
                 client.cancel()
                 with self.timeline.phase("stop"):
                     driver.stop()
+
+    def _databases(self) -> tuple[str, ...]:
+        """Return the names of the databases that the clients of this trial load into."""
+        options = [phase_options(phase, self.planned.levels) for phase in self.context.plan.phases]
+        return databases(max((one.clients for one in options if isinstance(one, LoadOptions)), default=1))
 
     def _start(self, driver: Driver, url: str | None) -> None:
         with self.timeline.phase("start"):

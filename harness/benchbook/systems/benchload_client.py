@@ -50,7 +50,8 @@ class BenchloadClient:
         ]
         command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
         command += ["--gzip"] if request.gzip else []
-        command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        command += ["--timeout", f"{request.timeout_seconds:g}s", "--retries", str(request.retries)]
+        command += ["--keep-going"] if request.keep_going else []
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+DATABASE = "benchbook"
+"""Name of the first database; queries ask this one."""
 
 Setting = str | int | float | bool
 Event = dict[str, Any]
@@ -50,6 +53,8 @@ class Place:
     logs: Path
     """Folder for the server's own output; kept with the trial."""
     host: str = "127.0.0.1"
+    databases: tuple[str, ...] = (DATABASE,)
+    """Names of the databases that are made: one for each client that loads at once."""
     processes: Path | None = None
     """Folder where started processes are registered (``systems/leftovers.py``), so that the next start can
     end what a killed harness left; None registers nothing."""
@@ -61,6 +66,8 @@ class TableCount:
 
     rows: int
     fields: dict[str, int] = field(default_factory=dict)
+    exact: bool = True
+    """Whether ``rows`` are counted; False where the system can only tell the values of the fullest field."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,10 @@ class LoadRequest:
     batch_rows: int
     gzip: bool = False
     timeout_seconds: float = 30.0
+    retries: int = 5
+    """How often a write is sent again that the server could not do then."""
+    keep_going: bool = False
+    """Whether the load goes on after a write that was refused."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,15 @@ class Client(Protocol):
 
     def cancel(self) -> None:
         """End what runs now, from another thread; the iterator then ends or raises TrialFailed."""
+        ...
+
+
+@runtime_checkable
+class SeveralDatabases(Protocol):
+    """What a driver can do besides when ``Place.databases`` has more than one name."""
+
+    def count_in(self, database: str) -> dict[str, TableCount]:
+        """Rows and non-null values per table of one of the databases."""
         ...
 
 

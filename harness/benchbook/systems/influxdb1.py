@@ -12,12 +12,11 @@ from benchbook.storage.folder import allocated
 from benchbook.systems import influxdb1_config as config
 from benchbook.systems import process
 from benchbook.systems.benchload_client import BenchloadClient
-from benchbook.systems.driver import Place, TableCount
+from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.influx_http import InfluxHttp
 from benchbook.systems.influxdb1_settle import settle, write_out
 from benchbook.systems.ports import check_free, free_ports
-
-DATABASE = "benchbook"
+from benchbook.systems.several_clients import of_databases
 
 _T = TypeVar("_T")
 
@@ -28,7 +27,7 @@ class InfluxDB1:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._running: process.Running | None = None
-        self._created = False
+        self._created: list[str] = []
         self.watched_seconds = 0.0
         """How long the last ``settle`` only watched that compactions rest; it waited for nothing then."""
         self._rpc = ""
@@ -76,16 +75,18 @@ class InfluxDB1:
         return self._http().ping() is not None
 
     def prepare(self) -> None:
-        """Create the database with a retention policy that keeps old data for ever."""
-        if DATABASE in _names(self._query("SHOW DATABASES")):
-            if self._query("SHOW MEASUREMENTS LIMIT 1", DATABASE):
-                raise TrialFailed(
-                    f'The database "{DATABASE}" of {self._url} already holds data.',
-                    f'Look at it, then remove it with: influx -execute "DROP DATABASE {DATABASE}"',
-                )
-        else:
-            self._created = True
-        self._query(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF REPLICATION 1 NAME "autogen"')
+        """Create each database with a retention policy that keeps old data for ever."""
+        known = _names(self._query("SHOW DATABASES"))
+        for database in self._place.databases:
+            if database in known:
+                if self._query("SHOW MEASUREMENTS LIMIT 1", database):
+                    raise TrialFailed(
+                        f'The database "{database}" of {self._url} already holds data.',
+                        f'Look at it, then remove it with: influx -execute "DROP DATABASE {database}"',
+                    )
+            else:
+                self._created.append(database)
+            self._query(f'CREATE DATABASE "{database}" WITH DURATION INF REPLICATION 1 NAME "autogen"')
 
     def settle(self) -> None:
         """Have every cache written out, then wait until compactions rest; the rule is ``influxdb1_settle``'s."""
@@ -106,8 +107,8 @@ class InfluxDB1:
             self._place.data / config.FOLDERS[key] for key in ("data.dir", "data.wal-dir", "meta.dir")
         )
         return {
-            "data": allocated(data / DATABASE),
-            "wal": allocated(wal / DATABASE),
+            "data": sum(allocated(data / name) for name in self._place.databases),
+            "wal": sum(allocated(wal / name) for name in self._place.databases),
             "meta": allocated(meta),
             "monitor": allocated(data / "_internal") + allocated(wal / "_internal"),
         }
@@ -122,12 +123,16 @@ class InfluxDB1:
         return stated.removeprefix("v")
 
     def count(self) -> dict[str, TableCount]:
+        """Count the first database; see ``count_in``."""
+        return self.count_in(self._place.databases[0])
+
+    def count_in(self, database: str) -> dict[str, TableCount]:
         """Non-null values per field; rows are the values of the field that has most of them.
 
         InfluxDB has no rows of its own: points of one series and time are merged field by field.
         """
         counts: dict[str, TableCount] = {}
-        for series in self._query("SELECT COUNT(*) FROM /.*/", DATABASE):
+        for series in self._query("SELECT COUNT(*) FROM /.*/", database):
             values = dict(zip(series["columns"], series["values"][0], strict=True))
             # The columns are those of all measurements; where a measurement has no such field there is null.
             fields = {
@@ -135,34 +140,33 @@ class InfluxDB1:
                 for name, n in values.items()
                 if name != "time" and n is not None
             }
-            counts[series["name"]] = TableCount(max(fields.values(), default=0), fields)
+            counts[series["name"]] = TableCount(max(fields.values(), default=0), fields, exact=False)
         return counts
 
-    def client(self, benchload: Path) -> BenchloadClient:
-        """Benchload, speaking line protocol and InfluxQL over HTTP."""
-        return BenchloadClient(
-            benchload,
-            target="influx",
-            url=lambda: self._url,
-            database=DATABASE,
-            log=self._place.logs / "benchload.log",
-            registry=self._place.processes,
-        )
+    def client(self, benchload: Path) -> Client:
+        """Benchload, speaking line protocol and InfluxQL over HTTP: one client for each database."""
+        return of_databases(
+            self._place, lambda database, log: BenchloadClient(
+                benchload, target="influx", url=lambda: self._url, database=database, log=log,
+                registry=self._place.processes,
+            ),
+        )  # fmt: skip
 
     def processes(self) -> list[int]:
         """Return the server's process tree; empty for a server elsewhere."""
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """SIGTERM, then SIGKILL; on a server that already ran, drop the database that this trial made."""
+        """SIGTERM, then SIGKILL; on a server that already ran, drop the databases that this trial made."""
         if self._running is not None:
             self._running.stop()
             self._running = None
-        elif self._created:
-            # Where it is gone by now, the next trial's prepare says whether data is left.
-            with contextlib.suppress(TrialFailed):
-                self._http().query(f'DROP DATABASE "{DATABASE}"')
-            self._created = False
+        else:
+            for database in self._created:
+                # Where it is gone by now, the next trial's prepare says whether data is left.
+                with contextlib.suppress(TrialFailed):
+                    self._http().query(f'DROP DATABASE "{database}"')
+            self._created = []
 
     def _program(self) -> Path:
         assert self._place.program.path is not None
@@ -186,10 +190,11 @@ class InfluxDB1:
 
     def _statistics(self) -> list[dict[str, Any]]:
         found = self._alive(self._http().statistics)
-        return [one for one in found if (one.get("tags") or {}).get("database") == DATABASE]
+        return [one for one in found if (one.get("tags") or {}).get("database") in self._place.databases]
 
     def _write_out(self) -> None:
-        self._alive(lambda: write_out(self._program(), self._rpc, DATABASE))
+        for database in self._place.databases:
+            self._alive(lambda name=database: write_out(self._program(), self._rpc, name))  # type: ignore[misc]
 
 
 def driver(place: Place) -> InfluxDB1:

@@ -39,8 +39,6 @@ def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
 
 def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
     """Return the metrics of a query phase; percentiles come from the merged histograms of its timed operations."""
-    from benchbook.analyse import histogram
-
     duration = float(summary["duration_ns"]) / 1e9
     operations = float(summary["operations"])
     found = [
@@ -50,15 +48,24 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
         Measurement(phase, "queries", operations, "1", "none"),
         Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
     ]
+    return found + latency(phase, histograms)
+
+
+def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
+    """Return mean and percentiles of the latency of a phase's timed operations, s; none without any."""
+    from benchbook.analyse import histogram
+
     encoded = [event["encoded"] for event in _latency(histograms)]
-    if encoded:
-        merged = histogram.merge(encoded)
-        numbers = {"latency_mean": merged.mean_seconds}
-        numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
-        for metric, value in numbers.items():
-            if value is not None:
-                found.append(Measurement(phase, metric, value, "s", "lower"))
-    return found
+    merged = histogram.merge(encoded) if encoded else None
+    if merged is None or not merged.count:
+        return []
+    numbers = {"latency_mean": merged.mean_seconds}
+    numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
+    return [
+        Measurement(phase, metric, value, "s", "lower")
+        for metric, value in numbers.items()
+        if value is not None
+    ]
 
 
 def _latency(histograms: list[Event]) -> list[Event]:

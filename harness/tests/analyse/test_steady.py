@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from benchbook.analyse.steady import label
+from benchbook.analyse.steady import begin, label
 
 
 def noisy(values: list[float], seed: int, noise: float = 0.05) -> list[float]:
@@ -33,6 +33,29 @@ def test_a_rule_at_its_edges() -> None:
     assert label([0.0] * 8) == "steady"
     assert label([5.0] * 4 + [0.0] * 4) == "drifting"
     assert label([0.5, 0.8] + [1.0] * 8) == "warming"
+
+
+def test_the_steady_part_begins_where_the_rest_keeps_its_pace() -> None:
+    warming = [10.0, 40.0, 70.0, 90.0]
+    assert begin([100.0] * 12) == 0
+    found = begin(warming + [100.0] * 20)
+    assert found is not None
+    assert 3 <= found <= 4
+    assert begin([100.0 - 3 * second for second in range(30)]) is None
+    assert begin([100.0] * 7) is None
+
+
+def test_the_steady_part_of_a_long_series_is_found_in_spans() -> None:
+    found = begin(noisy([20.0] * 600 + [100.0] * 3000, 1))
+    assert found is not None
+    assert 540 <= found <= 660
+    assert found % 60 == 0
+
+
+@pytest.mark.parametrize("length", [8, 20, 90, 500])
+def test_a_steady_series_through_noise_has_a_steady_part(length: int) -> None:
+    found = [begin(noisy([100.0] * length, seed)) for seed in range(50)]
+    assert sum(place is not None for place in found) >= 46
 
 
 @pytest.mark.parametrize("noise", ["heavy tails", "autocorrelated"])

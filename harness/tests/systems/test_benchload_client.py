@@ -40,7 +40,7 @@ def test_a_load_is_asked_for_by_flags_and_its_events_are_yielded(client, tmp_pat
     assert events == [json.loads(SUMMARY)]
     assert (tmp_path / "arguments").read_text().strip() == (
         "load devops --seed 1 --target influx --url http://127.0.0.1:1 --database benchbook "
-        "--workers 2 --batch-rows 500 --gzip --timeout 2.5s"
+        "--workers 2 --batch-rows 500 --gzip --timeout 2.5s --retries 5"
     )
     assert one.processes() == []
     assert list((tmp_path / "processes").glob("*")) == []

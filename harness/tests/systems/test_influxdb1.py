@@ -91,7 +91,10 @@ def test_rows_are_the_values_of_the_fullest_field(remote, server):
         {"name": "mem", "columns": ["time", "count_free"], "values": [[0, 3]]},
     ]
     server.answers["SELECT COUNT(*) FROM /.*/"] = 200, {"series": series}
-    assert remote.count() == {"cpu": TableCount(10, {"a": 10, "b": 7}), "mem": TableCount(3, {"free": 3})}
+    assert remote.count() == {
+        "cpu": TableCount(10, {"a": 10, "b": 7}, exact=False),
+        "mem": TableCount(3, {"free": 3}, exact=False),
+    }
 
 
 def test_the_servers_own_words_come_with_a_refusal(remote, server):

@@ -12,14 +12,14 @@ PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), P
 
 
 def test_the_drivers_are_the_modules_that_offer_one():
-    assert names() == ["duckdb", "influxdb1", "sqlite"]
+    assert names() == ["cnosdb", "duckdb", "influxdb1", "sqlite"]
 
 
-@pytest.mark.parametrize("name", ["duckdb", "influxdb1", "sqlite"])
+@pytest.mark.parametrize("name", ["cnosdb", "duckdb", "influxdb1", "sqlite"])
 def test_a_driver_is_made_without_starting_anything(name):
     made = driver(name, PLACE)
     assert made.processes() == []
-    assert made.client(Path("benchload")).shares_process == (name != "influxdb1")
+    assert made.client(Path("benchload")).shares_process == (name in ("duckdb", "sqlite"))
 
 
 def test_an_unknown_driver_names_the_nearest():

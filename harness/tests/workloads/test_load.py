@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from benchbook.workloads.load import measurements
+from benchbook.declare.workload import LoadOptions
+from benchbook.systems.driver import DatasetRequest
+from benchbook.workloads.load import expected, measurements, request
 
 
 def test_rates_count_what_was_acknowledged() -> None:
@@ -23,3 +25,33 @@ def test_nothing_acknowledged_is_a_rate_of_zero() -> None:
         for one in measurements("load", {"duration_ns": 0, "rows": 0, "values": 0}, 0, 1)
     }
     assert found["rows_per_second"] == 0
+
+
+def test_a_row_counts_when_it_is_found_afterwards() -> None:
+    summary = {"duration_ns": 1_000_000_000, "rows": 1000, "values": 10_000}
+    found = {one.metric: one.value for one in measurements("load", summary, 0, 100_000, found=0.5)}
+    assert found["rows"] == 1000
+    assert found["rows_found"] == 500
+    assert found["rows_per_second"] == 500
+    assert found["bytes_per_second"] == 50_000
+    assert found["rows_per_second_attempted"] == 1000
+
+
+def test_refused_rows_are_in_the_attempted_rate_alone() -> None:
+    summary = {"duration_ns": 2_000_000_000, "rows": 750, "values": 7500, "rows_refused": 250}
+    found = {one.metric: one.value for one in measurements("load", summary, 0, 1)}
+    assert found["rows_per_second"] == 375
+    assert found["rows_per_second_attempted"] == 500
+
+
+def test_refusals_are_expected_by_their_words() -> None:
+    options = LoadOptions(expects=["cache-max-memory-size exceeded"])
+    assert expected(options, "engine: cache-max-memory-size exceeded: (1074767264/1073741824)")
+    assert not expected(options, "timeout")
+    assert not expected(LoadOptions(), "timeout")
+
+
+def test_a_load_goes_on_after_refusals_only_where_it_expects_some() -> None:
+    dataset = DatasetRequest("iot", (), {})
+    assert request(LoadOptions(expects=["full"], retries=0), dataset).keep_going
+    assert not request(LoadOptions(), dataset).keep_going

@@ -1,0 +1,263 @@
+"""CnosDB 2.0 and 2.4: one server on free ports, or one that already runs (``--system NAME=http://…``).
+
+2.0 takes addresses and binds loopback. **2.4 listens on every address of the machine, whatever
+``global.host`` says**: run it where a firewall, a container or a network namespace keeps strangers out.
+
+2.0.1 can read back, after a flush, only the first of several databases in one data folder. Its arms refuse
+several clients, but for ``as-published``, where what is found of the others is measured and not required.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchbook.errors import TrialFailed
+from benchbook.storage.folder import allocated
+from benchbook.systems import cnosdb_config as config
+from benchbook.systems import cnosdb_settle, process
+from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.cnosdb_http import CnosHttp
+from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.ports import check_free, free_ports
+from benchbook.systems.several_clients import of_databases
+
+ALWAYS = frozenset({"public", "usage_schema", "cluster_schema", "information_schema"})
+"""Databases that are the server's own."""
+AS_PUBLISHED = "as-published"
+
+_T = TypeVar("_T")
+
+
+class CnosDB:
+    """One CnosDB server in one trial; what differs between the versions is in its two subclasses."""
+
+    create = "CREATE DATABASE {name} WITH TTL 'INF' SHARD 1 VNODE_DURATION '365d' REPLICA 1 PRECISION 'NS'"
+    """How a database is made that keeps old data."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._running: process.Running | None = None
+        self._created: list[str] = []
+        self._url = place.program.url or ""
+        self._log = place.logs / "cnosdb.log"
+        self._command: list[str | Path] = []
+        self._addresses: list[str] = []
+        self.watched_seconds = 0.0
+        """How long the last ``settle`` only watched that files rest."""
+        self.not_required: tuple[str, ...] = ()
+        """Databases whose rows are counted and not required to be there."""
+
+    def configure(self) -> dict[str, str]:
+        """Write ``cnosdb.toml``; return it, with folders and ports as placeholders."""
+        if self._place.program.url:
+            return {}
+        return self._configure()
+
+    def _configure(self) -> dict[str, str]:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Start ``cnosdb``; a server that already runs is left as it is."""
+        if self._place.program.url:
+            return
+        for address in self._addresses:
+            check_free(address)
+        self._running = process.start(
+            self._command, words=self._place.program.system, log=self._log, cwd=self._place.data,
+            registry=self._place.processes,
+        )  # fmt: skip
+
+    def ready(self) -> bool:
+        """Say whether it answers; raise TrialFailed with its last words when it has died."""
+        if self._running is not None:
+            self._running.check()
+        return self._http().ping() is not None
+
+    def version(self) -> str:
+        """Return what the server states to a ping."""
+        if self._running is not None:
+            self._running.check()
+        stated = self._http().ping(timeout_seconds=5.0)
+        if stated is None:
+            raise TrialFailed(f"CnosDB at {self._url} does not answer when asked for its version.")
+        return stated
+
+    def prepare(self) -> None:
+        """Create each database, with data kept for ever; raise TrialFailed when one already holds data."""
+        known = {str(row.get("database_name", row.get("Database"))) for row in self._sql("SHOW DATABASES")}
+        for database in self._place.databases:
+            if database in known:
+                if self._sql("SHOW TABLES", database):
+                    raise TrialFailed(
+                        f'The database "{database}" of {self._url} already holds data.',
+                        f"Look at it, then remove it with the statement: DROP DATABASE {database}",
+                    )
+                continue
+            self._sql(self.create.format(name=database))
+            self._created.append(database)
+
+    def settle(self) -> None:
+        """Write out what can be, then wait until the files rest; the rule is ``cnosdb_settle``'s."""
+        data = None if self._place.program.url else self._place.data / config.FOLDERS["storage.path"]
+        self.watched_seconds = cnosdb_settle.settle(data, self._write_out())
+
+    def _write_out(self) -> Callable[[], None] | None:
+        return None
+
+    def size(self) -> dict[str, int]:
+        """Bytes allocated on disk: data (with index and summaries) and write-ahead log; none for a server elsewhere."""
+        if self._place.program.url:
+            return {}
+        data, wal = (self._place.data / config.FOLDERS[key] for key in ("storage.path", "wal.path"))
+        return {"data": allocated(data), "wal": allocated(wal)}
+
+    def count(self) -> dict[str, TableCount]:
+        """Count the first database; see ``count_in``."""
+        return self.count_in(self._place.databases[0])
+
+    def count_in(self, database: str) -> dict[str, TableCount]:
+        """Rows and non-null values per table, counted by the server's own SQL."""
+        counts: dict[str, TableCount] = {}
+        for row in self._sql("SHOW TABLES", database):
+            table = str(row.get("table_name", row.get("Table")))
+            fields = [
+                str(column.get("column_name", column.get("COLUMN_NAME", column.get("FIELDNAME"))))
+                for column in self._sql(f"DESCRIBE TABLE {table}", database)
+                if "FIELD"
+                in str(column.get("column_type", column.get("COLUMN_TYPE", column.get("ISTAG")))).upper()
+                or str(column.get("ISTAG", "")).lower() == "false"
+            ]
+            counts[table] = self._count(database, table, [name for name in fields if name != "time"])
+        return counts
+
+    def _count(self, database: str, table: str, fields: list[str]) -> TableCount:
+        # With a condition on the time the rows are read: without one, 2.4 adds up what its files say, and
+        # rows that were written twice count twice.
+        counted = ", ".join(f'count("{name}") AS "{name}"' for name in fields)
+        since = "TIMESTAMP '1970-01-01T00:00:00Z'"
+        found = self._sql(f'SELECT {counted} FROM "{table}" WHERE time >= {since}', database)  # noqa: S608
+        values = {name: int((found[0] if found else {}).get(name) or 0) for name in fields}
+        return TableCount(self._rows(database, table), values)
+
+    def _rows(self, database: str, table: str) -> int:
+        since = "TIMESTAMP '1970-01-01T00:00:00Z'"
+        found = self._sql(f'SELECT count(time) AS n FROM "{table}" WHERE time >= {since}', database)  # noqa: S608
+        return int(found[0].get("n") or 0) if found else 0
+
+    def client(self, benchload: Path) -> Client:
+        """Benchload, speaking line protocol and SQL over HTTP: one client for each database."""
+        return of_databases(
+            self._place, lambda database, log: BenchloadClient(
+                benchload, target="cnosdb", url=lambda: self._url, database=database, log=log,
+                registry=self._place.processes,
+            ),
+        )  # fmt: skip
+
+    def processes(self) -> list[int]:
+        """Return the server's process tree; empty for a server elsewhere."""
+        return self._running.tree() if self._running is not None else []
+
+    def stop(self) -> None:
+        """SIGINT, then SIGKILL; on a server that already ran, drop the databases that this trial made."""
+        if self._running is not None:
+            self._running.stop(first=signal.SIGINT)
+            self._running = None
+            return
+        for database in self._created:
+            # Where it is gone by now, the next trial's prepare says whether data is left.
+            with contextlib.suppress(TrialFailed):
+                self._http().sql(f"DROP DATABASE {database}")
+        self._created = []
+
+    def _program(self) -> Path:
+        assert self._place.program.path is not None
+        return self._place.program.path
+
+    def _http(self) -> CnosHttp:
+        return CnosHttp(self._url)
+
+    def _sql(self, statement: str, database: str = "public") -> list[dict[str, Any]]:
+        return self._alive(lambda: self._http().sql(statement, database))
+
+    def _alive(self, ask: Callable[[], _T]) -> _T:
+        """Return what ``ask`` returns; where it fails because the server died, its last words say more."""
+        try:
+            return ask()
+        except TrialFailed:
+            if self._running is not None:
+                self._running.wait_ending(0.5)
+                self._running.check()
+            raise
+
+    def _write_file(self, real: str, shown: str) -> dict[str, str]:
+        (self._place.config / config.FILE).write_text(real)
+        return {config.FILE: shown}
+
+
+class CnosDB20(CnosDB):
+    """CnosDB 2.0."""
+
+    create = "CREATE DATABASE {name} WITH TTL '36500d' SHARD 1 VNODE_DURATION '365d' REPLICA 1 PRECISION 'NS'"
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        if len(place.databases) > 1:
+            if place.arm != AS_PUBLISHED:
+                raise TrialFailed(
+                    "CnosDB 2.0 can read back only the first of several databases in one data folder.",
+                    f"Give clients = 1, or the arm {AS_PUBLISHED}, which says what is found of the others.",
+                )
+            self.not_required = place.databases[1:]
+
+    def _configure(self) -> dict[str, str]:
+        place = self._place
+        http, grpc = free_ports(2, place.host)
+        self._addresses = [f"{place.host}:{http}", f"{place.host}:{grpc}"]
+        self._url = f"http://{self._addresses[0]}"
+        options = config.options_20(place.settings)
+        run = [f"--{name}={value}" for name, value in sorted(options.items())]
+        self._command = [
+            self._program(), "run", f"--http-host={self._addresses[0]}", f"--grpc-host={self._addresses[1]}",
+            *run, f"--config={place.config / config.FILE}",
+        ]  # fmt: skip
+        real, shown = (
+            config.text(config.settings_20(folder, place.settings), config.SECTIONS_20)
+            for folder in (str(place.data), "{data}")
+        )
+        return {**self._write_file(real, shown), "arguments": " ".join(run) + "\n"}
+
+
+class CnosDB24(CnosDB):
+    """CnosDB 2.4, as a single node."""
+
+    def _configure(self) -> dict[str, str]:
+        place = self._place
+        ports = free_ports(3, place.host)
+        self._addresses = [f"{place.host}:{port}" for port in ports]
+        self._url = f"http://{self._addresses[0]}"
+        self._command = [self._program(), "run", "-M", "singleton", "--config", place.config / config.FILE]
+        http, grpc, meta = (str(port) for port in ports)
+        real = config.settings_24(str(place.data), http, grpc, meta, place.settings)
+        config.check_24(self._program(), place.settings)
+        shown = config.settings_24("{data}", "{http}", "{grpc}", "{meta}", place.settings)
+        return self._write_file(config.text(real), config.text(shown))
+
+    def _write_out(self) -> Callable[[], None]:
+        def compact() -> None:
+            for database in self._place.databases:
+                self._sql(f"COMPACT DATABASE {database}")
+
+        return compact
+
+    def _rows(self, database: str, table: str) -> int:
+        found = self._sql(f'SELECT exact_count(*) AS n FROM "{table}"', database)  # noqa: S608
+        return int(next(iter(found[0].values()))) if found else 0
+
+
+def driver(place: Place) -> CnosDB:
+    """Return the driver of one CnosDB server."""
+    return CnosDB20(place) if place.program.version.startswith("2.0") else CnosDB24(place)

@@ -1,0 +1,48 @@
+"""A large run tells its hours and bytes before it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbook.cli import run_
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.plan import plan
+from benchbook.run.magnitude import magnitude
+
+
+def test_the_published_profile_is_large_and_the_others_are_not(tmp_path: Path) -> None:
+    large = magnitude(tmp_path, plan(Catalogue(), "cnos-vs-influx", "published"))
+    assert large.large
+    assert large.hours > 100
+    assert 20e9 < large.disk_bytes < 30e9
+    assert "hours and 23 GB of disk" in large.words()
+    for profile in ("smoke", "quick"):
+        assert not magnitude(tmp_path, plan(Catalogue(), "cnos-vs-influx", profile)).large
+
+
+def test_it_is_agreed_to_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = plan(Catalogue(), "cnos-vs-influx", "published")
+
+    class Terminal:
+        def __init__(self, answer: str) -> None:
+            self.answer = answer
+
+        def isatty(self) -> bool:
+            return bool(self.answer)
+
+        def readline(self) -> str:
+            return self.answer
+
+    monkeypatch.setattr("sys.stdin", Terminal(""))
+    with pytest.raises(RequestError, match=r"hours and 23 GB of disk\. Nobody is there.*--yes"):
+        run_.agree(tmp_path, made, yes=False)
+    run_.agree(tmp_path, made, yes=True)
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with pytest.raises(RequestError, match="Nothing was started"):
+        run_.agree(tmp_path, made, yes=False)
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    run_.agree(tmp_path, made, yes=False)
+    run_.agree(tmp_path, plan(Catalogue(), "quickstart", "smoke"), yes=False)
