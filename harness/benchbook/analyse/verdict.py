@@ -12,6 +12,10 @@ from benchbook.analyse.ratio import Ratio
 Direction = Literal["higher", "lower"]
 
 
+SMALLEST = 1 + 1e-6
+"""The smallest factor that a sentence can print; what is nearer to 1 is no difference."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What may be said of A and B."""
@@ -56,7 +60,7 @@ def compare(
     if better.value is None or better.low is None or better.high is None:
         return Verdict(None, f"no verdict on {a} and {b}: {better.reason}")
     notes = _notes(better, noise)
-    floor = max(noise or 1.0, 1.0)
+    floor = max(noise or 1.0, SMALLEST)
     if better.low > floor:
         return Verdict(a, _sentence(a, b, better, quality), notes)
     if better.high < 1 / floor:

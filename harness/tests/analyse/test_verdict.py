@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.analyse.ratio import Ratio, ratio
-from benchbook.analyse.verdict import compare, noise_floor
+from benchbook.analyse.verdict import SMALLEST, compare, noise_floor
 
 CLEAR = Ratio(2.3, 2.1, 2.5, 10, "student-t on log ratios paired by block")
 
@@ -76,7 +76,8 @@ def test_nothing_is_called_faster_unless_the_interval_lies_outside(
 ) -> None:
     low, high = value / below, value * above
     found = compare("A", "B", Ratio(value, low, high, 5, "t"), direction=direction, noise=noise)  # type: ignore[arg-type]
-    better = "A" if low > noise else "B" if high < 1 / noise else None
+    floor = max(noise, SMALLEST)
+    better = "A" if low > floor else "B" if high < 1 / floor else None
     if direction == "lower" and better:
         better = "BA"["AB".index(better)]
     assert found.winner == better
