@@ -34,7 +34,10 @@ DIFFERENT = 40
 """Trials that are synthesised; the others are copies under other names, because encoding histograms is slow."""
 OPERATIONS = 10_000
 """Operations of one trial."""
-TABLES = ("runs", "trials", "levels", "phases", "measurements", "intervals", "histograms", "errors", "checks", "answers", "telemetry")  # fmt: skip
+TABLES = (
+    "runs", "trials", "levels", "phases", "measurements", "intervals", "histograms", "errors", "checks", "answers",
+    "telemetry",
+)  # fmt: skip
 PARTS: tuple[Callable[[Run], Any], ...] = (
     conclusion.answer, conclusion.findings, answer.table, throughput.chart, heatmap.chart, queries.chart, latency.chart,
     disk.chart, ratio.chart, order.chart, telemetry.chart, checks.table, gaps.table, trials.table, numbers.table,
@@ -63,7 +66,9 @@ def measure(work: Path, count: int, profiled: bool) -> None:
         print(f"entered in {timed(lambda: rebuild.rebuild(results)):.1f} s")
     floor = statistics.median(timed(lambda: read_all(results)) for _ in range(3))
     with database.open(results, read_only=True) as connection:
-        row = connection.execute("SELECT sum(operations), count(*) FROM intervals WHERE NOT warmup").fetchone()
+        row = connection.execute(
+            "SELECT sum(operations), count(*) FROM intervals WHERE NOT warmup"
+        ).fetchone()
     print(f"operations {row[0]:,} in {row[1]:,} intervals" if row else "no intervals")
     print(f"DuckDB reads every row:      {floor:.2f} s")
     whole = parts(results, profiled)
@@ -118,7 +123,9 @@ def synthesise(results: Path, count: int) -> None:
     """Write one run of ``count`` trials: 40 that differ, the others copied under other names, with other rates."""
     import json
 
-    template = synthetic_run.write(results, blocks=DIFFERENT // 2, run_id="template", intervals=10, telemetry_seconds=4)
+    template = synthetic_run.write(
+        results, blocks=DIFFERENT // 2, run_id="template", intervals=10, telemetry_seconds=4
+    )
     source = results / "runs" / template
     target = results / "runs" / "quickstart-20260301T093000-0000"
     name = target.name

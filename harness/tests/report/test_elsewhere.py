@@ -11,7 +11,10 @@ def test_the_same_page(made, reports, tmp_path, monkeypatch, capsys):
     run = made()
     here = render.report(run.results, run.run_id, reports).read_bytes()
     exported = export.run(
-        run.results, run.run_id, tmp_path / "export", render=lambda stage, name: render.report(stage, name, reports)
+        run.results,
+        run.run_id,
+        tmp_path / "export",
+        render=lambda stage, name: render.report(stage, name, reports),
     )
     assert (exported / "report.html").read_bytes() == here
     import_.run(exported, tmp_path / "elsewhere")

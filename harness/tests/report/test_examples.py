@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["axis", "colour", "fact", "markup", "page", "quantity"])
+@pytest.mark.parametrize("name", ["axis", "colour", "fact", "markup", "page", "quantity", "thin"])
 def test_examples(name):
     found = doctest.testmod(importlib.import_module(f"benchbook.report.{name}"))
     assert found.attempted > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchbook.report import estimate as estimates_of
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import quantity, scaled, theme, thin
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from benchbook.analyse.order import PositionEffect
 
 TITLE = "Effect of the position within a block"
+MOST_TRIALS = 1000
+"""Trials that the position effect is worked out from; of more, whole blocks are chosen evenly."""
+FEWEST_BLOCKS = 50
 
 
 def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Words:
@@ -59,11 +62,16 @@ def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
     if not loads:
         return None
     found = estimates(run, loads[0], metric)
+    trials = sum(len(estimate.points) for estimate in found)
+    blocks = sorted({point.block for estimate in found for point in estimate.points})
+    # The arithmetic grows with the square of the blocks; a thousand trials tell the effect as well as more.
+    kept = set(thin.evenly(blocks, max(FEWEST_BLOCKS, len(blocks) * MOST_TRIALS // max(trials, MOST_TRIALS))))
     return order.effect(
         [
             order.Placed(point.block, point.position, estimate.cell.name, point.value)
             for estimate in found
             for point in estimate.points
+            if point.block in kept
         ]
     )
 
@@ -79,7 +87,7 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
     systems = [estimate.cell.system for estimate in found]
     rows = [
         {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block}
-        for estimate, position, ratio, block in points
+        for estimate, position, ratio, block in thin.evenly(points, thin.POINTS * len(found))
     ]
     bars = [
         {"position": place + 1, "percent": _points(value), "low": _points(low), "high": _points(high)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.report import axis as axes
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import quantity, scaled, theme, thin
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure
@@ -26,7 +26,13 @@ def chart(run: Run, metric: str = "latency_p50") -> Figure | Words:
     found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in a query phase")
-    return Figure(scaled.title(run, title), _draw(found, metric), _alternative(found, title), _table(found))
+    return Figure(
+        scaled.title(run, title),
+        _draw(found, metric),
+        _alternative(found, title),
+        _table(found),
+        thin.note(len(one.points) for one in found),
+    )
 
 
 def _draw(found: list[Estimate], metric: str) -> Any:
@@ -41,7 +47,7 @@ def _draw(found: list[Estimate], metric: str) -> Any:
     points: list[dict[str, Any]] = [
         {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block}
         for e in measured
-        for point in e.points
+        for point in thin.evenly(e.points)
     ]
     means: list[dict[str, Any]] = [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.report import axis as axes
-from benchbook.report import quantity, scaled, theme, versus
+from benchbook.report import quantity, scaled, theme, thin, versus
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
@@ -29,7 +29,11 @@ def chart(run: Run) -> Figure | Words:
     if not found:
         return missing(title, "no second system was measured in the same blocks")
     return Figure(
-        scaled.title(run, title), _draw(found, base.label), _alternative(found, title), _table(found)
+        scaled.title(run, title),
+        _draw(found, base.label),
+        _alternative(found, title),
+        _table(found),
+        thin.note(one.ratio.trials for one in found),
     )
 
 
@@ -59,7 +63,7 @@ def _draw(found: list[Versus], base: str) -> Any:
     points: list[dict[str, Any]] = [
         {"row": short(one), "cell": one.cell.label, "ratio": ratio, "block": block}
         for one in found
-        for block, ratio in one.points
+        for block, ratio in thin.evenly(one.points)
     ]
     means: list[dict[str, Any]] = [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.report import axis as axes
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import quantity, scaled, theme, thin
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure
@@ -13,6 +13,9 @@ from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
+
+LISTED = 100
+"""Values of a cell that the table spells out."""
 
 
 def chart(run: Run, phase: str, metric: str) -> Figure | Words:
@@ -23,7 +26,13 @@ def chart(run: Run, phase: str, metric: str) -> Figure | Words:
     found = estimates(run, phase, metric)
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
-    return Figure(scaled.title(run, title), _draw(found, title), _alternative(found, title), table(found))
+    return Figure(
+        scaled.title(run, title),
+        _draw(found, title),
+        _alternative(found, title),
+        table(found),
+        thin.note(len(one.points) for one in found),
+    )
 
 
 def _draw(found: list[Estimate], title: str) -> Any:
@@ -43,7 +52,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
             "trial": quantity.text(point.value, estimate.unit, noun),
         }
         for estimate in found
-        for point in estimate.points
+        for point in thin.evenly(estimate.points)
     ]
     means: list[dict[str, Any]] = [
         {
@@ -126,7 +135,11 @@ def table(found: list[Estimate]) -> Table:
     rows = []
     for estimate in found:
         noun = words_of(estimate.metric).noun
-        every = ", ".join(quantity.text(point.value, estimate.unit, noun) for point in estimate.points)
+        every = ", ".join(
+            quantity.text(point.value, estimate.unit, noun) for point in thin.evenly(estimate.points, LISTED)
+        )
+        if len(estimate.points) > LISTED:
+            every += f" ({LISTED} of {len(estimate.points):,}, evenly chosen)"
         if not estimate.points:
             rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
             continue
