@@ -87,12 +87,18 @@ class Run:
 
     def measured(self, phase: str, metric: str) -> pl.DataFrame:
         """Return one row for each ``ok`` trial that measured ``metric`` in ``phase``, with the trial's columns."""
+        chosen = self._measurements.get((phase, metric))
+        if chosen is None:
+            chosen = self.frame("measurements").clear()
+        return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
+
+    @functools.cached_property
+    def _measurements(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The measurements that are numbers, taken apart once: (phase, metric) → rows."""
         import polars as pl
 
-        chosen = self.frame("measurements").filter(
-            (pl.col("phase") == phase) & (pl.col("metric") == metric) & pl.col("value").is_finite()
-        )
-        return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
+        whole = self.frame("measurements").filter(pl.col("value").is_finite())
+        return whole.partition_by("phase", "metric", as_dict=True, maintain_order=True)
 
     def phases(self, workload: str) -> list[str]:
         """Return the names of the phases that ran ``workload``, in their order in a trial."""
