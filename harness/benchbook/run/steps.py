@@ -120,10 +120,9 @@ class Steps:
 def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) -> None:
     """Raise TrialFailed at a refusal that the experiment does not expect."""
     for event in errors:
-        message = str(event.get("message"))
-        if options.expects and not load.expected(options, message):
+        if options.expects and not load.expected(options, event):
             raise TrialFailed(
                 f"{phase}: {event.get('operations')} writes were not acknowledged, in words that the experiment "
-                f"does not expect: {message}",
+                f"does not expect: {event.get('message')}",
                 f"Expected are: {', '.join(options.expects)}. Add others to the phase's option expects.",
             )

@@ -31,9 +31,10 @@ def databases(clients: int) -> tuple[str, ...]:
     return (DATABASE, *(f"{DATABASE}_{place}" for place in range(2, clients + 1)))
 
 
-def expected(options: LoadOptions, message: str) -> bool:
-    """Say whether the experiment expects a refusal in these words."""
-    return any(words in message for words in options.expects)
+def expected(options: LoadOptions, error: Event) -> bool:
+    """Say whether the experiment expects a refusal: the server answered it, in words that it names."""
+    answered = int(error.get("status") or 0) > 0
+    return answered and any(words in str(error.get("message")) for words in options.expects)
 
 
 def measurements(

@@ -45,10 +45,14 @@ def test_refused_rows_are_in_the_attempted_rate_alone() -> None:
 
 
 def test_refusals_are_expected_by_their_words() -> None:
-    options = LoadOptions(expects=["cache-max-memory-size exceeded"])
-    assert expected(options, "engine: cache-max-memory-size exceeded: (1074767264/1073741824)")
-    assert not expected(options, "timeout")
-    assert not expected(LoadOptions(), "timeout")
+    options = LoadOptions(expects=["cache-max-memory-size exceeded", "timeout"])
+    refused = {"status": 500, "message": "engine: cache-max-memory-size exceeded: (…/1073741824)"}
+    assert expected(options, refused)
+    assert not expected(LoadOptions(), refused)
+    assert not expected(options, {"status": 500, "message": "shard closed"})
+    assert expected(options, {"status": 500, "message": "timeout"})
+    # What the client says, and not the server, is never expected.
+    assert not expected(options, {"status": 0, "message": "no whole answer within --timeout"})
 
 
 def test_a_load_goes_on_after_refusals_only_where_it_expects_some() -> None:

@@ -84,14 +84,18 @@ func Message(body []byte) string {
 const maxMessage = 400
 
 // changing is what differs from one failure to the next of the same kind:
-// quoted lines, times and addresses of the client's side.
-var changing = regexp.MustCompile(`unable to parse '[^\n]*?': |127\.0\.0\.1:\d+->|\[::1\]:\d+->`)
+// quoted lines, times, addresses of the client's side, and by how much a limit
+// is exceeded.
+var changing = regexp.MustCompile(`unable to parse '[^\n]*?': |127\.0\.0\.1:\d+->|\[::1\]:\d+->|exceeded: \(\d+/`)
 
 // Steady makes messages of the same failure equal, so that they can be counted.
 func Steady(text string) string {
 	text = changing.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "unable") {
 			return "unable to parse '…': "
+		}
+		if strings.HasPrefix(found, "exceeded") {
+			return "exceeded: (…/"
 		}
 		return ""
 	})

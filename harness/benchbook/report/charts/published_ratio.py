@@ -1,0 +1,174 @@
+"""A claim's ratio by level, as it was measured and as it was published: rerun and publication in one picture.
+
+A point is the ratio of one block, the upright tick their mean, the pale bar its 95 % interval; the open diamond
+is the published ratio. Where a substitute was run for a system of the claim, the title says so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.declare.catalogue import root
+from benchbook.report import axis as axes
+from benchbook.report import quantity, scaled
+from benchbook.report.figure import Figure
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+ROW_HEIGHT = 34
+MEASURED, PUBLISHED = "#0072B2", "#D55E00"
+"""Colours of the rerun and of the publication; their shapes differ too."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One combination of levels."""
+
+    label: str
+    published: float | None
+    measured: float | None
+    low: float | None
+    high: float | None
+    points: tuple[tuple[int, float], ...]
+    """(block, ratio)."""
+    verdict: str
+
+
+def chart(run: Run, claim: str, what: str) -> Figure | Words:
+    """Draw a claim of the run cell by cell; ``what`` names the ratio, as ``CnosDB over InfluxDB``."""
+    from benchbook.analyse import claims
+
+    title = f"{what}, rerun and published"
+    judged = {
+        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    }
+    if claim not in judged:
+        return missing(title, f"the run declared no claim {claim}")
+    found = _rows(run, claim, judged[claim])
+    if not any(row.measured for row in found):
+        return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
+    if judged[claim].verdict == "not run":
+        title += ", with a substitute"
+    return Figure(scaled.title(run, title), _draw(found, what), _alternative(found, title), _table(found))
+
+
+def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
+    from benchbook.declare.claim import Claim
+    from benchbook.declare.published import ratios
+
+    declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
+    stated = next(Claim.model_validate(one) for one in declared if one["id"] == claim)
+    rows = {
+        one.sides.name(stated.across): Row(
+            one.sides.name(stated.across), one.published, one.measured, one.low, one.high,
+            tuple((block, math.exp(log)) for block, log in one.logs), str(one.verdict),
+        )
+        for one in judged.cells
+    }  # fmt: skip
+    for cell in ratios(stated, root() / "datasets" / "published"):
+        label = ", ".join(f"{name} {level}" for name, level in cell.levels.items())
+        if label not in rows and cell.ratio is not None:
+            rows[label] = Row(label, cell.ratio, None, None, None, (), "not run")
+    return sorted(rows.values(), key=lambda row: _natural(row.label))
+
+
+def _draw(found: list[Row], what: str) -> Any:
+    import altair as alt
+
+    order = [row.label.replace("_", " ") for row in found]
+    means = [
+        {
+            "row": row.label.replace("_", " "),
+            "ratio": row.measured,
+            "low": row.low,
+            "high": row.high,
+            "words": _measured(row),
+        }
+        for row in found
+        if row.measured
+    ]
+    points = [
+        {"row": row.label.replace("_", " "), "ratio": ratio, "block": block}
+        for row in found
+        for block, ratio in row.points
+    ]
+    published = [
+        {"row": row.label.replace("_", " "), "ratio": row.published, "words": quantity.number(row.published)}
+        for row in found
+        if row.published
+    ]
+    every = [1.0, *(ratio for row in found for ratio in (row.measured, row.published) if ratio)]
+    every += [ratio for row in found for _, ratio in row.points]
+    every += [end for row in found for end in (row.low, row.high) if end]
+    scale, axis = axes.logarithmic(every, f"{what}: right of 1 is faster")
+    y = alt.Y(
+        "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.2), axis=alt.Axis(grid=False)
+    )
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    kinds = alt.Scale(domain=["rerun", "published"], range=[MEASURED, PUBLISHED])
+    shapes = alt.Scale(domain=["rerun", "published"], range=["circle", "diamond"])
+
+    def marked(rows: list[dict[str, Any]], kind: str) -> Any:
+        return alt.Chart(alt.InlineData(values=[{**row, "kind": kind} for row in rows]))
+
+    paint = alt.Color("kind:N", scale=kinds, legend=alt.Legend(title=None))
+    shape = alt.Shape("kind:N", scale=shapes, legend=alt.Legend(title=None))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[{"one": 1}]))
+        .mark_rule(strokeDash=[4, 3], opacity=0.8)
+        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        marked([row for row in means if row["low"]], "rerun")
+        .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
+        marked(points, "rerun")
+        .mark_point(filled=False, strokeWidth=1.5, size=45)
+        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", "block:O", "ratio:Q"]),
+        marked(means, "rerun")
+        .mark_tick(thickness=2.5, size=20, opacity=1)
+        .encode(y=y, x=x, color=paint, tooltip=["row:N", alt.Tooltip("words:N", title="rerun")]),
+        marked(published, "published")
+        .mark_point(filled=False, strokeWidth=2, size=110)
+        .encode(
+            y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("words:N", title="published")]
+        ),
+    ).properties(width="container", height=ROW_HEIGHT * len(order))
+
+
+def _measured(row: Row) -> str:
+    if row.measured is None:
+        return "not measured"
+    if row.low is None or row.high is None:
+        return quantity.number(row.measured)
+    return f"{quantity.number(row.measured)} ({quantity.number(row.low)} to {quantity.number(row.high)})"
+
+
+def _published(row: Row) -> str:
+    return quantity.number(row.published) if row.published else "not published"
+
+
+def _alternative(found: list[Row], title: str) -> str:
+    parts = [
+        f"{row.label.replace('_', ' ')}: rerun {_measured(row)}, published {_published(row)}" for row in found
+    ]
+    return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
+
+
+def _table(found: list[Row]) -> Table:
+    rows = [
+        [row.label.replace("_", " "), _measured(row), str(len(row.points)), _published(row), row.verdict]
+        for row in found
+    ]
+    return Table(
+        ["Cell", "Rerun (95 % interval)", "Blocks", "Published", "Verdict"],
+        rows,
+        numeric=frozenset({"Blocks", "Published"}),
+    )
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    return [
+        (0, float(word), "") if word.isdigit() else (1, 0.0, word) for word in text.replace(",", "").split()
+    ]

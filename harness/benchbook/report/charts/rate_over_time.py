@@ -1,0 +1,179 @@
+"""Rows a second over the time of a load: whether and when writing was steady, one line a trial.
+
+Cells that differ in the system alone share a figure, so a run of many levels has one figure a combination.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.report import axis as axes
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity, scaled, theme
+from benchbook.report.cell import Cell
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+TITLE = "Rows acknowledged per second over time"
+SHORTEST_SECONDS = 0.5
+"""A shorter interval is the rest of a load; its rate says little."""
+DRAWN_POINTS = 120
+"""Points of one line; longer ones are drawn by the mean of neighbours."""
+HEIGHT = 170
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The rates of one trial: (seconds since the load began, rows a second)."""
+
+    cell: Cell
+    block: int
+    rates: tuple[tuple[float, float], ...]
+    steady_from: float | None
+    """When its steady part began, s; None where it had none."""
+
+
+def chart(run: Run, phase: str = "load") -> Figures | Words:
+    """Draw one figure for each combination of levels but the system."""
+    groups: dict[str, list[Trial]] = {}
+    for key, trial in trials(run, phase):
+        groups.setdefault(key, []).append(trial)
+    if not groups:
+        return missing(
+            TITLE, f"no trial of this run that counts has two intervals of {SHORTEST_SECONDS:g} s or more"
+        )
+    figures = [
+        Figure(
+            scaled.title(run, f"{TITLE}: {key}" if key else TITLE), _draw(found), _alternative(key, found),
+            _table(found), width=theme.HALF_WIDTH,
+        )
+        for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
+    ]  # fmt: skip
+    return Figures(figures, "One line a trial, the sum of all clients; refused rows are not in it.")
+
+
+def trials(run: Run, phase: str) -> list[tuple[str, Trial]]:
+    """Return every trial that counts with its rates, under the levels that it shares with other systems."""
+    import polars as pl
+
+    rows = run.frame("intervals").filter(
+        (pl.col("phase") == phase) & (pl.col("duration_seconds") >= SHORTEST_SECONDS)
+    )
+    known = {cell.name: cell for cell in cells_of.cells(run)}
+    levels = _varying(run)
+    begins = dict(run.measured(phase, "steady_from_seconds").select("trial_id", "value").iter_rows())
+    found = []
+    for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
+        own = rows.filter(pl.col("trial_id") == trial_id).sort("started_seconds")
+        rates = tuple(
+            (start + length, count / length)
+            for start, length, count in own.select("started_seconds", "duration_seconds", "rows").iter_rows()
+        )
+        if len(rates) >= 2:
+            found.append((levels.get(trial_id, ""), Trial(known[name], block, rates, begins.get(trial_id))))
+    return found
+
+
+def _varying(run: Run) -> dict[str, str]:
+    """Return trial → its levels in words, of the factors but the system that have more than one."""
+    held: dict[str, dict[str, str]] = {}
+    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        if factor != "system":
+            held.setdefault(trial_id, {})[factor] = level
+    several = {
+        factor
+        for one in held.values()
+        for factor in one
+        if len({other.get(factor) for other in held.values()}) > 1
+    }
+    return {
+        trial_id: ", ".join(
+            f"{name.replace('_', ' ')} {level}" for name, level in sorted(one.items()) if name in several
+        )
+        for trial_id, one in held.items()
+    }
+
+
+def _draw(found: list[Trial]) -> Any:
+    import altair as alt
+
+    largest = max(rate for one in found for _, rate in one.rates)
+    divisor, unit = quantity.scale(largest, "1/s")
+    titles = list(dict.fromkeys((one.cell.label.split(",")[0], one.cell.system) for one in found))
+    labels, systems = [label for label, _ in titles], [system for _, system in titles]
+    rows = [
+        {
+            "system": one.cell.label.split(",")[0],
+            "block": one.block,
+            "seconds": round(seconds, 2),
+            "rate": float(f"{rate / divisor:.4g}"),
+        }
+        for one in found
+        for seconds, rate in _thinned(one.rates)
+    ]
+    words = {"1/s": "rows/s"}.get(unit, unit.replace("1/s", "rows/s"))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("seconds:Q", title="Time since the load began (s)", axis=alt.Axis(format=axes.PLAIN)),
+        y=alt.Y("rate:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=axes.SHORT)),
+        color=alt.Color(
+            "system:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
+        ),
+        detail="block:N",
+    )
+    tooltip = [
+        alt.Tooltip("system:N"),
+        alt.Tooltip("block:O"),
+        alt.Tooltip("seconds:Q"),
+        alt.Tooltip("rate:Q"),
+    ]
+    return alt.layer(
+        base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
+            strokeDash=alt.StrokeDash("system:N", scale=theme.dashes(systems, labels))
+        ),
+        base.mark_point(size=40, opacity=0).encode(tooltip=tooltip),
+    ).properties(width="container", height=HEIGHT)
+
+
+def _thinned(rates: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
+    size = -(-len(rates) // DRAWN_POINTS)
+    groups = [rates[start : start + size] for start in range(0, len(rates), size)]
+    return [(group[-1][0], sum(rate for _, rate in group) / len(group)) for group in groups]
+
+
+def _alternative(key: str, found: list[Trial]) -> str:
+    where = f" at {key}" if key else ""
+    parts = [
+        f"{one.cell.label.split(',')[0]}, block {one.block + 1}: {_rate(min(rate for _, rate in one.rates))} to "
+        f"{_rate(max(rate for _, rate in one.rates))}, {_steady(one)}"
+        for one in found
+    ]
+    return f"{TITLE}{where}, one line a trial. {'; '.join(parts)}."
+
+
+def _rate(rate: float) -> str:
+    return quantity.text(rate, "1/s", "rows")
+
+
+def _steady(one: Trial) -> str:
+    return "never steady" if one.steady_from is None else f"steady from {one.steady_from:.0f} s on"
+
+
+def _table(found: list[Trial]) -> Table:
+    rows = [
+        [
+            one.cell.label, str(one.block + 1), str(len(one.rates)), _rate(min(rate for _, rate in one.rates)),
+            _rate(max(rate for _, rate in one.rates)), _steady(one),
+        ]
+        for one in found
+    ]  # fmt: skip
+    columns = ["System", "Block", "Seconds", "Lowest", "Highest", "Steady part"]
+    return Table(columns, rows, numeric=frozenset({"Block", "Seconds", "Lowest", "Highest"}))
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    return [
+        (0, float(word), "") if word.isdigit() else (1, 0.0, word) for word in text.replace(",", "").split()
+    ]

@@ -1,0 +1,132 @@
+"""What the report of cnos-vs-influx shows besides the charts of every report, on runs that nobody ran."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.record import rebuild
+from benchbook.report.charts import published_ratio, rate_over_time
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.results import Run, open_run
+from benchbook.report.table import Table
+from benchbook.report.tables import cost, refusals, verdicts
+from benchbook.report.words import Words
+from tests.record import synthetic_run
+
+LEVELS = {"clients": "2", "workers": "100", "batch_size": "1000"}
+
+
+@pytest.fixture
+def flagship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """Write a run of the experiment in which the first system writes so many times as fast as InfluxDB."""
+
+    def make(system: str = "cnosdb-2.0.1", times: float = 43 / 49, refused: int = 0) -> Run:
+        monkeypatch.setitem(synthetic_run.SPEED, system, (90_000.0 * times, 0.006))
+        results = tmp_path / "results"
+        run_id = synthetic_run.write(
+            results, systems=(system, "influxdb-1.8.10"), experiment="cnos-vs-influx", telemetry_seconds=4
+        )
+        folder = results / "runs" / run_id
+        declared = Catalogue().experiment("cnos-vs-influx").model_dump(mode="json")
+        run = json.loads((folder / "run.json").read_text())
+        run["declared"]["experiment"] = declared
+        (folder / "run.json").write_text(json.dumps(run))
+        for path in folder.glob("trials/*/trial.json"):
+            path.write_text(json.dumps(_changed(json.loads(path.read_text()), times, refused)))
+        rebuild.rebuild(results)
+        return open_run(results, run_id)
+
+    return make
+
+
+def _changed(trial: dict[str, Any], times: float, refused: int) -> dict[str, Any]:
+    trial["levels"] |= LEVELS
+    fast = times if trial["system"].startswith("cnosdb") else 1.0
+    rate = 490_000 * fast * (1 + 0.001 * trial["block"])
+    for phase, metric, value, unit in (
+        ("load", "steady_rows_per_second", rate, "1/s"),
+        ("load", "steady_from_seconds", 1.0, "s"),
+        ("load", "rows_found", 2_000_000.0, "1"),
+        ("settle", "server_cpu_seconds", 1.0, "s"),
+        ("trial", "bytes_per_row", 25.0, "B"),
+    ):
+        trial["measurements"].append(
+            {"phase": phase, "metric": metric, "value": value, "unit": unit, "direction": "none"}
+        )
+    if refused and trial["system"].startswith("influx"):
+        trial["errors"].append(
+            {
+                "phase": "load", "kind": "server", "status": 500, "operations": refused // 1000, "rows": refused,
+                "message": "engine: cache-max-memory-size exceeded: (…/1073741824)",
+            }
+        )  # fmt: skip
+    return trial
+
+
+def test_rerun_and_publication_stand_in_one_chart(flagship: Callable[..., Run]) -> None:
+    made = published_ratio.chart(flagship(), "ratios", "CnosDB over InfluxDB")
+    assert isinstance(made, Figure)
+    assert "batch size 1000: rerun 0.878" in made.alt
+    assert "published 0.878" in made.alt
+    # What was published and not rerun has its row too.
+    assert "batch size 10000: rerun not measured, published 1.26" in made.alt
+
+
+def test_a_substitute_is_told_in_the_title(flagship: Callable[..., Run]) -> None:
+    made = published_ratio.chart(flagship("cnosdb-2.4"), "ratios", "CnosDB over InfluxDB")
+    assert isinstance(made, Figure)
+    assert "with a substitute" in made.title
+
+
+def test_a_run_without_such_a_claim_says_so(plain: Run) -> None:
+    made = published_ratio.chart(plain, "ratios", "CnosDB over InfluxDB")
+    assert isinstance(made, Words)
+    assert "declared no claim ratios" in str(made)
+    assert isinstance(verdicts.table(plain), Words)
+
+
+def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) -> None:
+    run = flagship()
+    table = verdicts.table(run)
+    assert isinstance(table, Table)
+    found = {row[0]: row[1] for row in table.rows}
+    assert len(found) == 11
+    by_start = {claim.split(" ")[0]: verdict for claim, verdict in found.items()}
+    assert by_start["Systems"] == "underspecified"
+    assert "Of 11 claims" in str(verdicts.counts(run))
+    second = [verdict for claim, verdict in found.items() if "2.3.0 documentation" in claim]
+    assert second == ["underspecified", "underspecified"]
+
+
+def test_a_line_a_trial_and_when_it_was_steady(
+    flagship: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_over_time, "SHORTEST_SECONDS", 0.01)
+    made = rate_over_time.chart(flagship())
+    assert isinstance(made, Figures)
+    assert "steady from 1 s on" in made.figures[0].alt
+    assert "block 3" in made.figures[0].alt
+
+
+def test_costs_are_for_each_million_rows(flagship: Callable[..., Run]) -> None:
+    table = cost.table(flagship())
+    assert isinstance(table, Table)
+    assert [row[1] for row in table.rows] == ["3", "3"]
+    assert all(row[3] == "500 ms" for row in table.rows)
+    assert all(row[6] == "25.0 B" for row in table.rows)
+
+
+def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -> None:
+    assert isinstance(refusals.table(flagship()), Words)
+    table = refusals.table(flagship(refused=20_000))
+    assert isinstance(table, Table)
+    [row] = table.rows
+    assert row[2] == "server (500)"
+    assert "cache-max-memory-size exceeded" in row[3]
+    assert row[5] == "60,000"
