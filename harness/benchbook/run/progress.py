@@ -61,7 +61,10 @@ class Progress:
     def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
         """Print one line for the trial, and the reason where it is not ok."""
         self._done += 1
-        reason = f": {record['reason']}" if record["reason"] else ""
+        told = (
+            record["reason"] and record["status"] != "skipped"
+        )  # why it is skipped was said before the first trial
+        reason = f": {record['reason']}" if told else ""
         self.note(
             f"[{self._done}/{self._total}] block {trial.block + 1} {trial.cell} "
             f"{record['status']} in {record['duration_seconds']:.1f} s{reason}"
