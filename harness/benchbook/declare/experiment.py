@@ -11,7 +11,7 @@ from benchbook.declare.claim_check import check_claims
 from benchbook.declare.claim_numbers import PublishedMachine
 from benchbook.declare.model import Model, Name, Positive, Setting, Text
 from benchbook.declare.toml import check
-from benchbook.declare.workload import WORKLOADS, LoadOptions, QueryOptions
+from benchbook.declare.workload import WORKLOADS, Options
 from benchbook.errors import nearest
 
 PLACE_FACTORS = ("system", "arm", "storage")
@@ -36,7 +36,7 @@ class Phase(Model):
         self.typed(self.options)
         return self
 
-    def typed(self, options: dict[str, Any]) -> LoadOptions | QueryOptions:
+    def typed(self, options: dict[str, Any]) -> Options:
         """Return ``options`` checked by the workload's own model."""
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
 

@@ -55,6 +55,10 @@ class PythonSource(Model):
     package: Text
 
 
+class OwnSource(Model):
+    """Benchbook's own load tool, which is a server too."""
+
+
 class Source(Model):
     """Where the system can be had from; at least one way."""
 
@@ -63,11 +67,12 @@ class Source(Model):
     docker: DockerSource | None = None
     host: HostSource | None = None
     python: PythonSource | None = None
+    own: OwnSource | None = None
 
     @model_validator(mode="after")
     def _some_way(self) -> Source:
-        if not any((self.go, self.nix, self.docker, self.host, self.python)):
-            raise ValueError("needs at least one of go, nix, docker, host, python")
+        if not any((self.go, self.nix, self.docker, self.host, self.python, self.own)):
+            raise ValueError("needs at least one of go, nix, docker, host, python, own")
         return self
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from benchbook.declare.command import CommandOptions
 from benchbook.declare.duration import Duration
 from benchbook.declare.model import Model, Positive
 
@@ -46,5 +47,8 @@ class QueryOptions(Model):
     timeout: Duration = "30s"
 
 
-WORKLOADS: dict[str, type[LoadOptions | QueryOptions]] = {"load": LoadOptions, "query": QueryOptions}
+Options = LoadOptions | QueryOptions | CommandOptions
+"""Options of a workload."""
+
+WORKLOADS: dict[str, type[Options]] = {"load": LoadOptions, "query": QueryOptions, "command": CommandOptions}
 """Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from benchbook.declare.experiment import Phase
 from benchbook.declare.model import Setting
-from benchbook.declare.workload import LoadOptions, QueryOptions
+from benchbook.declare.workload import Options
 
 
-def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> LoadOptions | QueryOptions:
+def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> Options:
     """Return the checked options of a planned phase under a cell's levels."""
     phase = Phase.model_validate(planned)
     replaced = {name: level for name, level in levels.items() if phase.accepts(name)}

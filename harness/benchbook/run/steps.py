@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from benchbook.declare.command import CommandOptions
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import TrialFailed
@@ -16,7 +19,7 @@ from benchbook.run.options import phase_options
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.run.timeline import Timeline
 from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
-from benchbook.workloads import load, query, steady_rate
+from benchbook.workloads import command, load, query, steady_rate
 
 
 @dataclass
@@ -32,6 +35,8 @@ class Steps:
     driver: Driver
     client: Client
     events: EventFile
+    folder: Path
+    """The trial's own folder, where commands leave their output."""
 
     def all(self) -> None:
         """Do every phase; raise TrialFailed where one does not come to its end."""
@@ -41,6 +46,8 @@ class Steps:
             options = phase_options(phase, self.planned.levels)
             if isinstance(options, LoadOptions):
                 self._load(phase["name"], options)
+            elif isinstance(options, CommandOptions):
+                self._command(phase["name"], options)
             else:
                 self._query(phase["name"], options)
         self._answers()
@@ -102,6 +109,30 @@ class Steps:
         summary = required_summary(taken, phase)
         self.findings.measurements += query.measurements(phase, summary, taken.histograms)
         self.findings.client_cpu(phase, summary)
+
+    def _command(self, phase: str, options: CommandOptions) -> None:
+        """Time a tool's command; nothing is left of the file it read."""
+        rows = int(self.digest["rows"])
+        with tempfile.TemporaryDirectory(dir=self.context.scratch) as folder:
+            places = command.places(self.context.benchload, self.driver, self.dataset, Path(folder), options)
+            text = command.command(options, places)
+            with self.timeline.phase("input"):
+                command.prepare(
+                    self.context.benchload, self.dataset, self.digest, Path(places["input"]), options
+                )
+            counted = {"rows": rows, "nothing": None}.get(options.counts)
+            if options.counts == "lines":
+                with self.timeline.phase("count"):
+                    counted = command.lines(text)
+            before = command.received(self.driver) if options.received else 0
+            with self.timeline.phase(phase, "command"):
+                timed = command.run(
+                    text, options, f"{phase} {options.tool}", self.folder, self.context.results / "processes"
+                )
+        if options.received:
+            expected = rows * (options.runs + options.warmup)
+            self.findings.check(f"rows received in {phase}", expected, command.received(self.driver) - before)
+        self.findings.measurements += command.measurements(phase, timed, counted)
 
     def _answers(self) -> None:
         """Keep the answers to the first queries of each type, outside the timed time."""

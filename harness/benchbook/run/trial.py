@@ -128,7 +128,7 @@ class Trial:
                 self._start(driver, program.url)
                 Steps(
                     self.context, self.planned, self.dataset, self.digest,
-                    self.timeline, self.findings, driver, client, events,
+                    self.timeline, self.findings, driver, client, events, self.folder,
                 ).all()  # fmt: skip
             except TrialFailed as error:
                 raise TrialFailed(_with_last_words(error, driver)) from None

@@ -19,6 +19,9 @@ const fixedAnswer = `{"results":[{"statement_id":0,"series":[{"name":"cpu","colu
 // emptyAnswer is what a statement about the database gets.
 const emptyAnswer = `{"results":[{"statement_id":0}]}` + "\n"
 
+// databasesAnswer is what SHOW DATABASES gets: clients expect the server's own.
+const databasesAnswer = `{"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"],"values":[["_internal"]]}]}]}` + "\n"
+
 // Counts is what the server has seen.
 type Counts struct {
 	Writes  int64 `json:"writes"`
@@ -127,6 +130,9 @@ func statement(form string) string {
 
 // answerTo answers statements about the database, and any other with one bucket.
 func answerTo(statement string) string {
+	if strings.HasPrefix(statement, "SHOW DATABASES") {
+		return databasesAnswer
+	}
 	for _, word := range []string{"SHOW", "CREATE", "DROP"} {
 		if strings.HasPrefix(statement, word) {
 			return emptyAnswer

@@ -104,7 +104,7 @@ func TestItAnswersLikeInfluxDB(t *testing.T) {
 	if got, _ := do(t, "GET", at+"/ping", nil); got.StatusCode != 204 || got.Header.Get("X-Influxdb-Version") == "" {
 		t.Errorf("/ping answers %d %v", got.StatusCode, got.Header)
 	}
-	for statement, word := range map[string]string{"SHOW MEASUREMENTS": `{"statement_id":0}`, "create database x": `{"statement_id":0}`, "SELECT 1": `"series"`} {
+	for statement, word := range map[string]string{"SHOW MEASUREMENTS": `{"statement_id":0}`, "create database x": `{"statement_id":0}`, "show databases": `"_internal"`, "SELECT 1": `"series"`} {
 		form := "q=" + url.QueryEscape(statement)
 		_, got := do(t, "GET", at+"/query?"+form, nil)
 		_, posted := do(t, "POST", at+"/query", strings.NewReader(form), "Content-Type", "application/x-www-form-urlencoded")
