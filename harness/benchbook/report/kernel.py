@@ -31,7 +31,9 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch:
-        manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")))
+        # Sockets in the scratch folder: no port is taken, so pages rendered side by side cannot meet, and a machine
+        # without any network renders too.
+        manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")), transport="ipc")
         manager._kernel_spec = KernelSpec(
             argv=[
                 sys.executable,
