@@ -66,7 +66,9 @@ def floor(results: Path) -> None:
 
 def command(results: Path) -> None:
     argv = [sys.executable, "-m", "benchbook", "claims", "--json", "--results", str(results)]
-    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+    subprocess.run(
+        argv, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
+    )
 
 
 def synthesise(results: Path, trials: int) -> None:

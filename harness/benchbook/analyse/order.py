@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 FEWEST_BLOCKS = 3
 
+FEWEST_FREEDOM = 3
+"""Degrees of freedom below which the spread of what is left says nothing: an interval would be luck."""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -61,7 +64,7 @@ def effect(trials: Sequence[Placed], confidence: float = 0.95) -> PositionEffect
     if rank == int(np.linalg.matrix_rank(rest)):
         return PositionEffect(None, None, None, count, "every cell stood at one place in all blocks")
     freedom = count - rank
-    if freedom < 1:
+    if freedom < FEWEST_FREEDOM:
         return PositionEffect(None, None, None, count, "too few trials for the number of cells")
     logs = np.log([trial.value for trial in trials])
     # What position holds beyond cell and block carries the slope (Frisch and Waugh 1933).

@@ -72,6 +72,12 @@ def run(argv: list[str]) -> int:
         # The reader of a pipe went away (`bench sql … | head`): that is its right.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ModuleNotFoundError as error:
+        _tell(
+            f"The Python environment is not whole: {error.name} is missing.",
+            "Remove .bench/venv and run the command again; it is then installed anew.",
+        )
+        return 2
     except Exception as error:
         return _usage(error)
     finally:

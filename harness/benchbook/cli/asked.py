@@ -46,6 +46,11 @@ def planned(
             f"--system {unused[0]}=…: this run does not use {unused[0]}.",
             f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
         )
+    if not (catalogue.root / "reports" / f"{slug}.qmd").is_file():
+        raise RequestError(
+            f"There is no report reports/{slug}.qmd for the experiment {slug}.",
+            f"Begin with a copy: cp reports/quickstart.qmd reports/{slug}.qmd",
+        )
     asked = Request(given=made.given)
     for name in made.given:
         preview(

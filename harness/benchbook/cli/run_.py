@@ -89,7 +89,12 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         show_floors(results, made.run_id, as_json=False)
     from benchbook.report.render import report
 
-    print(report(results, made.run_id, Catalogue().root / "reports"))
+    try:
+        print(report(results, made.run_id, Catalogue().root / "reports"))
+    except KeyboardInterrupt:
+        print(f"bench: interrupted; all trials are kept. To render: {_bench()} report {made.run_id}",
+              file=sys.stderr)  # fmt: skip
+        raise
     return outcome.exit_code
 
 

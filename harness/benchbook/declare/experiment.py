@@ -82,6 +82,9 @@ class Experiment(Model):
         if not self.question.endswith("?"):
             raise ValueError("question must be one sentence that ends with a question mark")
         names = [phase.name for phase in self.phases]
+        kinds = [phase.workload for phase in self.phases]
+        if "query" in kinds and "load" not in kinds[: kinds.index("query")]:
+            raise ValueError(f'phases: "{names[kinds.index("query")]}" asks before any phase has loaded data')
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"phases: the name {twice[0]} is given twice")

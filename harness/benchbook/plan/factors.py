@@ -56,6 +56,8 @@ def factors(
             raise unknown("factor", name, known, "--set" if name in chosen else "experiment.toml")
     for name, texts in chosen.items():
         merged[name] = [_typed(experiment, dataset, name, text) for text in texts]
+        if len(set(merged[name])) < len(texts):
+            raise RequestError(f"--set {name}={','.join(texts)}: two levels are the same value.")
     for name, levels in merged.items():
         for level in levels:
             _check_level(experiment, dataset, catalogue, name, level)

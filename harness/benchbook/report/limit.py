@@ -128,7 +128,10 @@ def _order(run: Run) -> list[str]:
     if found is None or not found.present or found.factor is None:
         return []
     return [
-        f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place."
+        (
+            f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place "
+            f"(95 % interval {100 * ((found.low or 0) - 1):+.1f} to {100 * ((found.high or 0) - 1):+.1f} %)."
+        )
     ]
 
 

@@ -9,7 +9,7 @@ from benchbook.report import cell as cells_of
 from benchbook.report.cell import Cell
 from benchbook.report.results import Run
 
-SHORTEST_SECONDS = 0.1
+SHORTEST_SECONDS = 0.5
 """Length below which the difference of two samples is too coarse for a rate."""
 
 
@@ -63,6 +63,22 @@ class Series:
     cell: Cell
     block: int
     samples: tuple[tuple[float, float], ...]
+
+
+def mean(found: list[Series]) -> float:
+    """Return the mean over time: each sample weighs the time since the one before it.
+
+    Samples stand closer together where phases are short, so their plain mean would favour short phases.
+    """
+    spans = [
+        (later[0] - earlier[0], later[1])
+        for one in found
+        for earlier, later in itertools.pairwise(((0.0, 0.0), *one.samples))
+    ]
+    whole = sum(span for span, _ in spans)
+    if whole <= 0:
+        return sum(value for _, value in spans) / len(spans)
+    return sum(span * value for span, value in spans) / whole
 
 
 def series(run: Run, panel: Panel) -> list[Series]:

@@ -200,7 +200,9 @@ def _declared(context: Context) -> dict[str, Any]:
 
 
 def check_same(context: Context, before: dict[str, Any]) -> None:
-    """Refuse to go on with a run under other programs or data than it began with."""
+    """Refuse to go on with a run under another Benchbook, other programs or other data than it began with."""
+    from benchbook.host.provenance import provenance as current
+
     now = {
         "benchload": benchload.identity(context.benchload)["digest"],
         "dataset": combined([str(digest["sha256"]) for digest in context.digests.values()]),
@@ -212,6 +214,9 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
         "dataset": provenance["dataset_digest"],
         "queries": provenance["queries_digest"],
     }
+    own = current(context.catalogue.root)
+    for name in ("source_digest", "lock_digest"):
+        now[name], then[name] = own[name], provenance.get(name)
     for name, program in context.programs.items():
         earlier = before["programs"].get(name, {})
         if isinstance(program, Program) and "unavailable" not in earlier:

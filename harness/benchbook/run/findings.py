@@ -90,11 +90,16 @@ class Findings:
             Measurement("trial", metric, value, "B", "lower") for metric, value in found.items()
         ]
 
-    def telemetry(self, summary: Mapping[str, Mapping[str, float | None]]) -> None:
-        """Add the sums of telemetry by phase; the client's CPU is in its own summary, over the timed time alone."""
+    def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
+        """Add the sums of telemetry by phase; the client's CPU is in its own summary, over the timed time alone.
+
+        ``server`` says whether the server's processes could be seen: nothing is said of those elsewhere.
+        """
         for phase, numbers in summary.items():
             for metric, value in numbers.items():
-                if phase != OUTSIDE and value is not None and metric != "client_cpu_seconds":
+                if phase == OUTSIDE or value is None or metric == "client_cpu_seconds":
+                    continue
+                if server or not metric.startswith("server_"):
                     kind = SUMMARY[metric]
                     self.measurements.append(
                         Measurement(phase, metric, float(value), kind.unit, kind.direction)

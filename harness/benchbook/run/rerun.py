@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from benchbook.errors import RequestError
 
@@ -63,7 +64,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
         return Rerun([*_nix(nix), _at(flake, revision), "--", *asked], True, revision, dirty)
     checkout = _checkout(revision)
     if nix and _has(checkout, f"{revision}:flake.nix"):
-        source = _at(f"git+file://{checkout}", revision)
+        source = _at(f"git+file://{quote(str(checkout))}", revision)
         return Rerun([*_nix(nix), source, "--", *asked], True, revision, dirty)
     folder = f"benchbook-{revision[:12]}"
     by_hand = (

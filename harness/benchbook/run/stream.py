@@ -27,14 +27,29 @@ class Taken:
 class EventFile:
     """The files that events of a trial are appended to: ``events.jsonl``, and ``answers.jsonl`` for answers."""
 
-    def __init__(self, folder: Path, rate: Callable[[float, str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rate: Callable[[float, str], None],
+        broken: Callable[[str, list[Event]], None] = lambda _phase, _errors: None,
+    ) -> None:
+        """Open the files of a trial; ``broken`` takes the errors of a phase whose client failed."""
         self._events: IO[str] = (folder / "events.jsonl").open("a", encoding="utf-8")
         self._answers: IO[str] = (folder / "answers.jsonl").open("a", encoding="utf-8")
         self._rate = rate
+        self._broken = broken
 
     def take(self, phase: str, events: Iterator[Event]) -> Taken:
         """Write down every event of a phase and return what it came to; errors raised by the client pass through."""
         taken = Taken()
+        try:
+            self._take(phase, events, taken)
+        except BaseException:
+            self._broken(phase, taken.errors)  # a failed client's own words are part of the record
+            raise
+        return taken
+
+    def _take(self, phase: str, events: Iterator[Event], taken: Taken) -> None:
         for event in events:
             self._write(phase, event)
             kind = event.get("type")
@@ -49,7 +64,6 @@ class EventFile:
                 taken.errors.append(event)
             elif kind == "answer":
                 taken.answers += 1
-        return taken
 
     def close(self) -> None:
         """Bring both files to an end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -31,6 +32,9 @@ from benchbook.workloads.measurement import Measurement
 
 READY_SECONDS = 120.0
 """How long a server that the harness starts may take until it answers."""
+
+LEAST_FREE_BYTES = 1 << 20
+"""With less left on the disk a failure is the disk's, not the system's: the run stops and can be resumed."""
 
 RUNNING_SECONDS = 5.0
 """How long a server that is said to run already may take until it answers."""
@@ -70,6 +74,10 @@ class Trial:
         except TrialInvalid as error:
             status, reason = "invalid", str(error)
         except TrialFailed as error:
+            if shutil.disk_usage(self.context.scratch).free < LEAST_FREE_BYTES:
+                raise OSError(
+                    errno.ENOSPC, "no space is left for the data of a trial", str(self.context.scratch)
+                ) from error
             status, reason = "failed", str(error)
         except BenchbookError:
             raise  # the request or the results folder is at fault: no later trial would fare better
@@ -95,7 +103,7 @@ class Trial:
             self._on(data, program)
         finally:
             if self.telemetry is not None:
-                self.findings.telemetry(self.telemetry.summary())
+                self.findings.telemetry(self.telemetry.summary(), server=program.url is None)
             held.unmount()
             shutil.rmtree(data, ignore_errors=True)
 
@@ -122,7 +130,7 @@ class Trial:
                 "Give clients = 1, or leave this system out.",
             )
         client = driver.client(self.context.benchload)
-        events = EventFile(self.folder, self.context.observer.rate)
+        events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
         with contextlib.closing(events), self._telemetry(driver, client.processes, data):
             try:
                 self._start(driver, program.url)

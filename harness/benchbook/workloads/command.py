@@ -64,7 +64,7 @@ def prepare(
     """Write the file that the chosen command reads."""
     if options.input == "none":
         return
-    asked = [benchload, "generate", dataset.generator, *dataset.flags(), f"--format={options.input}"]
+    asked = [str(benchload), "generate", dataset.generator, *dataset.flags(), f"--format={options.input}"]
     with file.open("wb") as out:
         done = subprocess.run(asked, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:

@@ -58,7 +58,10 @@ def write(
         )  # fmt: skip
     facts = {"schema": 1, "run_id": run_id, "experiment": name, "title": name, "profile": profile,
              "order_seed": 1, "created_at": created}  # fmt: skip
-    _json(run / "plan.json", {**facts, "trials": planned, "phases": [], "trials_per_cell": blocks, "dataset": {}})
+    _json(
+        run / "plan.json",
+        {**facts, "trials": planned, "phases": [], "trials_per_cell": blocks, "dataset": {}},
+    )
     _json(
         run / "run.json",
         {**facts, "question": "?", "started_at": created, "finished_at": created, "argv": [],
@@ -80,7 +83,11 @@ def write(
         phases = [{"phase": "q", "workload": "query", "position": 0, "started_seconds": 0.0, "duration_seconds": 1.0,
                    "timed": True}] if answers else []  # fmt: skip
         place.mkdir(parents=True)
-        for file, lines in (("events", []), ("telemetry", []), ("answers", answers(levels) if answers else [])):
+        for file, lines in (
+            ("events", []),
+            ("telemetry", []),
+            ("answers", answers(levels) if answers else []),
+        ):
             (place / f"{file}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         _json(
             place / "trial.json",

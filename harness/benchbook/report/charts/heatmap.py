@@ -87,8 +87,9 @@ def _map(cell: Cell, phase: str, rows: list[tuple[float, float, str]]) -> Map:
     from benchbook.analyse import histogram
 
     last = max(start + length for start, length, _ in rows)
-    shortest = sorted(length for _, length, _ in rows)[len(rows) // 2]
-    count = max(1, min(TIMES, math.ceil(last / shortest - 1e-6) if shortest > 0 else 1))
+    # No column is narrower than an interval: a narrower one could be empty and look like a stall.
+    longest = max(length for _, length, _ in rows)
+    count = max(1, min(TIMES, math.floor(last / longest + 1e-6) if longest > 0 else 1))
     width = last / count
     columns: list[list[str]] = [[] for _ in range(count)]
     for start, length, encoded in rows:

@@ -9,7 +9,7 @@ from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
-from benchbook.report.samples import PANELS, Panel, Series, series
+from benchbook.report.samples import PANELS, Panel, Series, mean, series
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
@@ -108,8 +108,7 @@ def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str
     for label in dict.fromkeys(one.cell.label for one in found):
         own = [one for one in found if one.cell.label == label]
         values = [value for one in own for _, value in one.samples]
-        mean, largest = sum(values) / len(values), max(values)
-        made.append((label, len(own), len(values), _text(mean, panel), _text(largest, panel)))
+        made.append((label, len(own), len(values), _text(mean(own), panel), _text(max(values), panel)))
     return made
 
 
