@@ -31,7 +31,7 @@ def lines(work: Work) -> Iterator[Line]:
     with work.server(f"--sleep {SLEEP}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 8").output)
         yield from _against(
-            "sleeps 20 ms, closed loop", events, "service", {p: SLEEP for p in (50.0, 90.0, 99.0)}
+            "sleeps 20 ms, closed loop", events, "service", dict.fromkeys((50.0, 90.0, 99.0), SLEEP)
         )
     with work.server(f"--stall {STALL}s --every {EVERY}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 256 --rate {RATE} --duration {SECONDS}s").output)
