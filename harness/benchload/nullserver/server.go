@@ -36,6 +36,9 @@ type Server struct {
 	// bytes only, and costs nearly nothing beside the client. Set it before Serve.
 	Sealed bool
 
+	// Delay holds the answers to writes and queries back. Set it before Serve.
+	Delay Delay
+
 	writes, rows, bytes, queries atomic.Int64
 
 	lock     sync.Mutex

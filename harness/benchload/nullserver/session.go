@@ -76,6 +76,7 @@ func (s *session) handle(r request, body io.Reader) (status, text string) {
 		if err := s.write(r, body); err != nil {
 			return "400 Bad Request", refusal(err.Error())
 		}
+		s.server.Delay.wait()
 		return "204 No Content", ""
 	case "/query":
 		s.server.queries.Add(1)
@@ -87,9 +88,12 @@ func (s *session) handle(r request, body io.Reader) (status, text string) {
 			}
 			form += "&" + string(posted)
 		}
+		s.server.Delay.wait()
 		return "200 OK", answerTo(statement(form))
 	case "/ping":
 		return "204 No Content", ""
+	case "/held":
+		return "200 OK", `{"encoded":"` + s.server.Delay.Held() + "\"}\n"
 	case "/count":
 		return "200 OK", s.server.counts()
 	}

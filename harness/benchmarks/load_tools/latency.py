@@ -1,12 +1,14 @@
 """Latency truth: what the client says beside what is known of a server that sleeps, and of one that stalls.
 
-The percentiles of the client's own histogram are read, in the closed and in the open loop.
+The percentiles of the client's own histogram are read, in the closed and in the open loop. What is known of the server
+that sleeps is what it measured itself: on a busy machine it sleeps longer than it was told.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import urllib.request
 import zlib
 from collections.abc import Iterator
 
@@ -30,9 +32,10 @@ def lines(work: Work) -> Iterator[Line]:
     ask = f"{work.benchload} query --queries {queries} --target influx --database x"
     with work.server(f"--sleep {SLEEP}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 8").output)
-        yield from _against(
-            "sleeps 20 ms, closed loop", events, "service", dict.fromkeys((50.0, 90.0, 99.0), SLEEP)
-        )
+        with urllib.request.urlopen(f"{url}/held") as answer:
+            held = decode(str(json.loads(answer.read())["encoded"]))
+        percents = (50.0, 90.0, 99.0)
+        yield from _against("sleeps 20 ms, closed loop", events, "service", {p: _percentile(held, p) for p in percents})
     with work.server(f"--stall {STALL}s --every {EVERY}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 256 --rate {RATE} --duration {SECONDS}s").output)
         truth = _stalled()

@@ -49,7 +49,8 @@ def lines(work: Work) -> Iterator[Line]:
                 done = run(f"wrk -t 2 -c {WORKERS} -d {SECONDS}s '{url}{path}'")
                 found = re.search(r"(\d+) requests in", done.output)
                 rate = re.search(r"Requests/sec:\s+([\d.]+)", done.output)
-                assert found and rate
+                assert found
+                assert rate
                 wrk.append((float(rate[1]), done.cpu / int(found[1]) * 1e6))
             if peer_there:
                 done = run(

@@ -95,7 +95,8 @@ def run(command: str, *, well: bool = True, **environment: str) -> Run:
         env={**os.environ, **environment},
     ) as running:
         began = time.perf_counter()
-        assert running.stdout is not None and running.stderr is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
         output = running.stdout.read()
         words = running.stderr.read()
         _, status, used = os.wait4(running.pid, 0)
