@@ -11,7 +11,10 @@ from benchbook.declare.duration import Duration
 from benchbook.declare.model import Model, Positive
 
 DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "groupby-max"]
-QUERY_TYPES: tuple[str, ...] = get_args(DevopsQuery)
+IotQuery = Literal[
+    "last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-load"
+]
+QUERY_TYPES: tuple[str, ...] = (*get_args(DevopsQuery), *get_args(IotQuery))
 
 
 class LoadOptions(Model):
@@ -37,7 +40,7 @@ class LoadOptions(Model):
 class QueryOptions(Model):
     """Options of the workload ``query``: queries of one type, the same for every system."""
 
-    type: DevopsQuery
+    type: DevopsQuery | IotQuery
     queries: Positive = 100
     """Timed queries."""
     workers: Positive = 1

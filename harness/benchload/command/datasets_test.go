@@ -54,7 +54,7 @@ func TestMistakesOfDatasets(t *testing.T) {
 		"generate blob --seed 1 --count 1 --size 4kb":                                   "--size",
 		"generate " + objects + " --first 100":                                          "--first",
 		"generate " + objects + " --first 90 --objects 11":                              "--objects",
-		"queries iot": "devops",
+		"queries kline": "devops",
 	} {
 		code, _, _, notes := run(t, strings.Fields(arguments)...)
 		if code != 2 || !strings.Contains(notes, word) {

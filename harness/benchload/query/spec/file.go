@@ -46,6 +46,9 @@ func Read(in io.Reader) (queries []Query, digest string, err error) {
 
 // check tells what is wrong with a query.
 func (q *Query) check() error {
+	if q.Form != "" {
+		return q.checkForm()
+	}
 	for _, name := range append([]string{q.Table, q.Field}, q.Hosts...) {
 		if !names.MatchString(name) {
 			return fmt.Errorf("the name %q is not made of letters, digits, points and dashes", name)

@@ -20,6 +20,9 @@ func (t *CnosDB) Text(query spec.Query, _ bool) ([]byte, error) {
 // Statement is the query in the SQL of CnosDB. Buckets start at multiples of
 // their length since 1970, and come in the order of time, as InfluxQL gives them.
 func Statement(q spec.Query) (string, error) {
+	if q.Form != "" {
+		return iotStatement(q)
+	}
 	length, err := interval(q.BucketNS)
 	if err != nil {
 		return "", err
@@ -64,9 +67,12 @@ type row struct {
 }
 
 // Rows reads an answer. An answer without rows is an empty body.
-func (t *CnosDB) Rows(_ spec.Query, body []byte) ([]target.Row, error) {
+func (t *CnosDB) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
+	}
+	if query.Form != "" {
+		return iotRows(query, body)
 	}
 	var found []row
 	if err := json.Unmarshal(body, &found); err != nil {

@@ -24,6 +24,9 @@ func (t *Influx) Text(query spec.Query, rows bool) ([]byte, error) {
 
 // Statement is the query in InfluxQL.
 func Statement(q spec.Query) string {
+	if q.Form != "" {
+		return iotStatement(q)
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "SELECT %s(%s) from %s where ", q.Aggregate, q.Field, q.Table)
 	for i, host := range q.Hosts {
@@ -67,6 +70,9 @@ func (t *Influx) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 	}
 	if words := a.firstError(); words != "" {
 		return nil, fmt.Errorf("the answer is an error: %s", words)
+	}
+	if query.Form != "" {
+		return iotRows(query, a)
 	}
 	var rows []target.Row
 	for _, r := range a.Results {
