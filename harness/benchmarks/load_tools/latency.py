@@ -35,7 +35,9 @@ def lines(work: Work) -> Iterator[Line]:
         with urllib.request.urlopen(f"{url}/held") as answer:
             held = decode(str(json.loads(answer.read())["encoded"]))
         percents = (50.0, 90.0, 99.0)
-        yield from _against("sleeps 20 ms, closed loop", events, "service", {p: _percentile(held, p) for p in percents})
+        yield from _against(
+            "sleeps 20 ms, closed loop", events, "service", {p: _percentile(held, p) for p in percents}
+        )
     with work.server(f"--stall {STALL}s --every {EVERY}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 256 --rate {RATE} --duration {SECONDS}s").output)
         truth = _stalled()
