@@ -80,8 +80,8 @@ func TestAPermanentErrorIsNotRetriedForEver(t *testing.T) {
 
 func TestAServerThatDiesHalfWayEndsTheLoadWithOne(t *testing.T) {
 	var writes atomic.Int64
-	var server *httptest.Server
-	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/write" {
 			_, _ = io.WriteString(w, `{"results":[{}]}`)
 			return
@@ -92,7 +92,8 @@ func TestAServerThatDiesHalfWayEndsTheLoadWithOne(t *testing.T) {
 			return
 		}
 		refusing(204, "")(w, r)
-	}))
+	})
+	server.Start()
 	t.Cleanup(server.Close)
 	code, _, summary := loadInto(t, server.URL, "--keep-going")
 	if code != 1 || summary["rows"] != 3000.0 || summary["rows_unsent"].(float64) == 0 {

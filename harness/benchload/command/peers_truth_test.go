@@ -46,13 +46,16 @@ func TestRowsAndValuesInTheServerAreThoseOfTheDataset(t *testing.T) {
 		w.WriteHeader(204)
 	})
 	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks, stocks} {
+		lock.Lock()
 		clear(rows)
 		clear(values)
+		lock.Unlock()
 		_, digest, _, _ := run(t, strings.Fields("generate "+dataset+" --digest")...)
 		code, lines, _, _ := run(t, strings.Fields("load "+dataset+" --workers 2 --target influx --url "+url)...)
 		if code != 0 || lines[len(lines)-1]["rows"] != digest[0]["rows"] || lines[len(lines)-1]["values"] != digest[0]["values"] {
 			t.Errorf("%s ends with %d: %v", dataset, code, lines[len(lines)-1])
 		}
+		lock.Lock()
 		for table, told := range digest[0]["tables"].(map[string]any) {
 			counted := told.(map[string]any)
 			if rows[table] != counted["rows"] {
@@ -64,6 +67,7 @@ func TestRowsAndValuesInTheServerAreThoseOfTheDataset(t *testing.T) {
 				}
 			}
 		}
+		lock.Unlock()
 	}
 }
 
@@ -128,13 +132,20 @@ func TestAnExistingDatabaseIsNeverDropped(t *testing.T) {
 		_, _ = io.WriteString(w, `{"results":[{"series":[{"name":"measurements","values":[["cpu"]]}]}]}`)
 	}))
 	t.Cleanup(server.Close)
+	written := func() int {
+		lock.Lock()
+		defer lock.Unlock()
+		return writes
+	}
 	code, lines, summary := loadInto(t, server.URL, "")
-	if code != 1 || writes != 0 || lines[1]["kind"] != "not-empty" || !strings.Contains(lines[1]["message"].(string), "--append") || summary["rows"] != 0.0 {
-		t.Errorf("a database that holds data: code %d, %d writes, %v", code, writes, lines)
+	if code != 1 || written() != 0 || lines[1]["kind"] != "not-empty" || !strings.Contains(lines[1]["message"].(string), "--append") || summary["rows"] != 0.0 {
+		t.Errorf("a database that holds data: code %d, %d writes, %v", code, written(), lines)
 	}
-	if code, _, _ = loadInto(t, server.URL, "--append"); code != 0 || writes == 0 {
-		t.Errorf("with --append it ends with %d after %d writes", code, writes)
+	if code, _, _ = loadInto(t, server.URL, "--append"); code != 0 || written() == 0 {
+		t.Errorf("with --append it ends with %d after %d writes", code, written())
 	}
+	lock.Lock()
+	defer lock.Unlock()
 	for _, statement := range statements {
 		if upper := strings.ToUpper(statement); strings.Contains(upper, "DROP") || strings.Contains(upper, "DELETE") {
 			t.Errorf("the server was told %q", statement)

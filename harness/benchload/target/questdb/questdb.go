@@ -41,15 +41,20 @@ func (t *QuestDB) Holds() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if failure := lines.Check(status, answer.Body); failure != nil {
+	return holds(status, answer.Body)
+}
+
+// holds reads the count of tables.
+func holds(status int, body []byte) (bool, error) {
+	if failure := lines.Check(status, body); failure != nil {
 		return false, failure
 	}
 	var found struct {
 		Dataset [][]int64 `json:"dataset"`
 	}
-	if err := json.Unmarshal(answer.Body, &found); err != nil || len(found.Dataset) != 1 || len(found.Dataset[0]) != 1 {
+	if err := json.Unmarshal(body, &found); err != nil || len(found.Dataset) != 1 || len(found.Dataset[0]) != 1 {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: "the answer about tables is not one of QuestDB: " + lines.Message(answer.Body)}
+			Message: "the answer about tables is not one of QuestDB: " + lines.Message(body)}
 	}
 	return found.Dataset[0][0] > 0, nil
 }

@@ -51,3 +51,13 @@ func TestHoldsCountsTables(t *testing.T) {
 		}
 	}
 }
+
+func FuzzHolds(f *testing.F) {
+	f.Add(200, `{"dataset":[[2]]}`)
+	f.Add(500, "")
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if held, err := holds(status, []byte(body)); held && (err != nil || status < 200 || status > 299) {
+			t.Errorf("%d %q says that there is data, error %v", status, body, err)
+		}
+	})
+}

@@ -51,16 +51,21 @@ func (t *VictoriaMetrics) Holds() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if failure := lines.Check(status, answer.Body); failure != nil {
+	return holds(status, answer.Body)
+}
+
+// holds reads the list of series.
+func holds(status int, body []byte) (bool, error) {
+	if failure := lines.Check(status, body); failure != nil {
 		return false, failure
 	}
 	var found struct {
 		Status string            `json:"status"`
 		Data   []json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(answer.Body, &found); err != nil || found.Status != "success" {
+	if err := json.Unmarshal(body, &found); err != nil || found.Status != "success" {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: fmt.Sprintf("the answer about series is not one of VictoriaMetrics: %s", lines.Message(answer.Body))}
+			Message: fmt.Sprintf("the answer about series is not one of VictoriaMetrics: %s", lines.Message(body))}
 	}
 	return len(found.Data) > 0, nil
 }

@@ -91,3 +91,13 @@ func within(t *testing.T, what string, so func() bool) {
 		}
 	}
 }
+
+func FuzzHolds(f *testing.F) {
+	f.Add(200, `{"status":"success","data":[{}]}`)
+	f.Add(500, "")
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if held, err := holds(status, []byte(body)); held && (err != nil || status < 200 || status > 299) {
+			t.Errorf("%d %q says that there is data, error %v", status, body, err)
+		}
+	})
+}
