@@ -66,4 +66,4 @@ def on_the_fly(work: Work) -> Iterator[Line]:
             run(theirs)
         peer = (received(url) - before) / middle(peer_runs, "wall") if there else None
     ours = rows / middle(ours_runs, "wall")
-    yield versus("generate and load on the fly", "rows/s", ours, "generate_data | load_influx", peer, 8)
+    yield versus("generate and load on the fly", "rows/s", ours, "generate_data into load_influx", peer, 8)
