@@ -136,7 +136,7 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 	}
 	// Workers that wait for rows more than half of their time would be faster
 	// with a faster generator.
-	if result.Stall > time.Duration(summary.DurationNS)*time.Duration(l.options.Workers)/2 {
+	if result.Stall > result.Worked/2 {
 		summary.Bottleneck = "generator"
 	}
 	events.Summary(summary)

@@ -47,6 +47,7 @@ type Source interface {
 // Result is what a load adds to its summary.
 type Result struct {
 	Stall  time.Duration // that workers waited for batches, summed up
+	Worked time.Duration // from the beginning to the end of each worker, summed up
 	Ended  bool          // before all rows were sent
 	Reason error
 }
@@ -60,7 +61,7 @@ func Run(ctx context.Context, source Source, t target.Target, run *measure.Run, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, source.Stop)()
-	var stall atomic.Int64
+	var stall, worked atomic.Int64
 	var workers sync.WaitGroup
 	for i := range options.Workers {
 		w := &worker{
@@ -73,9 +74,11 @@ func Run(ctx context.Context, source Source, t target.Target, run *measure.Run, 
 		workers.Add(1)
 		go func() {
 			defer workers.Done()
+			begun := time.Now()
 			stall.Add(int64(w.work(ctx)))
+			worked.Add(int64(time.Since(begun)))
 		}()
 	}
 	workers.Wait()
-	return Result{Stall: time.Duration(stall.Load()), Ended: ctx.Err() != nil, Reason: context.Cause(ctx)}
+	return Result{Stall: time.Duration(stall.Load()), Worked: time.Duration(worked.Load()), Ended: ctx.Err() != nil, Reason: context.Cause(ctx)}
 }
