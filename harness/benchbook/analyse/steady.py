@@ -34,7 +34,7 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
     level = median(later)
     if level == 0:
         return "steady" if not any(rates) else "drifting"
-    if _has_trend(later) and abs(_slope(later)) * (len(later) - 1) > tolerance * abs(level):
+    if _drifts(later, tolerance):
         return "drifting"
     first = median(rates[: len(rates) // 4])
     return "warming" if abs(first - level) > tolerance * abs(level) else "steady"
@@ -43,9 +43,11 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
 def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
     """Return where the steady part of a series begins; None where it has none.
 
-    It is the earliest place in the first half from which all the rest is labelled ``steady``, and whose own
-    rate is less than 20 % off the median of that rest. A series of more than 60 intervals is cut into at most
-    60 equal spans, of which the means are looked at.
+    It is the earliest place in the first half from which the rest, at least 8 intervals, has no trend (as in
+    ``drifting``, over all of it), and whose own rate is one that the second half of the rest has too, or less
+    than 20 % off its median. Noise alone thus does not end a steady part, which a system that answers in
+    bursts would never have. A series of more than 60 intervals is cut into at most 60 equal spans, of which
+    the means are looked at.
 
     >>> begin([2.0, 6.0] + [10.0] * 10)
     2
@@ -54,9 +56,23 @@ def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
     spans = [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
     for first in range(len(spans) // 2 + 1):
         rest = spans[first:]
-        if label(rest, tolerance) == "steady" and abs(rest[0] - median(rest)) <= 2 * tolerance * median(rest):
+        if (
+            len(rest) >= FEWEST
+            and not _drifts(rest, tolerance)
+            and _belongs(rest[0], rest[len(rest) // 2 :], tolerance)
+        ):
             return first * width
     return None
+
+
+def _drifts(values: Sequence[float], tolerance: float) -> bool:
+    """Whether values have a trend that changes them by more than ``tolerance`` of their median."""
+    return _has_trend(values) and abs(_slope(values)) * (len(values) - 1) > tolerance * abs(median(values))
+
+
+def _belongs(value: float, others: Sequence[float], tolerance: float) -> bool:
+    level = median(others)
+    return min(others) <= value <= max(others) or abs(value - level) <= 2 * tolerance * level
 
 
 def _slope(values: Sequence[float]) -> float:

@@ -26,6 +26,9 @@ class Phase(Model):
     name: Name
     workload: Name
     options: dict[str, Any] = Field(default_factory=dict)
+    fixed: list[Name] = Field(default_factory=list)
+    """Options that no factor and no profile replaces, such as the workers of queries where workers is a factor
+    of the load."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -34,6 +37,11 @@ class Phase(Model):
             meant = f'; did you mean "{guess}"?' if guess else ""
             raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{meant}')
         self.typed(self.options)
+        for option in self.fixed:
+            if option not in WORKLOADS[self.workload].model_fields:
+                guess = nearest(option, WORKLOADS[self.workload].model_fields)
+                meant = f'; did you mean "{guess}"?' if guess else ""
+                raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{meant}')
         return self
 
     def typed(self, options: dict[str, Any]) -> Options:
@@ -41,8 +49,8 @@ class Phase(Model):
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
 
     def accepts(self, option: str) -> bool:
-        """Say whether this phase's workload has such an option."""
-        return option in WORKLOADS[self.workload].model_fields
+        """Say whether this phase's workload has such an option that may be replaced."""
+        return option in WORKLOADS[self.workload].model_fields and option not in self.fixed
 
 
 class Profile(Model):

@@ -154,8 +154,14 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     for phase in experiment.phases:
         replaced = {name: value for name, value in profile.options.items() if phase.accepts(name)}
         options = phase.typed({**phase.options, **replaced})
+        fixed = {"fixed": list(phase.fixed)} if phase.fixed else {}
         planned.append(
-            {"name": phase.name, "workload": phase.workload, "options": options.model_dump(mode="json")}
+            {
+                "name": phase.name,
+                "workload": phase.workload,
+                "options": options.model_dump(mode="json"),
+                **fixed,
+            }
         )
     unused = [name for name in profile.options if not any(phase.accepts(name) for phase in experiment.phases)]
     if unused:

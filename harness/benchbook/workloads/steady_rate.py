@@ -1,7 +1,7 @@
 """The rate of a load once writing is steady, beside the rate of the whole load.
 
 The rule: the series of rows a second, one interval a second in which every client wrote all the time, is
-steady from the earliest place in its first half on from which the rest neither drifts nor still warms up
+steady from the earliest place in its first half on from which the rest has no trend
 (``analyse.steady.begin``). The last interval, which is no whole second, is left out. A load without such a
 part has no steady rate: fewer than 8 whole seconds, or a rate that never came to rest.
 """

@@ -52,6 +52,13 @@ def test_the_steady_part_of_a_long_series_is_found_in_spans() -> None:
     assert found % 60 == 0
 
 
+def test_a_system_that_answers_in_bursts_can_be_steady() -> None:
+    chance = random.Random(3)
+    bursts = [chance.choice([5.0, 60.0, 90.0, 120.0, 240.0]) for _ in range(40)]
+    assert begin(bursts) is not None
+    assert begin([*[1.0] * 15, *bursts]) is not None
+
+
 @pytest.mark.parametrize("length", [8, 20, 90, 500])
 def test_a_steady_series_through_noise_has_a_steady_part(length: int) -> None:
     found = [begin(noisy([100.0] * length, seed)) for seed in range(50)]

@@ -77,7 +77,8 @@ def _draw(found: list[Estimate], title: str) -> Any:
         title=None,
         sort=None,
         scale=alt.Scale(domain=labels, padding=0.2),
-        axis=alt.Axis(grid=False),
+        # A line for the system and one for each level that varies: on one line they would be cut.
+        axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=13),
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)

@@ -27,7 +27,7 @@ var kinds = []kind{
 	// 1, most answers are empty and compare nothing.
 	{spec.StationaryTrucks, 10 * time.Minute, 0, 5},
 	{spec.LongDrivingSessions, 4 * time.Hour, 10 * time.Minute, 22. / 24},
-	{spec.AvgLoad, 0, 0, 0},
+	{spec.AvgLoad, 12 * time.Hour, 0, 0},
 }
 
 // QueryTypes are the names of the types of queries.
