@@ -60,7 +60,9 @@ def test_the_surface_has_nothing_that_is_not_used(surface):
     used = set(re.findall(r"\b(?:pkgs|lib|packages)\.([a-zA-Z][\w-]*)", text))
     declared = {re.match(r"[A-Za-z0-9-]+", one).group(0) for one in _requirements()}
     taken_by_nix_develop = {"bashInteractive"}
-    assert set(surface["modern"]) - taken_by_nix_develop <= used
+    systems = [toml(path)["source"].get("nix", {}) for path in (ROOT / "systems").glob("*.toml")]
+    taken_by_systems = {one["attribute"] for one in systems if one.get("pin") == "modern"}
+    assert set(surface["modern"]) - taken_by_nix_develop - taken_by_systems <= used
     assert set(surface["lib"]) <= used
     assert set(surface["python"]) <= used | declared
 

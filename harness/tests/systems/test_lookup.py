@@ -12,10 +12,22 @@ PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), P
 
 
 def test_the_drivers_are_the_modules_that_offer_one():
-    assert names() == ["cnosdb", "duckdb", "influxdb1", "null_server", "sqlite"]
+    assert names() == [
+        "cnosdb",
+        "duckdb",
+        "influxdb1",
+        "kvrocks",
+        "mariadb",
+        "mysql",
+        "null_server",
+        "redis",
+        "sqlite",
+    ]
 
 
-@pytest.mark.parametrize("name", ["cnosdb", "duckdb", "influxdb1", "null_server", "sqlite"])
+@pytest.mark.parametrize(
+    "name", ["cnosdb", "duckdb", "influxdb1", "kvrocks", "mariadb", "mysql", "null_server", "redis", "sqlite"]
+)
 def test_a_driver_is_made_without_starting_anything(name):
     made = driver(name, PLACE)
     assert made.processes() == []

@@ -1,0 +1,175 @@
+"""Redis and what speaks its protocol: one server on a free loopback port."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+from benchbook.errors import TrialFailed
+from benchbook.storage.folder import allocated
+from benchbook.systems import process, redis_layout
+from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.ports import check_free, free_ports
+
+SETTLE_SECONDS = 900.0
+"""How long a snapshot may take after a load before the trial fails."""
+
+
+class Redis:
+    """One Redis in one trial."""
+
+    file: ClassVar[str] = "redis.conf"
+    own: ClassVar[tuple[str, ...]] = ("bind", "port", "dir")
+    """Keys that the harness sets; no arm may."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._running: process.Running | None = None
+        self.watched_seconds = 0.0
+        self.url = place.program.url or ""
+        self._connection: Any = None
+
+    def configure(self) -> dict[str, str]:
+        """Write the configuration file; return it with folder and port as ``{data}`` and ``{port}``."""
+        place = self._place
+        if place.program.url:
+            return {}
+        for key in self.own:
+            if key in place.settings:
+                raise TrialFailed(f'The arm sets "{key}", which the harness sets.', "Take it out of the arm.")
+        port = free_ports(1, place.host)[0]
+        self.url = f"redis://{place.host}:{port}"
+        real = self._harness(str(place.data), place.host, str(port)) | place.settings
+        (place.config / self.file).write_text(text(real))
+        return {self.file: text(self._harness("{data}", place.host, "{port}") | place.settings)}
+
+    def start(self) -> None:
+        """Start the server; one that already runs is left as it is."""
+        if self._place.program.url:
+            return
+        check_free(self.url.removeprefix("redis://"))
+        self._running = process.start(
+            self._command(self._place.config / self.file),
+            words=self._place.program.system,
+            log=self._place.logs / "server.log",
+            cwd=self._place.data,
+            registry=self._place.processes,
+        )
+
+    def ready(self) -> bool:
+        """Say whether PING is answered; raise TrialFailed with its last words when it has died."""
+        import redis
+
+        if self._running is not None:
+            self._running.check()
+        try:
+            return bool(self.connection().ping())
+        except redis.RedisError:
+            return False
+
+    def prepare(self) -> None:
+        """Refuse a server that holds keys; nothing needs to be made."""
+        if self._ask("DBSIZE"):
+            raise TrialFailed(
+                f"The server at {self.url} already holds data.",
+                f"Look at it, then remove it with: redis-cli -u {self.url} flushdb",
+            )
+
+    def settle(self) -> None:
+        """Have a snapshot written, and wait until none is being written and no log is rewritten.
+
+        The vanilla server would write one itself 60 s to an hour later, so without it the bytes on disk would
+        say when they were looked at, not how many there are.
+        """
+        self._ask("BGSAVE", "SCHEDULE")
+        self._rest(("rdb_bgsave_in_progress", "rdb_bgsave_scheduled", "aof_rewrite_in_progress"))
+        if self._info("persistence").get("rdb_last_bgsave_status") not in ("ok", None):
+            raise TrialFailed(f"The server at {self.url} could not write its snapshot; its log says why.")
+
+    def size(self) -> dict[str, int]:
+        """Bytes allocated on disk, and the memory that the server says it uses for data."""
+        if self._place.program.url:
+            return {"data": int(self._info("memory").get("used_memory_dataset", 0))}
+        return {"data": allocated(self._place.data)}
+
+    def version(self) -> str:
+        """Return what INFO states."""
+        return str(self._info("server").get("redis_version", "unknown"))
+
+    def count(self) -> dict[str, TableCount]:
+        """Count what is stored, by reading the length of every value; the layouts are ``redis_layout``'s."""
+        return redis_layout.count(self.connection())
+
+    def client(self, benchload: Path) -> Client:
+        """Benchload, speaking the Redis protocol."""
+        return BenchloadClient(
+            benchload, target="redis", url=lambda: self.url, database=self._place.databases[0],
+            log=self._place.logs / "benchload.log", registry=self._place.processes,
+        )  # fmt: skip
+
+    def processes(self) -> list[int]:
+        """Return the server's process tree; empty for a server elsewhere."""
+        return self._running.tree() if self._running is not None else []
+
+    def stop(self) -> None:
+        """SIGTERM, then SIGKILL; a server that already ran loses the keys of this trial."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._running is not None:
+            self._running.stop()
+            self._running = None
+
+    def connection(self) -> Any:
+        """Return the driver's own connection."""
+        import redis
+
+        if self._connection is None:
+            self._connection = redis.Redis.from_url(self.url, socket_timeout=60.0, decode_responses=False)
+        return self._connection
+
+    def _harness(self, data: str, host: str, port: str) -> dict[str, Setting]:
+        return {"bind": host, "port": port, "dir": data}
+
+    def _command(self, config: Path) -> list[str | Path]:
+        assert self._place.program.path is not None
+        return [self._place.program.path, config]
+
+    def _ask(self, *words: str) -> Any:
+        import redis
+
+        try:
+            return self.connection().execute_command(*words)
+        except redis.RedisError as error:
+            if self._running is not None:
+                self._running.wait_ending(0.5)
+                self._running.check()
+            raise TrialFailed(f"The server at {self.url} does not do {words[0]}: {error}.") from None
+
+    def _info(self, section: str) -> dict[str, Any]:
+        return dict(self._ask("INFO", section))
+
+    def _rest(self, busy: tuple[str, ...]) -> None:
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while any(int(self._info("persistence").get(key, 0)) for key in busy):
+            if time.monotonic() > deadline:
+                raise TrialFailed(f"The server at {self.url} was still writing after {SETTLE_SECONDS:.0f} s.")
+            time.sleep(0.02)
+
+
+def text(settings: dict[str, Setting]) -> str:
+    r"""Write ``key value`` lines, in an order that depends on the keys alone.
+
+    >>> text({"port": 1, "appendonly": True, "save": ""})
+    'appendonly yes\nport 1\nsave ""\n'
+    """
+    words = {True: "yes", False: "no"}
+    shown = {key: words[value] if isinstance(value, bool) else str(value) for key, value in settings.items()}
+    return "".join(f"{key} {shown[key] or chr(34) * 2}\n" for key in sorted(shown))
+
+
+def driver(place: Place) -> Redis:
+    """Return the driver of one Redis."""
+    return Redis(place)

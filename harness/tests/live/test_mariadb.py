@@ -1,0 +1,90 @@
+"""The real MariaDB of the distribution, through every call of its driver."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from benchbook.declare.system import System
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.provision import Request, find
+from benchbook.systems.driver import Place, Program
+from benchbook.systems.mariadb import MariaDB, driver
+
+ROOT = Path(__file__).resolve().parents[3]
+SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/mariadb-10.11.toml").read_text()))
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    try:
+        return find(SYSTEM, Request())
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """Give a folder that an account other than ours can enter, as a results folder is."""
+    for parent in (tmp_path, *tmp_path.parents):
+        if not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    for name in ("data", "config", "logs"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+@pytest.fixture(params=["vanilla", "published"])
+def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> Iterator[MariaDB]:
+    found = driver(
+        Place(
+            program, request.param, dict(SYSTEM.arms[request.param].settings),
+            folder / "data", folder / "config", folder / "logs", processes=folder / "processes",
+        )
+    )  # fmt: skip
+    texts = found.configure()
+    assert str(folder) not in texts["my.cnf"]
+    found.start()
+    for _ in range(2000):
+        if found.ready():
+            break
+        time.sleep(0.01)
+    else:
+        pytest.fail("the server did not answer in 20 s")
+    yield found
+    found.stop()
+    assert list((folder / "processes").iterdir()) == []
+
+
+def test_the_whole_protocol(server: MariaDB):
+    assert SYSTEM.accepts(server.version())
+    assert all(psutil.Process(pid).uids().effective != 0 for pid in server.processes())
+    server.prepare()
+    assert server.count() == {}
+    server.ask(
+        "CREATE TABLE benchbook.finance (stock_name INT, open INT, turn INT, PRIMARY KEY (stock_name))"
+    )
+    server.ask("INSERT INTO benchbook.finance VALUES (1, 2, 3), (2, 3, NULL)")
+    server.settle()
+    counted = server.count()["finance"]
+    assert (counted.rows, counted.fields) == (2, {"open": 2, "turn": 1})
+    size = server.size()
+    assert size["data"] > 0
+    assert size["wal"] > 0
+    assert server.ask("SELECT @@GLOBAL.innodb_max_dirty_pages_pct")[0][0] > 0
+    with pytest.raises(TrialFailed, match="already holds data"):
+        server.prepare()
+    with pytest.raises(TrialFailed, match="does not answer 'SELEC 1'"):
+        server.ask("SELEC 1")
+
+
+def test_a_setting_that_it_does_not_know_is_told_in_its_words(program: Program, folder: Path):
+    settings = {"innodb_buffer_pol_size": 1}
+    made = driver(Place(program, "x", settings, folder / "data", folder / "config", folder / "logs"))
+    with pytest.raises(TrialFailed, match="unknown variable 'innodb_buffer_pol_size=1'"):
+        made.configure()
