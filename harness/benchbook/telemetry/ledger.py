@@ -107,7 +107,8 @@ class Ledger:
         }
         grown[self._own] = waited.minus(self._waited or waited)
         self._waited = waited
-        heirs = self._pay_back(grown) | self._bury(gone, grown)
+        whole = dict(grown)
+        heirs = self._pay_back(grown) | self._bury(gone, grown, whole)
         # what no process seen explains: children of the harness that were too short to be seen, or the last
         # moments of those seen
         for name in heirs or ({"server", "client"} if self._shared else {"client"}):
@@ -185,8 +186,13 @@ class Ledger:
         self._owed = []
         return heirs
 
-    def _bury(self, gone: list[Followed], grown: dict[int, Usage]) -> set[str]:
-        """Keep what the dead used that no living parent counts; return the trees of our own children."""
+    def _bury(self, gone: list[Followed], grown: dict[int, Usage], whole: dict[int, Usage]) -> set[str]:
+        """Keep what the dead used that no living parent counts; return the trees of our own children.
+
+        ``grown`` is what is left of a parent's growth after earlier deaths took their part, ``whole`` all of it.
+        Which of several dead children a parent waited for cannot be seen: growth is given out to them in turn,
+        which makes the sum right. Only one that used more than the whole growth was certainly not waited for.
+        """
         heirs: set[str] = set()
         parents = {dead.last.pid: dead.last.parent for dead in gone}
         for dead in gone:
@@ -196,9 +202,11 @@ class Ledger:
             heir = self._followed.get(parent)
             counted = NOTHING
             if parent == self._own or (heir is not None and dead.trees <= heir.trees):
-                counted = grown.get(parent, NOTHING).least(dead.whole)
-                if sum(counted[:2]) < sum(dead.whole[:2]):  # not waited for: its bytes are not there either
-                    counted = counted._replace(read=0, written=0)
+                if all(
+                    more >= used
+                    for more, used in zip(whole.get(parent, NOTHING)[:2], dead.whole[:2], strict=True)
+                ):
+                    counted = grown.get(parent, NOTHING).least(dead.whole)
                 grown[parent] = grown.get(parent, NOTHING).minus(counted)
                 self._owed.append(Owed(parent, frozenset(dead.trees), dead.whole.minus(counted)))
             if parent == self._own:

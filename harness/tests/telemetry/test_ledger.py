@@ -157,6 +157,19 @@ def test_bytes_that_are_not_for_us_to_read_are_unknown_not_zero(world):
     assert cpu(book.trees["server"].usage) == 3
 
 
+def test_of_children_that_die_at_once_one_waited_for_and_one_not_each_byte_counts_once(world):
+    book = Ledger(HARNESS, 100)
+    server = world.fork(HARNESS, "server")
+    left, waited = world.fork(server, "server"), world.fork(server, "server")
+    world.work(left, 2), world.work(waited, 1)
+    world.update(book)
+    world.die(left, waited=False), world.die(waited, waited=True)
+    sums = world.update(book)["server"]
+    assert cpu(sums) == cpu(world.truth["server"])
+    assert sums.read <= world.truth["server"].read
+    assert sums.written <= world.truth["server"].written
+
+
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("fork"), st.integers(0, 20)),
