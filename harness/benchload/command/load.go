@@ -52,6 +52,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	appendTo := flags.Switch("append", "Loads into a database that holds data already.")
 	file := flags.Text("file", "Loads this file instead of making rows.", "", "the path of a file in line protocol")
 	shares := addShares(flags)
+	dry := flags.Switch("dry-run", "Sends nothing: batches are made and read as the target's client would, which shows how fast the client alone is. No server is needed.")
 	wait := flags.Switch("wait", "Waits, after all is prepared, for a line of standard input before the clock is started.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -63,7 +64,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	if err := shares.check(extent, *file); err != nil {
 		return err
 	}
-	system, err := targets.target()
+	system, err := targets.made(*dry)
 	if err != nil {
 		return err
 	}
@@ -76,10 +77,43 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
 		},
 	}
+	if err := made.takes(); err != nil {
+		return err
+	}
+	if *dry {
+		made.target, made.workload = load.NewDry(system), "load-dry-run"
+	}
 	if *shares.clients > 1 {
 		return made.byClients(ctx, given, int(*shares.clients), event.NewWriter(out), notes)
 	}
 	return made.run(ctx, event.NewWriter(out))
+}
+
+// takes tells if the target can be loaded like this.
+func (l loading) takes() error {
+	shaped, ok := l.target.(target.Shaped)
+	if !ok {
+		return nil
+	}
+	if l.file != "" {
+		return request.Mistakef("--file holds line protocol, which --target %s does not take; leave --file out.", shaped.Name())
+	}
+	made, err := shaped.Format(newGenerator(l.kind, l.extent))
+	if err != nil {
+		return request.Mistakef("--target %s cannot take the dataset %s: %s.", shaped.Name(), l.kind, err)
+	}
+	if _, rows := made.(*format.Rows); rows && l.gzip {
+		return request.Mistakef("--gzip compresses bodies of HTTP, but --target %s binds values through a client library; leave it out.", shaped.Name())
+	}
+	return nil
+}
+
+// format is what the target takes.
+func (l loading) format(generator dataset.Generator) (format.Format, error) {
+	if shaped, ok := l.target.(target.Shaped); ok {
+		return shaped.Format(generator)
+	}
+	return format.NewInflux(generator), nil
 }
 
 // source makes where the batches come from.
@@ -96,7 +130,11 @@ func (l loading) source() (load.Source, error) {
 	if l.gzip {
 		readers = runtime.GOMAXPROCS(0) // the packers, which give rows back before they are sent
 	}
-	s := stream.New(generator, format.NewInflux(generator), stream.Options{PieceRows: l.batchRows, Readers: readers})
+	made, err := l.format(generator)
+	if err != nil {
+		return nil, err
+	}
+	s := stream.New(generator, made, stream.Options{PieceRows: l.batchRows, Readers: readers})
 	return load.NewGenerated(s, dataset.Rows(generator)), nil
 }
 
@@ -166,6 +204,9 @@ func (l loading) refuseData() *target.Failure {
 	if holds && !l.append {
 		return &target.Failure{Kind: target.NotEmpty,
 			Message: "the database holds data already; name another with --database, or add --append to load into it"}
+	}
+	if shaped, ok := l.target.(target.Shaped); ok {
+		return target.AsFailure(shaped.Prepare())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"benchbook/benchload/request"
@@ -23,25 +24,28 @@ type targetFlags struct {
 
 // place is where and as whom a target is used.
 type place struct {
-	address        wire.Address
+	url            string
+	address        wire.Address // of targets that speak HTTP
 	database, user string
 	timeout        time.Duration
 }
 
-// kindOfTarget is a kind of system that can be loaded and asked.
+// kindOfTarget is a kind of system that can be loaded and asked. One that is
+// reached through a client library of its own names the scheme of its addresses.
 type kindOfTarget struct {
-	name string
-	make func(place) target.Target
+	name   string
+	make   func(place) target.Target
+	scheme string // empty for HTTP
 }
 
 // targets are the kinds of systems; a new one adds an entry.
 var targets = []kindOfTarget{
-	{"influx", func(p place) target.Target { return influx.New(p.address, p.database, p.timeout).As(p.user) }},
-	{"cnosdb", func(p place) target.Target { return cnosdb.New(p.address, p.database, p.user, p.timeout) }},
+	{"influx", func(p place) target.Target { return influx.New(p.address, p.database, p.timeout).As(p.user) }, ""},
+	{"cnosdb", func(p place) target.Target { return cnosdb.New(p.address, p.database, p.user, p.timeout) }, ""},
 	{"victoriametrics", func(p place) target.Target {
 		return victoriametrics.New(p.address, p.database, p.user, p.timeout)
-	}},
-	{"questdb", func(p place) target.Target { return questdb.New(p.address, p.user, p.timeout) }},
+	}, ""},
+	{"questdb", func(p place) target.Target { return questdb.New(p.address, p.user, p.timeout) }, ""},
 }
 
 // addTarget adds the target's flags to a command.
@@ -63,21 +67,46 @@ func addTarget(flags *request.Flags) *targetFlags {
 }
 
 // target makes the target.
-func (t *targetFlags) target() (target.Target, error) {
+func (t *targetFlags) target() (target.Target, error) { return t.made(false) }
+
+// made makes the target; a dry one is never reached and needs no address.
+func (t *targetFlags) made(dry bool) (target.Target, error) {
 	if *t.name == "null" {
 		return null.Null{}, nil
-	}
-	if *t.url == "" {
-		return nil, request.Mistakef("--target %s needs --url; add the address of the server, such as --url http://127.0.0.1:8086.", *t.name)
-	}
-	address, err := wire.ParseAddress(*t.url)
-	if err != nil {
-		return nil, request.Mistakef("--url: %s.", err)
 	}
 	if *t.database == "" {
 		return nil, request.Mistakef("--database is empty; give a name.")
 	}
-	made := place{address, *t.database, *t.user, *t.timeout}
 	kind := targets[slices.IndexFunc(targets, func(k kindOfTarget) bool { return k.name == *t.name })]
-	return kind.make(made), nil
+	at := place{url: *t.url, database: *t.database, user: *t.user, timeout: *t.timeout}
+	if dry && *t.url == "" {
+		return kind.make(at), nil
+	}
+	var err error
+	if at.address, err = kind.address(*t.url); err != nil {
+		return nil, err
+	}
+	return kind.make(at), nil
+}
+
+// address checks an address.
+func (k kindOfTarget) address(url string) (wire.Address, error) {
+	example := "http://127.0.0.1:8086"
+	if k.scheme != "" {
+		example = k.scheme + "://127.0.0.1:1234"
+	}
+	if url == "" {
+		return wire.Address{}, request.Mistakef("--target %s needs --url; add the address of the server, such as --url %s.", k.name, example)
+	}
+	if k.scheme != "" {
+		if rest, found := strings.CutPrefix(url, k.scheme+"://"); !found || rest == "" {
+			return wire.Address{}, request.Mistakef("--url: %q is not an address for --target %s; give one such as %s.", url, k.name, example)
+		}
+		return wire.Address{}, nil
+	}
+	address, err := wire.ParseAddress(url)
+	if err != nil {
+		return address, request.Mistakef("--url: %s.", err)
+	}
+	return address, nil
 }

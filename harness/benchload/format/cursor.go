@@ -12,8 +12,10 @@ import (
 type Cursor struct {
 	generator dataset.Generator
 	tables    []dataset.Table
+	piece     []byte
 	rest      []byte
 	row       []byte
+	only      int // the table whose rows are given; -1 for all
 	table     int
 	tags      map[int64][][]byte // of (series, table), as far as there is room
 	scratch   [][]byte           // a text for each tag, where there is none
@@ -21,22 +23,31 @@ type Cursor struct {
 
 // Cursor makes a cursor; Reset gives it its rows.
 func (f *Rows) Cursor() *Cursor {
-	return &Cursor{generator: f.generator, tables: f.generator.Tables(), tags: map[int64][][]byte{}}
+	return &Cursor{generator: f.generator, tables: f.generator.Tables(), tags: map[int64][][]byte{}, only: -1}
 }
 
-// Reset begins with the rows of another piece.
-func (c *Cursor) Reset(piece []byte) { c.rest = piece }
+// Reset begins with the rows of another piece, of all tables.
+func (c *Cursor) Reset(piece []byte) { c.piece, c.rest, c.only = piece, piece, -1 }
+
+// Only begins again with the rows of one table of the piece: for protocols that
+// take rows of one table at a time.
+func (c *Cursor) Only(table int) { c.rest, c.only = c.piece, table }
 
 // Next goes to the next row; false at the end.
 func (c *Cursor) Next() bool {
-	if len(c.rest) < rowHead {
-		return false
+	for len(c.rest) >= rowHead {
+		c.table = int(c.rest[16])
+		size := rowHead + rowValue*len(c.tables[c.table].Fields)
+		c.row, c.rest = c.rest[:size], c.rest[size:]
+		if c.only < 0 || c.only == c.table {
+			return true
+		}
 	}
-	c.table = int(c.rest[16])
-	size := rowHead + rowValue*len(c.tables[c.table].Fields)
-	c.row, c.rest = c.rest[:size], c.rest[size:]
-	return true
+	return false
 }
+
+// Tables are the tables of the dataset.
+func (c *Cursor) Tables() []dataset.Table { return c.tables }
 
 // Table is the table of the row.
 func (c *Cursor) Table() *dataset.Table { return &c.tables[c.table] }

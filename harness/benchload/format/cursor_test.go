@@ -56,6 +56,30 @@ func TestACursorHoldsWhatTheTextHolds(t *testing.T) {
 	}
 }
 
+func TestACursorGivesTheRowsOfOneTable(t *testing.T) {
+	g := datasets[1].table("")
+	rows := format.NewRows(g)
+	piece := bytesOf(g, rows, 50)
+	cursor := rows.Cursor()
+	cursor.Reset(piece)
+	want := make([]int, len(cursor.Tables()))
+	for cursor.Next() {
+		want[cursor.TableNumber()]++
+	}
+	for table := range want {
+		cursor.Only(table)
+		got := 0
+		for cursor.Next() {
+			if got++; cursor.TableNumber() != table {
+				t.Fatalf("a row of table %d is given for table %d", cursor.TableNumber(), table)
+			}
+		}
+		if got != want[table] || got == 0 {
+			t.Errorf("table %d has %d rows, want %d", table, got, want[table])
+		}
+	}
+}
+
 func TestACursorDoesNotAllocate(t *testing.T) {
 	g := datasets[1].table("")
 	rows := format.NewRows(g)

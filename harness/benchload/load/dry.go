@@ -1,0 +1,73 @@
+package load
+
+import (
+	"time"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/format"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/null"
+)
+
+// Dry is a target whose batches go as far as they can without a server: bytes
+// are ready as they come, and typed rows are read value by value. It shows how
+// fast the client alone would feed the target.
+type Dry struct {
+	target.Target
+	rows *format.Rows // nil where batches are bytes
+}
+
+// NewDry takes the place of a target.
+func NewDry(t target.Target) *Dry { return &Dry{Target: t} }
+
+// Holds is always false.
+func (d *Dry) Holds() (bool, error) { return false, nil }
+
+// Format is that of the target; line protocol where it has none of its own.
+func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
+	shaped, ok := d.Target.(target.Shaped)
+	if !ok {
+		return format.NewInflux(generator), nil
+	}
+	made, err := shaped.Format(generator)
+	d.rows, _ = made.(*format.Rows)
+	return made, err
+}
+
+// Prepare has nothing to make.
+func (d *Dry) Prepare() error { return nil }
+
+// Client makes a client.
+func (d *Dry) Client() target.Client {
+	if d.rows == nil {
+		return null.Null{}.Client()
+	}
+	return &reader{Client: null.Null{}.Client(), cursor: d.rows.Cursor()}
+}
+
+// reader reads typed rows.
+type reader struct {
+	target.Client
+	cursor *format.Cursor
+	sum    float64 // so that no value is left out
+}
+
+// Write reads every tag and value of a batch.
+func (r *reader) Write(batch target.Batch) error {
+	r.cursor.Reset(batch.Bytes)
+	for r.cursor.Next() {
+		table := r.cursor.Table()
+		for tag := range table.Tags {
+			text, _ := r.cursor.Tag(tag)
+			r.sum += float64(len(text))
+		}
+		for field := range table.Fields {
+			value, _ := r.cursor.Float(field)
+			r.sum += value
+		}
+	}
+	return nil
+}
+
+// Query is answered by nothing.
+func (r *reader) Query([]byte) (target.Answer, error) { return target.Answer{Done: time.Now()}, nil }

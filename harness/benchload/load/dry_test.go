@@ -1,0 +1,46 @@
+package load_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/event"
+	"benchbook/benchload/format"
+	"benchbook/benchload/load"
+	"benchbook/benchload/measure"
+	"benchbook/benchload/stream"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/null"
+)
+
+// typed is a target that takes typed rows and cannot be reached.
+type typed struct{ null.Null }
+
+func (typed) Format(g dataset.Generator) (format.Format, error) { return format.NewRows(g), nil }
+func (typed) Prepare() error                                    { panic("a server is asked") }
+func (typed) Holds() (bool, error)                              { panic("a server is asked") }
+func (typed) Client() target.Client                             { panic("a client is made") }
+
+func TestADryRunReadsEveryRowAndAsksNoServer(t *testing.T) {
+	for name, system := range map[string]target.Target{"typed rows": typed{}, "line protocol": null.Null{}} {
+		dry := load.NewDry(system)
+		generator := devops.New(extentOf(2000))
+		made, err := dry.Format(generator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds, err := dry.Holds(); holds || err != nil || dry.Prepare() != nil {
+			t.Errorf("%s: holds %v, error %v", name, holds, err)
+		}
+		source := load.NewGenerated(stream.New(generator, made, stream.Options{PieceRows: 100}), dataset.Rows(generator))
+		run := measure.NewRun(event.NewWriter(io.Discard), "write", 2, false)
+		run.Start()
+		load.Run(context.Background(), source, dry, run, load.Options{Workers: 2})
+		if summary := run.Stop(); summary.Rows != dataset.Rows(generator) || summary.Values != dataset.Values(generator) || summary.Errors != 0 {
+			t.Errorf("%s: the summary is %+v", name, summary)
+		}
+	}
+}
