@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -92,6 +93,20 @@ class Arm(Model):
     durability: Durability
     settings: dict[str, Setting] = Field(default_factory=dict)
     """Differences from the system's default configuration."""
+    factors: dict[Name, Text] = Field(default_factory=dict)
+    """Settings that an experiment may vary: name of the factor → key of ``settings``."""
+
+    @model_validator(mode="after")
+    def _set(self) -> Self:
+        for factor, key in self.factors.items():
+            if key not in self.settings:
+                raise ValueError(f'factors.{factor}: the arm has no setting "{key}"; give it its level there')
+        return self
+
+    def settings_at(self, levels: Mapping[str, Setting]) -> dict[str, Setting]:
+        """Return the settings of a cell: those of the arm, with the levels of its own factors."""
+        varied = {key: levels[factor] for factor, key in self.factors.items() if factor in levels}
+        return {**self.settings, **varied}
 
 
 class System(Model):

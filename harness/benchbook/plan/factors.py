@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Profile
@@ -50,18 +52,19 @@ def factors(
     Raises RequestError for an unknown factor or level, or a value that an option does not take.
     """
     merged: Factors = {**_DEFAULTS, **experiment.factors, **profile.factors}
-    known = _known(experiment, dataset)
+    arms = _arm_factors({**merged, **chosen}, catalogue)
+    known = sorted({*_known(experiment, dataset), *arms})
     for name in (*merged, *chosen):
         if name not in known:
             raise unknown("factor", name, known, "--set" if name in chosen else "experiment.toml")
     for name, texts in chosen.items():
-        merged[name] = [_typed(experiment, dataset, name, text) for text in texts]
+        merged[name] = [_typed(experiment, dataset, name, text, arms.get(name)) for text in texts]
         if len(set(merged[name])) < len(texts):
             raise RequestError(f"--set {name}={','.join(texts)}: two levels are the same value.")
     for name, levels in merged.items():
         for level in levels:
             _check_level(experiment, dataset, catalogue, name, level)
-    _check_arms(merged, catalogue)
+    _check_arms(merged, catalogue, [name for name in merged if name in arms])
     order = (*PLACE_FACTORS, *(name for name in merged if name not in PLACE_FACTORS))
     return {name: merged[name] for name in order}
 
@@ -77,8 +80,23 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
     return sorted({*PLACE_FACTORS, *options, *parameters})
 
 
-def _typed(experiment: Experiment, dataset: Dataset, name: str, text: str) -> Setting:
-    """Return a level given as text in the type its option or parameter has."""
+def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) -> Factors:
+    """Return the factors that arms of the chosen systems have of their own, each with its declared levels."""
+    found: Factors = {}
+    for name in levels["system"]:
+        for arm, held in catalogue.system(str(name)).arms.items():
+            if arm in levels["arm"]:
+                for factor, key in held.factors.items():
+                    found.setdefault(factor, []).append(held.settings[key])
+    return found
+
+
+def _typed(
+    experiment: Experiment, dataset: Dataset, name: str, text: str, declared: list[Setting] | None
+) -> Setting:
+    """Return a level given as text in the type its option, its parameter or its arm's setting has."""
+    if declared and type(declared[0]) is int:
+        return _whole(name, text)
     models = [WORKLOADS[phase.workload] for phase in experiment.phases]
     for model in (*models, GENERATORS[dataset.generator]):
         field = model.model_fields.get(name)
@@ -87,11 +105,15 @@ def _typed(experiment: Experiment, dataset: Dataset, name: str, text: str) -> Se
         if field.annotation is bool and text.lower() in ("true", "false"):
             return text.lower() == "true"
         if field.annotation is int:
-            try:
-                return int(text)
-            except ValueError:
-                raise RequestError(f'--set {name}={text}: "{text}" is not a whole number.') from None
+            return _whole(name, text)
     return text
+
+
+def _whole(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise RequestError(f'--set {name}={text}: "{text}" is not a whole number.') from None
 
 
 def _check_level(
@@ -109,10 +131,16 @@ def _check_level(
                 phase.typed({**phase.options, name: level})
 
 
-def _check_arms(merged: Factors, catalogue: Catalogue) -> None:
-    """Every system must have every arm: a missing cell would make two systems look compared that are not."""
+def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str]) -> None:
+    """Every system must have every arm, and every arm the factors of arms: else cells look compared that are not."""
     for name in merged["system"]:
         system = catalogue.system(str(name))
         for arm in merged["arm"]:
             if arm not in system.arms:
                 raise unknown("arm", str(arm), system.arms, f"systems/{name}.toml")
+            for factor in varied:
+                if factor not in system.arms[str(arm)].factors:
+                    raise RequestError(
+                        f"The factor {factor} is not one of the arm {arm} of systems/{name}.toml.",
+                        "Leave the factor out, or choose systems and arms that have it with --set.",
+                    )

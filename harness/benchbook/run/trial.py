@@ -116,7 +116,7 @@ class Trial:
         place = Place(
             program=program,
             arm=arm,
-            settings=dict(self.system.arms[arm].settings),
+            settings=self.system.arms[arm].settings_at(self.planned.levels),
             data=data,
             config=_made(self.folder / "config"),
             logs=_made(self.folder / "logs"),
