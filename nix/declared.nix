@@ -2,21 +2,29 @@
 {lib}: let
   read = file: builtins.fromTOML (builtins.readFile file);
   ending = suffix: name: builtins.match ".*${suffix}" name != null;
-  files = builtins.filter (ending "[.]toml") (builtins.attrNames (builtins.readDir ../systems));
+  named = folder:
+    builtins.listToAttrs (map (file: {
+        name = lib.removeSuffix ".toml" file;
+        value = read (folder + "/${file}");
+      })
+      (builtins.filter (ending "[.]toml") (builtins.attrNames (builtins.readDir folder))));
   folders =
     builtins.filter (name: builtins.pathExists (../experiments + "/${name}/experiment.toml"))
     (builtins.attrNames (builtins.readDir ../experiments));
 in rec {
-  systems = builtins.listToAttrs (map (file: {
-      name = lib.removeSuffix ".toml" file;
-      value = read (../systems + "/${file}");
-    })
-    files);
+  systems = named ../systems;
+
+  storages = named ../storage;
 
   experiments = lib.genAttrs folders (slug: read (../experiments + "/${slug}/experiment.toml"));
 
-  # The names of the systems that an experiment can need, at any of its profiles.
-  systemsOf = experiment:
-    lib.unique (builtins.concatMap (from: from.factors.system or [])
-      ([experiment] ++ builtins.attrValues experiment.profiles));
+  # The names of the systems that an experiment can need, at any of its profiles: those under test, those that
+  # its storages run on, and the tools that are systems of their own.
+  systemsOf = experiment: let
+    levels = factor:
+      builtins.concatMap (from: from.factors.${factor} or []) ([experiment] ++ builtins.attrValues experiment.profiles);
+    behind = builtins.concatMap (name: storages.${name}.programs or []) (levels "storage");
+    tools = builtins.filter (name: systems ? ${name}) (map (phase: phase.workload) experiment.phases);
+  in
+    lib.unique (levels "system" ++ behind ++ tools);
 }

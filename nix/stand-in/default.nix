@@ -26,6 +26,7 @@
       hyperfine = program "hyperfine";
       quarto = program "quarto";
       ruff = program "ruff";
+      s3fs = program "s3fs";
       shellcheck = program "shellcheck";
       uv = program "uv";
     };

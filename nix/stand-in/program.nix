@@ -27,7 +27,9 @@
           chmod +x "$out/bin/$name"
         fi
       '';
-    };
+    }
+    # The host's own, whichever that is: there is no version to hold against a declaration.
+    // {version = null;};
 in {
   __functor = _: name: package name {path = host.programs.${name} or null;};
 

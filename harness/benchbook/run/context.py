@@ -49,6 +49,13 @@ class Context:
         """Return the declaration of a system."""
         return self.catalogue.system(name)
 
+    def program(self, name: str) -> Program:
+        """Return a program that a trial needs; raise Unavailable with the reason where it cannot be had."""
+        found = self.programs[name]
+        if isinstance(found, Unavailable):
+            raise found
+        return found
+
     def dataset(self, trial: PlannedTrial) -> tuple[Dataset, dict[str, Any]]:
         """Return a trial's dataset and its digest."""
         dataset = trial_dataset(self.plan, trial.levels)
@@ -76,7 +83,7 @@ def prepare(
     binary = benchload.find()
     asked = Request(given=given, go=go_command(), progress=observer.note)
     programs: dict[str, Program | Unavailable] = {}
-    for name in plan.systems():
+    for name in [*plan.systems(), *_needed(plan, catalogue)]:
         try:
             programs[name] = find(catalogue.system(name), asked)
         except Unavailable as reason:
@@ -96,6 +103,13 @@ def prepare(
                         binary, dataset, options.type, options.queries, folder / "queries"
                     )
     return context
+
+
+def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
+    """Return the systems that storages of the plan run on, apart from those under test."""
+    storages = dict.fromkeys(str(trial.levels["storage"]) for trial in plan.trials)
+    found = dict.fromkeys(name for one in storages for name in catalogue.storage(one).programs)
+    return [name for name in found if name not in plan.systems()]
 
 
 def describe(context: Context, argv: list[str]) -> dict[str, Any]:
@@ -149,7 +163,7 @@ def keep_declarations(context: Context) -> None:
     """Copy the TOML files that the run rests on into its folder, and the published numbers of its claims."""
     catalogue, plan = context.catalogue, context.plan
     wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
-    wanted += [("system", name) for name in plan.systems()]
+    wanted += [("system", name) for name in context.programs]
     wanted += [("storage", str(name)) for name in {trial.levels["storage"] for trial in plan.trials}]
     for kind, name in wanted:
         path = catalogue.path(kind, name)

@@ -32,6 +32,7 @@ from benchbook.run.observer import Observer
 from benchbook.run.refused import told
 from benchbook.run.scratch import own_scratch, sweep_scratch
 from benchbook.run.trial import Trial
+from benchbook.storage import leftovers as mounts
 from benchbook.systems import leftovers
 
 
@@ -83,6 +84,8 @@ def carry_out(
     with told(results), _only_one(folder, plan.run_id), own_scratch(results) as scratch:
         for ended in leftovers.sweep(results / "processes"):
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
+        for words in mounts.sweep(results / "mounts"):
+            observer.note(f"unmounted what an earlier run left: {words}")
         sweep_scratch(results)
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,11 @@ class Steps:
             self.driver.prepare()
         for phase in self.context.plan.phases:
             options = phase_options(phase, self.planned.levels)
-            if isinstance(options, LoadOptions):
-                self._load(phase["name"], options)
-            elif isinstance(options, CommandOptions):
-                self._command(phase["name"], options)
-            else:
-                self._query(phase["name"], options)
+            WORKLOADS[phase["workload"]](self, phase["name"], options)
         self._answers()
 
-    def _load(self, phase: str, options: LoadOptions) -> None:
+    def load(self, phase: str, options: LoadOptions) -> None:
+        """Load the dataset, have the system settle, hold what it has against what it acknowledged."""
         asked = benchload.request(self.dataset, self.digest)
         with self.timeline.phase(phase, "load"):
             taken = self.events.take(phase, self.client.load(load.request(options, asked)))
@@ -101,7 +98,8 @@ class Steps:
                 raise
             return {}  # the very thing that is to be shown: it cannot be read back
 
-    def _query(self, phase: str, options: QueryOptions) -> None:
+    def query(self, phase: str, options: QueryOptions) -> None:
+        """Ask the queries of one type."""
         file = self.context.queries(self.dataset, options)
         with self.timeline.phase(phase, "query"):
             taken = self.events.take(phase, self.client.query(query.request(options, file)))
@@ -110,7 +108,7 @@ class Steps:
         self.findings.measurements += query.measurements(phase, summary, taken.histograms)
         self.findings.client_cpu(phase, summary)
 
-    def _command(self, phase: str, options: CommandOptions) -> None:
+    def command(self, phase: str, options: CommandOptions) -> None:
         """Time a tool's command; nothing is left of the file it read."""
         rows = int(self.digest["rows"])
         with tempfile.TemporaryDirectory(dir=self.context.scratch) as folder:
@@ -146,6 +144,14 @@ class Steps:
                     self.findings.keep_errors("answers", taken.errors)
                     kept = min(query.ANSWERS, options.queries)
                     self.findings.check(f"answers kept of {options.type}", kept, taken.answers)
+
+
+WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
+    "load": Steps.load,
+    "query": Steps.query,
+    "command": Steps.command,
+}
+"""How a phase of each workload is done. A workload of its own module adds ``run(steps, phase, options)``."""
 
 
 def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) -> None:

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
+from benchbook.storage.driver import Facts, Storage
 from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.load import databases
@@ -54,6 +55,7 @@ class Trial:
         self.version: str | None = None
         self.config_digest: str | None = None
         self.telemetry: Telemetry | None = None
+        self.storage_facts: Facts = {}
 
     def run(self) -> dict[str, Any]:
         """Do the trial; return its record. An interruption and a fault of the request are raised."""
@@ -94,20 +96,28 @@ class Trial:
 
     def _work(self, program: Program) -> None:
         """Give the trial its data folder, and take it away again."""
+        from benchbook.storage.driver import Place as StoragePlace
         from benchbook.storage.lookup import storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
-        held = storage(declared, self.context.scratch / f"{self.planned.index:04d}")
-        data = held.mount()
+        place = StoragePlace(
+            folder=self.context.scratch / f"{self.planned.index:04d}",
+            programs={name: self.context.program(name) for name in declared.programs},
+            logs=_made(self.folder / "logs"),
+            processes=self.context.results / "processes",
+            mounts=self.context.results / "mounts",
+        )
+        held = storage(declared, place, self.planned.levels)
         try:
-            self._on(data, program)
+            data = held.mount()
+            self.storage_facts = held.facts()
+            self._on(data, program, held)
         finally:
             if self.telemetry is not None:
                 self.findings.telemetry(self.telemetry.summary(), server=program.url is None)
             held.unmount()
-            shutil.rmtree(data, ignore_errors=True)
 
-    def _on(self, data: Path, program: Program) -> None:
+    def _on(self, data: Path, program: Program, storage: Storage) -> None:
         """Start the system on a data folder, do the phases, stop it."""
         from benchbook.systems.lookup import driver as system_driver
 
@@ -139,7 +149,7 @@ class Trial:
                     self.timeline, self.findings, driver, client, events, self.folder,
                 ).all()  # fmt: skip
             except TrialFailed as error:
-                raise TrialFailed(_with_last_words(error, driver)) from None
+                raise TrialFailed(_with_last_words(error, driver.ready, storage.check)) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
@@ -228,6 +238,7 @@ class Trial:
             "version_reported": self.version,
             "program": program_record(self.context.programs[self.system.name]),
             "config_digest": self.config_digest,
+            "storage_facts": self.storage_facts,
             "dataset_digest": f"sha256:{self.digest['sha256']}",
             "queries_digest": self.context.queries_digest(),
             "cache_state": "warm",
@@ -241,14 +252,16 @@ class Trial:
         }
 
 
-def _with_last_words(error: TrialFailed, driver: Driver) -> str:
-    """Return the failure, with what the server said last where it has died of it."""
-    try:
-        driver.ready()
-    except TrialFailed as died:
-        if str(died) not in str(error):
-            return f"{error} {died}"
-    return str(error)
+def _with_last_words(error: TrialFailed, *alive: Callable[[], object]) -> str:
+    """Return the failure, with what server and storage said last where one of them has died of it."""
+    words = str(error)
+    for ask in alive:
+        try:
+            ask()
+        except TrialFailed as died:
+            if str(died) not in words:
+                words = f"{words} {died}"
+    return words
 
 
 def _made(folder: Path) -> Path:

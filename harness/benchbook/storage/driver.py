@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-Setting = str | int | float | bool
+from benchbook.systems.driver import Program
+
 Facts = dict[str, Any]
 """What is known of a storage, for the report: ``type``, ``mount_options``, ``device``, ``free_bytes`` …"""
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where and how a storage is made for one trial."""
+
+    folder: Path
+    """Does not exist yet; the storage makes it, and everything else of its own beside it under the same stem."""
+    programs: Mapping[str, Program] = field(default_factory=dict)
+    """The pinned programs that the storage declares, by system name."""
+    logs: Path | None = None
+    """Folder for what its programs say; kept with the trial. None: beside the data."""
+    processes: Path | None = None
+    """Folder where started processes are registered (``systems/leftovers.py``); None registers nothing."""
+    mounts: Path | None = None
+    """Folder where mounts are registered (``storage/leftovers.py``); None registers nothing."""
+
+
 class Storage(Protocol):
-    """One storage in one trial. A module of this package offers ``driver(options, folder) -> Storage``."""
+    """One storage in one trial. A module of this package offers ``driver(options, place) -> Storage``."""
 
     def mount(self) -> Path:
         """Make the data folder, empty, and return it; raise Unavailable or TrialFailed in words."""
@@ -21,8 +40,27 @@ class Storage(Protocol):
         """Say what the data folder stands on, now."""
         ...
 
+    def check(self) -> None:
+        """Raise TrialFailed, with the last words of what died, when the data folder stands on nothing any more."""
+        ...
+
+    def counters(self) -> dict[str, float]:
+        """Return what the storage itself has done since it was mounted; every number only grows.
+
+        Empty where nothing stands between the system and the kernel. Names end in their unit (``_bytes``,
+        ``_seconds``); the others are counts.
+        """
+        ...
+
+    def processes(self) -> list[int]:
+        """Process ids of the programs that the storage runs on, now."""
+        ...
+
     def drop_caches(self) -> bool:
-        """Empty the operating system's file cache; False where that is not permitted (lukewarm)."""
+        """Empty every cache between the system and the device; False where that is not permitted (lukewarm).
+
+        Called while nothing has a file of the data folder open: the storage may mount it anew.
+        """
         ...
 
     def sync(self) -> None:

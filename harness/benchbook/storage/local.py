@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
-from benchbook.errors import TrialFailed, unknown
+from benchbook.declare.storage import NoOptions
 from benchbook.host.filesystem import filesystem
 from benchbook.host.reading import Tree
-from benchbook.storage.driver import Facts, Setting
+from benchbook.storage.driver import Facts, Place
 from benchbook.storage.folder import allocated
+from benchbook.storage.mounting import empty_folder
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 """Writing 3 here empties the page cache, the dentries and the inodes of the whole machine; needs root."""
@@ -22,43 +22,38 @@ class Local:
     """A folder on the local disk; by custom ``<results>/scratch/<trial>``."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def mount(self) -> Path:
         """Make the folder; one that already holds something is refused, for a trial starts from nothing."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            held = any(self._folder.iterdir())
-        except OSError as error:
-            raise TrialFailed(
-                f"The data folder {self._folder} cannot be made: {error.strerror}.",
-                "Free space, make its parent writable, or name another folder with --results.",
-            ) from error
-        if held:
-            raise TrialFailed(
-                f"The data folder {self._folder} is not empty.", "Remove it, then resume the run."
-            )
-        return self._folder
+        return empty_folder(self.folder)
 
     def facts(self) -> Facts:
         """Return file system, mount options, device and free bytes."""
-        return filesystem(self._folder, Tree())
+        return filesystem(self.folder, Tree())
+
+    def check(self) -> None:
+        """Nothing stands behind a folder that could have died."""
+
+    def counters(self) -> dict[str, float]:
+        """Return nothing: the kernel counts what happens here, and telemetry reads it."""
+        return {}
+
+    def processes(self) -> list[int]:
+        """Return no process."""
+        return []
 
     def drop_caches(self) -> bool:
         """Sync, then empty the page cache of the whole machine; False without the right to do so."""
         self.sync()
-        try:
-            DROP_CACHES.write_text("3\n")
-        except OSError:
-            return False
-        return True
+        return drop_page_cache()
 
     def sync(self) -> None:
         """Sync the file system that the folder stands on."""
         # Python has no syncfs; the command has, and spares the file systems of other people.
         try:
             done = (
-                subprocess.run(["sync", "-f", str(self._folder)], capture_output=True, check=False).returncode
+                subprocess.run(["sync", "-f", str(self.folder)], capture_output=True, check=False).returncode
                 == 0
             )
         except OSError:
@@ -68,15 +63,22 @@ class Local:
 
     def bytes(self) -> int:
         """Return the bytes allocated to the files of the folder."""
-        return allocated(self._folder)
+        return allocated(self.folder)
 
     def unmount(self) -> None:
         """Remove the folder with everything in it."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def driver(options: Mapping[str, Setting], folder: Path) -> Local:
+def drop_page_cache() -> bool:
+    """Empty the page cache of the whole machine; False without the right to do so."""
+    try:
+        DROP_CACHES.write_text("3\n")
+    except OSError:
+        return False
+    return True
+
+
+def driver(_options: NoOptions, place: Place) -> Local:
     """Return the local disk; it has no options."""
-    for name in options:
-        raise unknown("option", name, (), "storage driver local")
-    return Local(folder)
+    return Local(place.folder)

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 from benchbook.errors import unknown
-from benchbook.storage.driver import Setting, Storage
+from benchbook.storage.driver import Place, Storage
 
 if TYPE_CHECKING:
     from benchbook.declare.storage import Storage as Declared
 
-_NO_DRIVERS = ("__init__", "driver", "folder", "lookup")
 
-
-def storage(declared: Declared, folder: Path) -> Storage:
+def storage(declared: Declared, place: Place, levels: dict[str, Any] | None = None) -> Storage:
     """Return the driver of a declared storage, for a data folder that does not exist yet.
 
-    Raises RequestError when there is no such driver, or it does not know one of the options.
+    ``levels`` of a cell replace options of the same name. Raises RequestError when there is no such driver,
+    or it does not know one of the options.
     """
     if declared.driver not in names():
         raise unknown("storage driver", declared.driver, names(), f"storage/{declared.name}.toml")
     make = importlib.import_module(f"benchbook.storage.{declared.driver}").driver
-    return cast("Callable[[Mapping[str, Setting], Path], Storage]", make)(declared.options, folder)
+    return cast("Callable[[Any, Place], Storage]", make)(declared.typed(levels), place)
 
 
 def names() -> list[str]:
     """Return the names of all storage drivers."""
-    here = Path(__file__).parent
-    return sorted(file.stem for file in here.glob("*.py") if file.stem not in _NO_DRIVERS)
+    from benchbook.declare.storage import OPTIONS
+
+    return sorted(OPTIONS)

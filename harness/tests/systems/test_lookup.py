@@ -12,17 +12,19 @@ PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), P
 
 
 def test_the_drivers_are_the_modules_that_offer_one():
-    assert names() == [
+    found = set(names())
+    assert {
         "cnosdb",
         "duckdb",
         "influxdb1",
-        "kvrocks",
         "mariadb",
-        "mysql",
+        "minio",
         "null_server",
         "redis",
         "sqlite",
-    ]
+        "tool",
+    } <= found
+    assert not {"driver", "lookup", "process", "minio_server"} & found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""loop-ext4: an ext4 of its own, in a file on the local disk that is mounted through a loop device.
+
+Its file system is the same on every machine, empty at the start, and shared with nobody: what others do on
+the host's file system costs it only the disk below.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbook.declare.storage import SizedOptions
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.driver import Facts, Place
+from benchbook.storage.local import Local
+
+MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
+"""Nothing is left for the kernel to initialise during the measurement."""
+
+
+class LoopExt4(Local):
+    """A private ext4; the data folder is a folder in it, beside ``lost+found``."""
+
+    def __init__(self, options: SizedOptions, place: Place) -> None:
+        self._point, self._options, self._mounts = place.folder, options, place.mounts
+        self._image = place.folder.with_name(f"{place.folder.name}.ext4")
+        super().__init__(place.folder / "data")
+
+    def mount(self) -> Path:
+        """Make the file and its file system and mount it; raise Unavailable where that is not permitted."""
+        point = mounting.empty_folder(self._point)
+        leftovers.register(self._mounts, point, (self._image,), "loop-ext4")
+        with self._image.open("wb") as file:
+            file.truncate(self._options.size_mib << 20)
+        mounting.run(
+            [*MAKE, self._image], "loop-ext4 cannot be made", "mkfs.ext4 is in Debian's package e2fsprogs."
+        )
+        # The kernel frees a loop device that mount has set up when it is unmounted, whoever does that.
+        mounting.mount(["-o", "loop,noatime", self._image, point], "loop-ext4")
+        self.folder.mkdir()
+        return self.folder
+
+    def facts(self) -> Facts:
+        """Return what the file system says, and what its file stands on."""
+        below = Local(self._image.parent).facts()
+        return {**super().facts(), "made_with": " ".join(MAKE), "below": below}
+
+    def unmount(self) -> None:
+        """Unmount it and remove its file."""
+        if mounting.unmount(self._point):
+            Local(self._point).unmount()
+            self._image.unlink(missing_ok=True)
+            leftovers.unregister(self._mounts, self._point)
+
+
+def driver(options: SizedOptions, place: Place) -> LoopExt4:
+    """Return a private ext4 for one trial."""
+    return LoopExt4(options, place)

@@ -1,0 +1,175 @@
+"""minio-s3fs: a bucket of a MinIO of its own, mounted through FUSE by s3fs.
+
+MinIO keeps the bucket on the local disk, so that what is measured beside ``local`` is the way through S3 and
+FUSE. The data folder is a folder of the bucket.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from benchbook.declare.storage import S3fsOptions
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.driver import Facts, Place
+from benchbook.storage.folder import allocated
+from benchbook.storage.local import Local, drop_page_cache
+from benchbook.storage.s3fs_counters import counters
+from benchbook.systems import process
+from benchbook.systems.minio_server import MinioServer
+
+BUCKET = "benchbook"
+MOUNT_SECONDS = 30.0
+
+
+class MinioS3fs(Local):
+    """A mounted bucket; MinIO's drive, s3fs's cache, open files and keys stand beside the mount point."""
+
+    def __init__(self, options: S3fsOptions, place: Place) -> None:
+        super().__init__(place.folder / "data")
+        self._options, self._place, self._point = options, place, place.folder
+        beside = place.folder.with_name
+        self._drive, self._cache, self._temporary, self._keys = (
+            beside(f"{place.folder.name}.{part}") for part in ("minio", "cache", "tmp", "keys")
+        )
+        self._logs = place.logs or beside(f"{place.folder.name}.logs")
+        self._minio: MinioServer | None = None
+        self._s3fs: process.Running | None = None
+
+    def mount(self) -> Path:
+        """Start MinIO, make the bucket, mount it; raise Unavailable where a program or FUSE is missing."""
+        if not Path("/dev/fuse").exists():
+            raise Unavailable(
+                "There is no /dev/fuse: s3fs cannot mount a bucket here.", "Load the kernel module fuse."
+            )
+        point = mounting.empty_folder(self._point)
+        leftovers.register(
+            self._place.mounts, point, (self._drive, self._cache, self._temporary, self._keys), "minio-s3fs"
+        )
+        self._minio = MinioServer(
+            _path(self._place, "minio"), self._drive, self._logs / "minio.log", self._place.processes
+        )
+        self._minio.start()
+        self._minio.wait_ready()
+        self._minio.s3.request("PUT", f"/{BUCKET}")
+        self._keys.touch(mode=0o600)
+        self._keys.write_text(f"{self._minio.s3.access_key}:{self._minio.s3.secret_key}\n")
+        self._mount_bucket()
+        self.folder.mkdir()
+        return self.folder
+
+    def facts(self) -> Facts:
+        """Return what the mount says, how it was mounted, and what MinIO's drive stands on."""
+        versions = {name: program.version for name, program in self._place.programs.items()}
+        options = self._mount_options("{url}", "{keys}", "{cache}", "{tmp}")
+        below = Local(self._drive.parent).facts()
+        return {**super().facts(), "programs": versions, "s3fs_options": options, "below": below}
+
+    def check(self) -> None:
+        """Raise TrialFailed with the last words of MinIO or of s3fs when one of them has died."""
+        for one in (self._minio, self._s3fs):
+            if one is not None:
+                one.check()
+
+    def counters(self) -> dict[str, float]:
+        """Return the requests and bytes that MinIO took, over this mount."""
+        return counters(self._minio) if self._minio is not None else {}
+
+    def processes(self) -> list[int]:
+        """Return the process ids of MinIO and s3fs."""
+        minio = self._minio.pids() if self._minio is not None else []
+        return minio + (self._s3fs.tree() if self._s3fs is not None else [])
+
+    def drop_caches(self) -> bool:
+        """Mount the bucket anew with s3fs's own caches empty, then empty the page cache of the machine."""
+        self.sync()
+        self._unmount_bucket()
+        shutil.rmtree(self._cache, ignore_errors=True)
+        dropped = drop_page_cache()
+        self._mount_bucket()
+        return dropped
+
+    def bytes(self) -> int:
+        """Return the bytes that the bucket takes on MinIO's drive: the mount itself does not know."""
+        return allocated(self._drive / BUCKET)
+
+    def unmount(self) -> None:
+        """Unmount the bucket, stop MinIO, remove everything."""
+        self._unmount_bucket()
+        if self._minio is not None:
+            self._minio.stop()
+            self._minio = None
+        if mounting.mounted(self._point):
+            return  # its record stays, for the next start
+        for folder in (self._point, self._drive, self._cache, self._temporary):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._keys.unlink(missing_ok=True)
+        leftovers.unregister(self._place.mounts, self._point)
+
+    def _mount_bucket(self) -> None:
+        assert self._minio is not None
+        if self._options.disk_cache:
+            self._cache.mkdir(exist_ok=True)
+        self._temporary.mkdir(exist_ok=True)
+        options = self._mount_options(
+            self._minio.s3.url, str(self._keys), str(self._cache), str(self._temporary)
+        )
+        self._s3fs = process.start(
+            [_path(self._place, "s3fs"), BUCKET, self._point, "-f", "-o", ",".join(options)],
+            words="s3fs",
+            log=self._logs / "s3fs.log",
+            registry=self._place.processes,
+        )
+        deadline = time.monotonic() + MOUNT_SECONDS
+        while not mounting.mounted(self._point):
+            self.check()
+            if time.monotonic() > deadline:
+                raise TrialFailed(
+                    f"s3fs did not mount the bucket within {MOUNT_SECONDS:.0f} s. "
+                    f"Its last words: {process.last_words(self._logs / 's3fs.log')}"
+                )
+            time.sleep(0.01)
+
+    def _unmount_bucket(self) -> None:
+        """Unmount in the ordinary way, which uploads what s3fs still holds; a dead one is taken away by force."""
+        if self._s3fs is None:
+            return
+        try:
+            self.check()
+        except TrialFailed:
+            self._s3fs.kill()  # whoever waits for an answer of the mount gets an error now
+        mounting.unmount(self._point)
+        self._s3fs.stop(first=None)
+        self._s3fs = None
+
+    def _mount_options(self, url: str, keys: str, cache: str, temporary: str) -> list[str]:
+        chosen = self._options
+        found = [
+            f"url={url}",
+            f"passwd_file={keys}",
+            "use_path_request_style",
+            "endpoint=us-east-1",
+            f"parallel_count={chosen.parallel_count}",
+            f"multipart_size={chosen.multipart_size_mib}",
+            f"max_stat_cache_size={chosen.stat_cache_entries}",
+            f"retries={chosen.request_retries}",
+            # Files that are open lie here until they are uploaded; by default in /tmp, which may be memory.
+            f"tmpdir={temporary}",
+        ]
+        return [*found, f"use_cache={cache}"] if chosen.disk_cache else found
+
+
+def driver(options: S3fsOptions, place: Place) -> MinioS3fs:
+    """Return a mounted bucket for one trial."""
+    return MinioS3fs(options, place)
+
+
+def _path(place: Place, name: str) -> Path:
+    program = place.programs[name]
+    if program.path is None:
+        raise Unavailable(
+            f"--system {name}=…: the storage minio-s3fs starts {name} itself.", "Give the path of a program."
+        )
+    return program.path

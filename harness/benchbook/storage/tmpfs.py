@@ -1,0 +1,41 @@
+"""tmpfs: a file system in memory, mounted for one trial."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbook.declare.storage import SizedOptions
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.driver import Place
+from benchbook.storage.local import Local
+
+
+class Tmpfs(Local):
+    """A tmpfs of its own; its pages are the data itself, so its cache cannot be dropped."""
+
+    def __init__(self, options: SizedOptions, place: Place) -> None:
+        super().__init__(place.folder)
+        self._options, self._mounts = options, place.mounts
+
+    def mount(self) -> Path:
+        """Mount it; raise Unavailable where this user may not mount."""
+        folder = super().mount()
+        leftovers.register(self._mounts, folder, (), "tmpfs")
+        size = f"size={self._options.size_mib}m,mode=0700"
+        mounting.mount(["-t", "tmpfs", "-o", size, "benchbook", folder], "tmpfs")
+        return folder
+
+    def drop_caches(self) -> bool:
+        """Say that it stays warm: memory is all there is."""
+        return False
+
+    def unmount(self) -> None:
+        """Unmount it, which frees its memory."""
+        if mounting.unmount(self.folder):
+            super().unmount()
+            leftovers.unregister(self._mounts, self.folder)
+
+
+def driver(options: SizedOptions, place: Place) -> Tmpfs:
+    """Return a tmpfs for one trial."""
+    return Tmpfs(options, place)

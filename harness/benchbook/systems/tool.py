@@ -1,0 +1,100 @@
+"""A program that serves nothing: fio, s3fs. A trial of it measures what is done with it on its storage."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchbook.errors import TrialFailed
+from benchbook.storage.folder import allocated
+from benchbook.systems.driver import Client, Event, Place, TableCount
+
+
+class Tool:
+    """A program in one trial, between whose start and stop nothing of it runs."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.watched_seconds = 0.0
+
+    def configure(self) -> dict[str, str]:
+        """Return nothing: it has no configuration file."""
+        return {}
+
+    def start(self) -> None:
+        """Refuse a server elsewhere; there is nothing to start."""
+        if self._place.program.path is None:
+            raise TrialFailed(
+                f"{self._place.program.system} is a program, not a server.",
+                f"Give its path: --system {self._place.program.system}=PATH",
+            )
+
+    def ready(self) -> bool:
+        """Say that it can be used at any time."""
+        return True
+
+    def prepare(self) -> None:
+        """Do nothing: it has no database."""
+
+    def settle(self) -> None:
+        """Do nothing: what it wrote is the storage's by now."""
+
+    def size(self) -> dict[str, int]:
+        """Return the bytes of the data folder."""
+        return {"data": allocated(self._place.data)}
+
+    def version(self) -> str:
+        """Return the first number that ``--version`` tells."""
+        done = subprocess.run(
+            [str(self._place.program.path), "--version"], capture_output=True, text=True, check=False
+        )
+        found = re.search(r"\d+\.[\w.]*", done.stdout + done.stderr)
+        return found[0] if found else "unknown"
+
+    def count(self) -> dict[str, TableCount]:
+        """Return nothing: it holds no rows."""
+        return {}
+
+    def client(self, benchload: Path) -> Client:  # noqa: ARG002
+        """Return a client that refuses rows and queries."""
+        return _NoClient(self._place.program.system)
+
+    def processes(self) -> list[int]:
+        """Return no process."""
+        return []
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
+class _NoClient:
+    """Refuses what a program without a server cannot do."""
+
+    shares_process = False
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def load(self, _request: object) -> Iterator[Event]:
+        raise self._refusal("takes no rows")
+
+    def query(self, _request: object) -> Iterator[Event]:
+        raise self._refusal("answers no queries")
+
+    def processes(self) -> list[int]:
+        return []
+
+    def cancel(self) -> None:
+        pass
+
+    def _refusal(self, what: str) -> TrialFailed:
+        return TrialFailed(
+            f"{self._name} {what}.", "Use workloads that need no server, such as fio, or another system."
+        )
+
+
+def driver(place: Place) -> Tool:
+    """Return the driver of a program that serves nothing."""
+    return Tool(place)

@@ -1,0 +1,115 @@
+"""A real MinIO, as a system and behind a bucket that s3fs mounts."""
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.provision import Request, find
+from benchbook.storage import leftovers as mounts
+from benchbook.storage.driver import Place as StoragePlace
+from benchbook.storage.lookup import storage
+from benchbook.systems import leftovers
+from benchbook.systems.driver import Place
+from benchbook.systems.lookup import driver
+
+
+@pytest.fixture(scope="session")
+def minio():
+    if not (shutil.which("go") or os.environ.get("BENCHBOOK_GO")):
+        pytest.skip("go is not on PATH: MinIO is built from its Go module")
+    return find(Catalogue().system("minio"), Request())
+
+
+def test_it_states_its_pinned_version_and_counts_objects(minio, tmp_path):
+    folders = {name: tmp_path / name for name in ("data", "config", "logs")}
+    for folder in folders.values():
+        folder.mkdir()
+    one = driver("minio", Place(minio, "vanilla", {}, **folders))
+    try:
+        one.configure()
+        one.start()
+        deadline = time.monotonic() + 60
+        while not one.ready():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert one.version() == Catalogue().system("minio").version
+        one.prepare()
+        assert one.count()["objects"].rows == 0
+        assert one.size()["meta"] > 0
+        assert one.processes()
+        with pytest.raises(TrialFailed, match="NoSuchBucket"):
+            one.s3.request("GET", "/no-such-bucket")
+    finally:
+        one.stop()
+    assert one.processes() == []
+
+
+@pytest.fixture
+def bucket(minio, tmp_path):
+    catalogue = Catalogue()
+    declared = catalogue.storage("minio-s3fs")
+    try:
+        s3fs = find(catalogue.system("s3fs"), Request())
+        place = StoragePlace(
+            tmp_path / "scratch" / "0001", {"minio": minio, "s3fs": s3fs}, tmp_path / "logs",
+            tmp_path / "processes", tmp_path / "mounts",
+        )  # fmt: skip
+        made = storage(declared, place, {"disk_cache": True})
+        made.mount()
+    except Unavailable as reason:
+        pytest.skip(f"s3fs: {reason.message}")
+    yield made
+    made.unmount()
+
+
+def test_what_is_written_into_the_mount_is_in_the_bucket_and_read_from_it_when_cold(bucket, tmp_path):
+    content = os.urandom(1 << 20)
+    (bucket.folder / "file").write_bytes(content)
+    bucket.sync()
+    assert bucket.bytes() >= len(content)
+    before = bucket.counters()
+    assert before["storage_bucket_write_bytes"] >= len(content)
+    dropped = bucket.drop_caches()
+    assert (bucket.folder / "file").read_bytes() == content
+    after = bucket.counters()
+    assert after["storage_bucket_read_bytes"] - before["storage_bucket_read_bytes"] >= len(content)
+    assert after["storage_get_requests"] > before["storage_get_requests"]
+    assert dropped == (os.geteuid() == 0)
+    assert bucket.facts()["type"] == "fuse.s3fs"
+    assert "parallel_count=5" in bucket.facts()["s3fs_options"]
+    bucket.unmount()
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list((tmp_path / "processes").iterdir()) == list((tmp_path / "mounts").iterdir()) == []
+
+
+@pytest.mark.parametrize("which", [0, -1], ids=["minio", "s3fs"])
+def test_a_program_that_dies_is_told_with_its_last_words_and_leaves_nothing_mounted(bucket, which, tmp_path):
+    bucket.check()
+    dying = bucket.processes()[which]
+    os.kill(dying, signal.SIGKILL)
+    while _state(dying) != "Z":
+        time.sleep(0.01)
+    with pytest.raises(TrialFailed, match=r"(MinIO|s3fs) was ended by SIGKILL"):
+        bucket.check()
+    bucket.unmount()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def _state(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_killed_harness_leaves_nothing(bucket, tmp_path):
+    for folder in ("processes", "mounts"):
+        for file in (tmp_path / folder).glob("*.json"):
+            text = file.read_text()
+            file.write_text(text.replace(f'"owner_pid": {os.getpid()}', '"owner_pid": 4194305'))
+    assert {one.words for one in leftovers.sweep(tmp_path / "processes")} == {"MinIO", "s3fs"}
+    mounts.sweep(tmp_path / "mounts")
+    assert list((tmp_path / "scratch").iterdir()) == []

@@ -1,0 +1,102 @@
+"""Storages that are mounted: tmpfs and the private ext4, as root; and what a killed harness left of them."""
+
+import json
+import shutil
+
+import pytest
+
+from benchbook.declare.storage import Storage
+from benchbook.errors import RequestError, Unavailable
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.driver import Place
+from benchbook.storage.lookup import storage
+
+NAMES = {"tmpfs": "tmpfs", "loop_ext4": "ext4"}
+
+
+def declared(driver, **options):
+    return Storage.model_validate({"name": "one", "title": "One", "driver": driver, "options": options})
+
+
+def place(tmp_path):
+    return Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts")
+
+
+@pytest.fixture
+def one(request, tmp_path):
+    if request.param == "loop_ext4" and not shutil.which("mkfs.ext4"):
+        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
+    made = storage(declared(request.param, size_mib=64), place(tmp_path))
+    try:
+        made.mount()
+    except Unavailable as reason:
+        made.unmount()
+        pytest.skip(f"mount: {reason.message}")
+    yield made
+    made.unmount()
+
+
+@pytest.mark.parametrize(("one", "kind"), NAMES.items(), indirect=["one"])
+def test_it_is_its_own_file_system_of_the_asked_size_and_gone_afterwards(one, kind, tmp_path):
+    assert list(one.folder.iterdir()) == []
+    facts = one.facts()
+    assert facts["type"] == kind
+    assert 32 << 20 < facts["size_bytes"] <= 64 << 20
+    (one.folder / "file").write_bytes(b"x" * (1 << 20))
+    one.sync()
+    assert 1 << 20 <= one.bytes() < 2 << 20
+    one.check()
+    one.unmount()
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list((tmp_path / "mounts").iterdir()) == []
+    one.unmount()
+
+
+@pytest.mark.parametrize("one", NAMES, indirect=True)
+def test_what_a_killed_harness_left_mounted_is_undone_at_the_next_start(one, tmp_path):
+    (one.folder / "file").write_bytes(b"x")
+    (file,) = (tmp_path / "mounts").glob("*.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"owner_pid": 2**22 + 1}))
+    (words,) = leftovers.sweep(tmp_path / "mounts")
+    assert str(tmp_path / "scratch" / "0001") in words
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert leftovers.sweep(tmp_path / "mounts") == []
+
+
+@pytest.mark.parametrize("one", ["tmpfs"], indirect=True)
+def test_what_a_living_harness_mounted_is_left_alone(one, tmp_path):
+    assert leftovers.sweep(tmp_path / "mounts") == []
+    assert mounting.mounted(one.folder)
+
+
+@pytest.mark.parametrize("one", ["tmpfs"], indirect=True)
+def test_a_file_that_is_still_open_does_not_keep_it_mounted(one, monkeypatch):
+    monkeypatch.setattr(mounting, "BUSY_SECONDS", 0.1)
+    with (one.folder / "file").open("w"):
+        one.unmount()
+        assert not mounting.mounted(one.folder)
+
+
+def test_memory_cannot_be_cold(tmp_path):
+    assert storage(declared("tmpfs"), place(tmp_path)).drop_caches() is False
+
+
+def test_a_record_that_is_no_record_is_forgotten(tmp_path):
+    (tmp_path / "x.json").write_text("{")
+    assert leftovers.sweep(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_level_of_a_cell_takes_the_place_of_an_option():
+    one = declared("minio_s3fs", parallel_count=5)
+    assert one.typed({"parallel_count": 20, "system": "x"}).parallel_count == 20
+    assert one.typed().multipart_size_mib == 10
+    with pytest.raises(RequestError, match='options of the storage "one"'):
+        one.typed({"multipart_size_mib": 1})
+
+
+def test_a_command_that_refuses_is_told_in_its_own_words():
+    with pytest.raises(Unavailable, match="x cannot be mounted"):
+        mounting.mount(["-t", "nosuchfs", "none", "/nonexistent"], "x")
+    with pytest.raises(Unavailable, match="No such file"):
+        mounting.run(["no-such-program"], "x", "y")
