@@ -48,6 +48,10 @@ class HostSource(Model):
     """Command whose output states the version; ``{program}`` stands for the program's path."""
     version_pattern: Text
     """Regular expression whose first group is the version."""
+    folders: list[Text] = Field(default_factory=list)
+    """Folders searched after PATH, where distributions keep programs that are not meant to be called by hand."""
+    package: Text | None = None
+    """Debian package that has the program: told where it is missing."""
 
 
 class PythonSource(Model):

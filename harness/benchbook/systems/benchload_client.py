@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -30,7 +30,10 @@ class BenchloadClient:
         database: str,
         log: Path,
         registry: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        """Take where the server is; ``environment`` is for secrets, which must not stand in a command line."""
+        self._environment = environment
         self._benchload = benchload
         self._target, self._url, self._database = target, url, database
         self._log = log
@@ -78,8 +81,9 @@ class BenchloadClient:
     def _events(self, command: Sequence[str | Path], verb: str) -> Iterator[Event]:
         self._cancelled = False
         running = process.start(
-            command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True
-        )
+            command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
+            environment=self._environment,
+        )  # fmt: skip
         self._running = running
         last_error = ""
         try:

@@ -60,7 +60,7 @@ def test_the_preview_names_the_source(server_system, tmp_path, program):
     around = environment(tmp_path, program, nix=True, host=True)
     assert preview(server_system, Request(environment=around)).endswith("store/serverd (nix)")
     del around["BENCHBOOK_NIX_SYSTEMS"]
-    assert preview(server_system, Request(environment=around)).endswith("host/serverd (on PATH)")
+    assert preview(server_system, Request(environment=around)).endswith("host/serverd (on this machine)")
 
 
 def test_a_given_name_that_is_no_system_is_a_mistake_with_the_nearest_name():

@@ -1,0 +1,200 @@
+"""PostgreSQL: a cluster of its own in the trial's data folder, on a free loopback port, with a password.
+
+Debian's own cluster, which the package makes, is neither used nor touched: ``initdb``, ``postgres`` and ``psql``
+are the programs beside the one that provision found. As root the server runs as an ordinary user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from benchbook.errors import TrialFailed
+from benchbook.storage.folder import allocated
+from benchbook.systems import postgresql_config as config
+from benchbook.systems import process
+from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.ordinary_user import OrdinaryUser, ordinary_user
+from benchbook.systems.ports import check_free, free_ports
+from benchbook.systems.postgresql_sql import Psql
+from benchbook.systems.several_clients import of_databases
+
+USER = "benchbook"
+"""The superuser of the cluster."""
+INIT_SECONDS = 120.0
+SETTLE_SECONDS = 600.0
+
+
+class PostgreSQL:
+    """One PostgreSQL server in one trial."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._running: process.Running | None = None
+        self._user: OrdinaryUser | None = None
+        self._port = 0
+        self._password = secrets.token_hex(16)
+        self._cluster = place.data / "cluster"
+        self._log = place.logs / "postgres.log"
+        self.watched_seconds = 0.0
+        """A checkpoint returns when it is done: nothing is only watched."""
+
+    def configure(self) -> dict[str, str]:
+        """Write what is added to initdb's own configuration; return it with the port as ``{port}``."""
+        place = self._place
+        if place.program.path is None:
+            raise TrialFailed(
+                f"{place.program.url} cannot be used: this driver starts a PostgreSQL of its own.",
+                f"Give a program with --system {place.program.system}=PATH.",
+            )
+        config.check_known(place.program.path, place.settings)
+        (self._port,) = free_ports(1, place.host)
+        (place.config / config.FILE).write_text(config.text(place.host, str(self._port), place.settings))
+        return {config.FILE: config.text(place.host, "{port}", place.settings)}
+
+    def start(self) -> None:
+        """Make the cluster with ``initdb``, then start ``postgres`` on it."""
+        check_free(f"{self._place.host}:{self._port}")
+        self._user = ordinary_user("postgres")
+        self._initdb()
+        with (self._cluster / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write((self._place.config / config.FILE).read_text(encoding="utf-8"))
+        self._running = process.start(
+            self._user.command([self._program("postgres"), "-D", self._cluster]),
+            words=self._place.program.system,
+            log=self._log,
+            cwd=self._cluster,
+            registry=self._place.processes,
+        )
+
+    def ready(self) -> bool:
+        """Say whether it answers a query; raise TrialFailed with its last words when it has died."""
+        if self._running is not None:
+            self._running.check()
+        return self._psql().answers()
+
+    def prepare(self) -> None:
+        """Create each database, in UTF-8; a database that is there must hold no tables."""
+        known = {row[0] for row in self._psql().rows("SELECT datname FROM pg_database")}
+        for database in self._place.databases:
+            if database not in known:
+                self._psql().rows(f'CREATE DATABASE "{database}"')
+            elif tables := self._psql(database).tables():
+                raise TrialFailed(
+                    f"The database {database} already holds the tables {', '.join(tables)}.",
+                    "Remove them, then resume the run.",
+                )
+
+    def settle(self) -> None:
+        """Wait until no autovacuum works, then have every changed page written and synced (CHECKPOINT).
+
+        Autovacuum that has not begun by then is not waited for: it comes by a threshold of changed rows.
+        """
+        deadline = time.monotonic() + SETTLE_SECONDS
+        working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+        while self._psql().rows(working)[0][0] != "0":
+            if time.monotonic() > deadline:
+                raise TrialFailed(
+                    f"Autovacuum of {self._place.program.system} did not rest in {SETTLE_SECONDS:.0f} s."
+                )
+            time.sleep(0.2)
+        self._psql().rows("CHECKPOINT")
+
+    def size(self) -> dict[str, int]:
+        """Bytes allocated on disk: the trial's databases (data), the write-ahead log (wal), everything else."""
+        names = ", ".join(f"'{name}'" for name in self._place.databases)
+        rows = self._psql().rows(f"SELECT oid FROM pg_database WHERE datname IN ({names})")  # noqa: S608 - our names
+        data = sum(allocated(self._cluster / "base" / row[0]) for row in rows)
+        wal = allocated(self._cluster / "pg_wal")
+        return {"data": data, "wal": wal, "other": max(0, allocated(self._cluster) - data - wal)}
+
+    def version(self) -> str:
+        """Return the version that the server states, without the distribution's addition."""
+        if self._running is not None:
+            self._running.check()
+        return self._psql().rows("SHOW server_version")[0][0].split()[0]
+
+    def count(self) -> dict[str, TableCount]:
+        """Count the first database; see ``count_in``."""
+        return self.count_in(self._place.databases[0])
+
+    def count_in(self, database: str) -> dict[str, TableCount]:
+        """Rows and non-null values of every column of every table."""
+        return self._psql(database).counts()
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without the password: clients get that in PGPASSWORD."""
+        return f"postgres://{USER}@{self._place.host}:{self._port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what a client's environment has to hold."""
+        return {"PGPASSWORD": self._password}
+
+    def dsn(self, database: str = "") -> str:
+        """Return the address with the password, for a client in this process; it is never written down."""
+        name = quote(database or self._place.databases[0])
+        return f"postgres://{USER}:{self._password}@{self._place.host}:{self._port}/{name}"
+
+    def client(self, benchload: Path) -> Client:
+        """Benchload, speaking PostgreSQL's own protocol: one client for each database."""
+        return of_databases(
+            self._place, lambda database, log: BenchloadClient(
+                benchload, target="postgresql", url=lambda: self.url, database=database, log=log,
+                registry=self._place.processes, environment=self.environment,
+            ),
+        )  # fmt: skip
+
+    def processes(self) -> list[int]:
+        """Return the server's process tree."""
+        return self._running.tree() if self._running is not None else []
+
+    def stop(self) -> None:
+        """Fast shutdown (SIGINT): sessions are ended and a checkpoint is written; then SIGKILL."""
+        if self._running is not None:
+            self._running.stop(first=signal.SIGINT)
+            self._running = None
+
+    def _program(self, name: str) -> Path:
+        assert self._place.program.path is not None
+        # A link on PATH leads to the folder that has initdb and psql as well.
+        return self._place.program.path.resolve().with_name(name)
+
+    def _psql(self, database: str = "postgres") -> Psql:
+        return Psql(self._program("psql"), self._place.host, self._port, USER, self._password, database)
+
+    def _initdb(self) -> None:
+        assert self._user is not None
+        secret = self._place.data / "password"
+        secret.touch(mode=0o600)
+        secret.write_text(self._password + "\n", encoding="utf-8")
+        self._user.own(self._place.data)
+        command: list[str | Path] = [
+            self._program("initdb"), "--pgdata", self._cluster, "--username", USER, "--pwfile", secret,
+            "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
+        ]  # fmt: skip
+        try:
+            ran = subprocess.run(
+                [str(part) for part in self._user.command(command)],
+                check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                timeout=INIT_SECONDS, cwd=self._place.data,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TrialFailed(f"initdb could not make the cluster: {error}.") from error
+        finally:
+            with contextlib.suppress(OSError):
+                secret.unlink()
+        if ran.returncode != 0:
+            raise TrialFailed(f"initdb could not make the cluster: {' '.join(ran.stderr.split())[-500:]}")
+
+
+def driver(place: Place) -> PostgreSQL:
+    """Return the driver of one PostgreSQL server."""
+    return PostgreSQL(place)
