@@ -43,6 +43,10 @@ func commands() []command {
 		{"load", "Loads a dataset, or a file, into a system.", loadCommand},
 		{"queries", "Writes queries for a dataset.", queries},
 		{"query", "Asks queries and measures.", queryCommand},
+		{"bars-load", "Stores the dataset kline for reads of ranges.", barsLoad},
+		{"bars-requests", "Writes requests for ranges of bars.", barsRequests},
+		{"bars-read", "Reads ranges of bars and measures.", barsRead},
+		{"bars-service", "Serves bars over HTTP from packed days in Redis.", barsService},
 		{"null-server", "A server that keeps nothing, for calibration.", nullServer},
 		{"calibrate", "Measures what the client alone reaches here.", calibrate},
 		{"version", "Prints the versions of the program and of its events.", version},
@@ -96,7 +100,7 @@ func overview(all []command) string {
 	text.WriteString("Usage: benchload COMMAND [DATASET] [--flag VALUE …]\n\n" +
 		"Generates the datasets of database benchmarks, loads them and drives queries.\n\nCommands:\n")
 	for _, c := range all {
-		fmt.Fprintf(&text, "  %-12s  %s\n", c.name, c.about)
+		fmt.Fprintf(&text, "  %-13s  %s\n", c.name, c.about)
 	}
 	text.WriteString("\nbenchload COMMAND --help describes a command and all its flags; commands that take a dataset have\n" +
 		"flags that depend on it: benchload generate blob --help. The guide is docs/benchload.md.\n")

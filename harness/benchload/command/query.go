@@ -90,6 +90,11 @@ func (a asking) run(ctx context.Context, events *event.Writer) error {
 		}
 		texts[i] = text
 	}
+	return a.measured(ctx, texts, events)
+}
+
+// measured asks what these texts ask and writes the events.
+func (a asking) measured(ctx context.Context, texts [][]byte, events *event.Writer) error {
 	open := a.options.Rate > 0
 	start := event.Start{
 		Workload: a.workload, TimeUnixNS: time.Now().UnixNano(), Target: a.target.Name(), Workers: a.options.Workers,

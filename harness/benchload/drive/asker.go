@@ -24,7 +24,7 @@ func (a *asker) ask(text []byte, intended time.Time) bool {
 	answer, err := a.client.Query(text)
 	if err == nil {
 		a.failed = 0
-		a.recorder.Done(measure.Counts{Bytes: answer.Bytes, WireBytes: answer.Bytes},
+		a.recorder.Done(measure.Counts{Rows: answer.Rows, Bytes: answer.Bytes, WireBytes: answer.Bytes},
 			int64(answer.Done.Sub(begun)), int64(answer.Done.Sub(intended)))
 		return true
 	}

@@ -56,6 +56,7 @@ type Batch struct {
 type Answer struct {
 	Body  []byte    // valid until the next operation of the client
 	Bytes int64     // of the body
+	Rows  int64     // of the answer, where the client counts them
 	Done  time.Time // when its last byte was read
 }
 

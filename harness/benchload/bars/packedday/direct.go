@@ -1,0 +1,135 @@
+package packedday
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"benchbook/benchload/bars"
+	"benchbook/benchload/target"
+)
+
+// Direct is Redis or Kvrocks, asked by the client itself.
+type Direct struct {
+	options redis.Options
+}
+
+// NewDirect makes a store; address is HOST:PORT.
+func NewDirect(address string, timeout time.Duration) *Direct {
+	return &Direct{redis.Options{
+		Addr: address, DialTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout,
+		PoolSize: 1, MaxRetries: -1, DisableIdentity: true, Protocol: 2,
+	}}
+}
+
+// Name is the name of the kind of system.
+func (d *Direct) Name() string { return "redis" }
+
+// Prepare refuses a server that holds keys.
+func (d *Direct) Prepare() error {
+	connection := d.connect()
+	defer connection.Close()
+	keys, _, err := connection.Scan(context.Background(), 0, "", 1).Result()
+	if err != nil {
+		return told(err)
+	}
+	if len(keys) > 0 {
+		return &target.Failure{Kind: target.NotEmpty, Message: "the server holds keys already; empty it, or take another"}
+	}
+	return nil
+}
+
+// Client makes a client.
+func (d *Direct) Client() bars.Client {
+	ctx, stop := context.WithCancel(context.Background())
+	return &direct{connection: d.connect(), ctx: ctx, stop: stop}
+}
+
+func (d *Direct) connect() *redis.Client {
+	options := d.options
+	return redis.NewClient(&options)
+}
+
+// direct is one connection.
+type direct struct {
+	connection *redis.Client
+	ctx        context.Context
+	stop       func()
+	fields     []string
+	packed     []byte
+}
+
+// Write stores each day as one field, all in one command.
+func (c *direct) Write(all []bars.Bar) error {
+	values := make([]any, 0, 2*(len(all)/240+1))
+	for first := 0; first < len(all); {
+		end, day := first, all[first].Time/daySeconds
+		for end < len(all) && all[end].Time/daySeconds == day {
+			end++
+		}
+		packed := make([]byte, 0, bars.Size*(end-first))
+		for i := first; i < end; i++ {
+			packed = all[i].Append(packed)
+		}
+		values = append(values, Field(all[first].Stock, all[first].Time), packed)
+		first = end
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return told(c.connection.HSet(c.ctx, Key(all[0].Stock), values...).Err())
+}
+
+// Read reads the days that a request touches and decodes the bars in its range.
+// Without decode the length of what came is all that is looked at.
+func (c *direct) Read(request *bars.Request, decode bool, answer *bars.Answer) error {
+	c.fields = fields(c.fields[:0], request)
+	values, err := c.connection.HMGet(c.ctx, Key(request.Stock), c.fields...).Result()
+	if err != nil {
+		return told(err)
+	}
+	for _, value := range values {
+		text, ok := value.(string)
+		if !ok {
+			continue // a day without bars
+		}
+		answer.Bytes += int64(len(text))
+		if decode {
+			c.packed = append(c.packed[:0], text...)
+			answer.Bars = Take(answer.Bars, c.packed, request)
+		}
+	}
+	answer.Rows = answer.Bytes / bars.Size
+	if decode {
+		answer.Rows = int64(len(answer.Bars))
+	}
+	return nil
+}
+
+// Interrupt ends what waits, and all later operations.
+func (c *direct) Interrupt() { c.stop() }
+
+// Close hangs up.
+func (c *direct) Close() {
+	_ = c.connection.Close()
+	c.stop()
+}
+
+// told says why an operation failed.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	var answered redis.Error
+	if errors.As(err, &answered) {
+		return &target.Failure{Kind: target.Refused, Message: err.Error()}
+	}
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		return &target.Failure{Kind: target.Timeout, Message: "no whole answer in time"}
+	}
+	return &target.Failure{Kind: target.Connection, Message: err.Error()}
+}

@@ -1,0 +1,85 @@
+package packedday
+
+import (
+	"strconv"
+	"time"
+
+	"benchbook/benchload/bars"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
+	"benchbook/benchload/target/wire"
+)
+
+// Remote is a packed-day service, asked over HTTP; days are stored beside it,
+// in the server that it reads.
+type Remote struct {
+	address wire.Address
+	direct  *Direct
+	timeout time.Duration
+}
+
+// NewRemote makes a store: the service at this address, before a server of days.
+func NewRemote(address wire.Address, direct *Direct, timeout time.Duration) *Remote {
+	return &Remote{address, direct, timeout}
+}
+
+// Name is the name of the kind of system.
+func (r *Remote) Name() string { return "packed-day" }
+
+// Prepare refuses a server that holds keys.
+func (r *Remote) Prepare() error { return r.direct.Prepare() }
+
+// Client makes a client.
+func (r *Remote) Client() bars.Client {
+	return &remote{place: r, conn: wire.NewConn(r.address, r.timeout), writer: r.direct.Client()}
+}
+
+// remote is one connection.
+type remote struct {
+	place  *Remote
+	conn   *wire.Conn
+	writer bars.Client
+	path   []byte
+}
+
+// Write stores days in the server behind the service.
+func (c *remote) Write(all []bars.Bar) error { return c.writer.Write(all) }
+
+// Read asks the service. Without decode neither its status nor its body is
+// looked at, as the published reader did not.
+func (c *remote) Read(request *bars.Request, decode bool, answer *bars.Answer) error {
+	path := strconv.AppendUint(append(c.path[:0], "/bars?stock="...), uint64(request.Stock), 10)
+	path = strconv.AppendInt(append(path, "&from="...), request.From, 10)
+	c.path = strconv.AppendInt(append(path, "&to="...), request.To, 10)
+	got, err := c.conn.Do("GET", string(c.path), "", nil)
+	if err != nil {
+		kind := target.Connection
+		if wire.IsTimeout(err) {
+			kind = target.Timeout
+		}
+		return &target.Failure{Kind: kind, Message: err.Error()}
+	}
+	answer.Bytes = int64(len(got.Body))
+	answer.Rows = answer.Bytes / bars.Size
+	if !decode {
+		return nil
+	}
+	if failure := lines.CheckStatus(got.Status, got.Body); failure != nil {
+		return failure
+	}
+	answer.Bars = Take(answer.Bars, got.Body, request)
+	answer.Rows = int64(len(answer.Bars))
+	return nil
+}
+
+// Interrupt ends what waits, and all later operations.
+func (c *remote) Interrupt() {
+	c.conn.Interrupt()
+	c.writer.Interrupt()
+}
+
+// Close hangs up.
+func (c *remote) Close() {
+	c.conn.Close()
+	c.writer.Close()
+}
