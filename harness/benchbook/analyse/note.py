@@ -10,13 +10,14 @@ from benchbook.analyse.observed import Observed
 from benchbook.analyse.same_work import Answers
 from benchbook.declare.claim import Claim
 from benchbook.declare.experiment import PLACE_FACTORS
+from benchbook.declare.limits import LIMIT_FACTORS
 
 
 def refusals(cells: Sequence[JudgedCell], answers: Answers) -> list[str]:
     """Return why cells may not be judged: other work, or other answers."""
     found = []
     for cell in cells:
-        by_intent = any(factor not in PLACE_FACTORS for factor in cell.sides.factors)
+        by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
         found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
     found += answers.faults({held.system for cell in cells for held in cell.sides.cells})
     return list(dict.fromkeys(found))

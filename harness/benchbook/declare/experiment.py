@@ -15,7 +15,8 @@ from benchbook.declare.workload import WORKLOADS, Options
 from benchbook.errors import nearest
 
 PLACE_FACTORS = ("system", "arm", "storage")
-"""Factors that say what is tested and where; every other factor is an option or a dataset parameter."""
+"""Factors that say what is tested and where; every other factor is a limit
+(``declare/limits.py``), an option or a dataset parameter."""
 
 Levels = Annotated[list[Setting], Field(min_length=1)]
 

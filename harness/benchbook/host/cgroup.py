@@ -29,9 +29,9 @@ def cgroup(tree: Tree) -> Facts:
         "version": stated(_version, tree),
         "controllers": stated(lambda: sorted(_controllers(tree))),
         "may_create_groups": stated(_may_create, tree),
-        "cpu_limit_cores": stated(_tightest, tree, "cpu", _cpu_cores),
+        "cpu_limit_cores": stated(_tightest, tree, "cpu", cpu_cores),
         "cpuset_cores": stated(_tightest, tree, "cpuset", _cpuset_cores),
-        "memory_limit_bytes": stated(_tightest, tree, "memory", _memory_bytes),
+        "memory_limit_bytes": stated(_tightest, tree, "memory", memory_bytes),
         "processes_limit": stated(_tightest, tree, "pids", _processes),
     }
 
@@ -60,7 +60,7 @@ def _may_create(tree: Tree) -> bool:
     return any(os.access(tree.at(point), os.W_OK) for point in points)
 
 
-def _groups(tree: Tree, controller: str) -> Iterator[Path]:
+def groups(tree: Tree, controller: str) -> Iterator[Path]:
     """Yield the folders of our group and its parents, in the hierarchy that has this controller."""
     memberships = [line.split(":", 2) for line in tree.text("/proc/self/cgroup").splitlines()]
     for mount in mounts(tree):
@@ -89,7 +89,7 @@ def _upwards(tree: Tree, mount: Mount, ours: str) -> Iterator[Path]:
 
 
 def _tightest(tree: Tree, controller: str, read: Limit) -> int | float | str:
-    limits = [limit for group in _groups(tree, controller) if (limit := read(group)) is not None]
+    limits = [limit for group in groups(tree, controller) if (limit := read(group)) is not None]
     return min(limits) if limits else UNLIMITED
 
 
@@ -100,7 +100,8 @@ def _words(group: Path, file: str) -> list[str]:
         return []
 
 
-def _cpu_cores(group: Path) -> float | None:
+def cpu_cores(group: Path) -> float | None:
+    """Return the cores that a group's quota is worth; None where it has none."""
     match _words(group, "cpu.max"):
         case [quota, period] if quota != "max":
             return int(quota) / int(period)
@@ -110,7 +111,8 @@ def _cpu_cores(group: Path) -> float | None:
     return None
 
 
-def _memory_bytes(group: Path) -> int | None:
+def memory_bytes(group: Path) -> int | None:
+    """Return a group's memory limit; None where it has none."""
     for file in ("memory.max", "memory.limit_in_bytes"):
         match _words(group, file):
             case [limit] if limit != "max" and int(limit) < V1_ENDLESS_BYTES:

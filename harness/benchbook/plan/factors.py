@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Profile
+from benchbook.declare.limits import LIMIT_FACTORS, limits
 from benchbook.declare.model import Setting
 from benchbook.declare.workload import WORKLOADS
 from benchbook.errors import RequestError, unknown
@@ -77,7 +79,7 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
         if name != "type"
     ]
     parameters = list(GENERATORS[dataset.generator].model_fields)
-    return sorted({*PLACE_FACTORS, *options, *parameters})
+    return sorted({*PLACE_FACTORS, *LIMIT_FACTORS, *options, *parameters})
 
 
 def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) -> Factors:
@@ -97,6 +99,9 @@ def _typed(
     """Return a level given as text in the type its option, its parameter or its arm's setting has."""
     if declared and type(declared[0]) is int:
         return _whole(name, text)
+    if name == "cpu_limit":
+        with contextlib.suppress(ValueError):
+            return float(text)
     models = [WORKLOADS[phase.workload] for phase in experiment.phases]
     for model in (*models, GENERATORS[dataset.generator]):
         field = model.model_fields.get(name)
@@ -123,6 +128,11 @@ def _check_level(
         catalogue.system(str(level))
     elif name == "storage":
         catalogue.storage(str(level))
+    elif name in LIMIT_FACTORS:
+        try:
+            limits({name: level})
+        except ValueError as error:
+            raise RequestError(f"{error}.") from None
     elif name in GENERATORS[dataset.generator].model_fields:
         dataset.replaced({name: level})
     elif name != "arm":

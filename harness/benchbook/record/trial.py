@@ -104,6 +104,7 @@ class Trial(TypedDict):
     queries_digest: NotRequired[Text]
     cache_state: NotRequired[Text]
     data_to_memory: NotRequired[Number]
+    confinement: NotRequired[dict[str, Any] | None]
     load_before: NotRequired[dict[str, Any] | None]
     phases: list[Phase]
     measurements: list[Measurement]

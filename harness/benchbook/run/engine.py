@@ -33,7 +33,7 @@ from benchbook.run.refused import told
 from benchbook.run.scratch import own_scratch, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import leftovers as mounts
-from benchbook.systems import leftovers
+from benchbook.systems import control_group, leftovers
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ def carry_out(
         for words in mounts.sweep(results / "mounts"):
             observer.note(f"unmounted what an earlier run left: {words}")
         sweep_scratch(results)
+        control_group.sweep()
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))

@@ -21,6 +21,8 @@ class Findings:
     measurements: list[Measurement] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    client_cores: int = os.cpu_count() or 1
+    """Cores that the client may use."""
 
     def keep_errors(self, phase: str, events: list[Event]) -> None:
         """Keep the error events of a phase, in the server's own words."""
@@ -71,9 +73,9 @@ class Findings:
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
 
     def client_cpu(self, phase: str, summary: Event) -> None:
-        """Add what the client used over the timed time, as it says itself."""
+        """Add what the client used over the timed time, as it says itself, and its share of its own cores."""
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9
-        fraction = cpu / duration / (os.cpu_count() or 1) if duration > 0 else 0.0
+        fraction = cpu / duration / self.client_cores if duration > 0 else 0.0
         self.measurements.append(Measurement(phase, "client_cpu_seconds", cpu, "s", "lower"))
         self.measurements.append(Measurement(phase, "client_cpu_fraction", fraction, "1", "lower"))
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
 import time
@@ -15,9 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare.limits import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
+from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import Findings
 from benchbook.run.options import phase_options
@@ -56,6 +59,8 @@ class Trial:
         self.config_digest: str | None = None
         self.telemetry: Telemetry | None = None
         self.storage_facts: Facts = {}
+        self.limits = limits(planned.levels)
+        self.confined: Confined | None = None
 
     def run(self) -> dict[str, Any]:
         """Do the trial; return its record. An interruption and a fault of the request are raised."""
@@ -111,13 +116,19 @@ class Trial:
         try:
             data = held.mount()
             self.storage_facts = held.facts()
-            self._on(data, program, held)
+            self.confined = Confined(self.limits, self.planned.index, program, embedded=self.system.embedded)
+            self.findings.client_cores = self.confined.client_cores()
+            with self.confined.client():
+                self._on(data, program, held, self.confined)
         finally:
+            if self.confined is not None:
+                self.confined.measure(self.findings)
+                self.confined.remove()
             if self.telemetry is not None:
                 self.findings.telemetry(self.telemetry.summary(), server=program.url is None)
             held.unmount()
 
-    def _on(self, data: Path, program: Program, storage: Storage) -> None:
+    def _on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
         """Start the system on a data folder, do the phases, stop it."""
         from benchbook.systems.lookup import driver as system_driver
 
@@ -131,6 +142,7 @@ class Trial:
             config=_made(self.folder / "config"),
             logs=_made(self.folder / "logs"),
             databases=databases,
+            limits=self.limits,
             processes=self.context.results / "processes",
         )
         driver = system_driver(self.system.driver, place)
@@ -143,13 +155,14 @@ class Trial:
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
         with contextlib.closing(events), self._telemetry(driver, client.processes, data):
             try:
-                self._start(driver, program.url)
+                self._start(driver, program.url, confined)
                 Steps(
                     self.context, self.planned, self.dataset, self.digest,
                     self.timeline, self.findings, driver, client, events, self.folder,
                 ).all()  # fmt: skip
             except TrialFailed as error:
-                raise TrialFailed(_with_last_words(error, driver.ready, storage.check)) from None
+                words = _with_last_words(error, driver.ready, storage.check)
+                raise TrialFailed(words + confined.killed()) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
@@ -160,11 +173,12 @@ class Trial:
         options = [phase_options(phase, self.planned.levels) for phase in self.context.plan.phases]
         return databases(max((one.clients for one in options if isinstance(one, LoadOptions)), default=1))
 
-    def _start(self, driver: Driver, url: str | None) -> None:
+    def _start(self, driver: Driver, url: str | None, confined: Confined) -> None:
         with self.timeline.phase("start"):
-            texts = driver.configure()
-            self.config_digest = _digest(json.dumps(texts, sort_keys=True))
-            driver.start()
+            with confined.server():
+                texts = driver.configure()
+                self.config_digest = _digest(json.dumps(texts, sort_keys=True))
+                driver.start()
             limit = RUNNING_SECONDS if url else READY_SECONDS
             deadline = time.monotonic() + limit
             while not driver.ready():
@@ -173,6 +187,7 @@ class Trial:
                     raise TrialFailed(f"{self.system.name}{where} did not answer within {limit:.0f} s.")
                 time.sleep(0.01)
             self.version = driver.version()
+        confined.check(self.findings, driver.processes)
         if not self.system.accepts(self.version):
             raise TrialInvalid(
                 f"{self.system.name} is pinned to {self.system.version}, "
@@ -242,7 +257,9 @@ class Trial:
             "dataset_digest": f"sha256:{self.digest['sha256']}",
             "queries_digest": self.context.queries_digest(),
             "cache_state": "warm",
-            "data_to_memory": float(self.digest["bytes"]) / _memory_bytes(),
+            "data_to_memory": float(self.digest["bytes"])
+            / min(_memory_bytes(), self.limits.memory_bytes or math.inf),
+            "confinement": self.confined.as_dict() if self.confined else None,
             "load_before": load_before,
             "phases": [entry.as_dict() for entry in self.timeline.phases],
             "measurements": [measurement.as_dict() for measurement in found.measurements],

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from benchbook.declare.limits import Limits
+
 DATABASE = "benchbook"
 """Name of the first database; queries ask this one."""
 
@@ -55,6 +57,9 @@ class Place:
     host: str = "127.0.0.1"
     databases: tuple[str, ...] = (DATABASE,)
     """Names of the databases that are made: one for each client that loads at once."""
+    limits: Limits = field(default_factory=Limits)
+    """What its processes may use. Processes that ``process.start`` starts are limited without a driver's doing;
+    only a driver that has others start them (a container) must ask for it there."""
     processes: Path | None = None
     """Folder where started processes are registered (``systems/leftovers.py``), so that the next start can
     end what a killed harness left; None registers nothing."""

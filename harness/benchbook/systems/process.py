@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import leftovers
+from benchbook.systems import confinement, leftovers
 from benchbook.systems.process_tree import tree
 
 GRACE_SECONDS = 20.0
@@ -43,6 +43,17 @@ def die_with_parent() -> Callable[[], None] | None:
             os._exit(1)
 
     return ask
+
+
+def _before_exec(enter: Callable[[], None]) -> Callable[[], None]:
+    end_with_us = die_with_parent()
+
+    def prepare() -> None:
+        if end_with_us is not None:
+            end_with_us()
+        enter()
+
+    return prepare
 
 
 @dataclass
@@ -142,24 +153,27 @@ def start(
 
     ``pipes`` makes stdin and stdout pipes (a worker); otherwise stdin is empty and stdout goes to
     the log, as stderr always does.
-    ``environment`` is added to the harness's own.
+    ``environment`` is added to the harness's own. Where the engine has said so (``confinement.inside``), it is
+    in a control group and on certain cores from its first instruction on.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         try:
-            process = subprocess.Popen(
-                [str(part) for part in command],
-                stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if pipes else output,
-                stderr=output,
-                cwd=cwd,
-                env={**os.environ, **(environment or {})},
-                start_new_session=True,
-                preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
-            )
-        except OSError as error:
+            with confinement.entering() as enter:
+                process = subprocess.Popen(
+                    [str(part) for part in command],
+                    stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if pipes else output,
+                    stderr=output,
+                    cwd=cwd,
+                    env={**os.environ, **(environment or {})},
+                    start_new_session=True,
+                    preexec_fn=_before_exec(enter),  # noqa: PLW1509 - makes system calls only
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            reason = getattr(error, "strerror", None) or error
             raise TrialFailed(
-                f"{words} could not be started: {error.strerror or error} ({shlex.join(map(str, command))}).",
+                f"{words} could not be started: {reason} ({shlex.join(map(str, command))}).",
                 "Check that the program exists and is executable on this machine.",
             ) from error
     running = Running(process, words, log, registry)

@@ -1,0 +1,121 @@
+"""Puts one trial's system under its limits and on its cores, and checks that it is there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchbook.declare.limits import Limits
+from benchbook.errors import Unavailable
+from benchbook.run.findings import Findings
+from benchbook.systems.confinement import Confinement, apart, inside
+from benchbook.systems.control_group import ControlGroup
+from benchbook.systems.driver import Program
+from benchbook.workloads.measurement import Measurement
+
+
+class Confined:
+    """The limits of one trial in force: a group for the server, cores for server and client."""
+
+    def __init__(self, limits: Limits, index: int, program: Program, *, embedded: bool) -> None:
+        """Make the group; raise Unavailable where a limit cannot be put on this system here."""
+        if limits.any and program.url is not None:
+            raise Unavailable(
+                f"{limits.words()} cannot be put on {program.system}, which runs at {program.url} already.",
+                "Let Benchbook start it (leave out --system), or leave the limit out.",
+            )
+        self.limits = limits
+        self.group = ControlGroup(limits, index) if limits.any else None
+        self.cores, self.words = _cores(limits, program, embedded=embedded)
+
+    @contextlib.contextmanager
+    def client(self) -> Iterator[None]:
+        """Start clients on their cores."""
+        with inside(Confinement(cores=self.cores[1] if self.cores else None)):
+            yield
+
+    @contextlib.contextmanager
+    def server(self) -> Iterator[None]:
+        """Start the system's processes in the group and on their cores."""
+        entries = tuple(self.group.entries()) if self.group else ()
+        with inside(Confinement(entries, self.cores[0] if self.cores else None)):
+            yield
+
+    def client_cores(self) -> int:
+        """Return the number of cores that the client may use."""
+        return len(self.cores[1]) if self.cores else os.cpu_count() or 1
+
+    def check(self, findings: Findings, processes: Callable[[], list[int]]) -> None:
+        """Hold the limits that the kernel has, and where the processes are, against what was asked for."""
+        pids = set(processes())
+        if self.group:
+            found = self.group.in_force()
+            page = os.sysconf("SC_PAGE_SIZE")
+            if self.limits.memory_bytes is not None:
+                wanted = self.limits.memory_bytes // page * page
+                findings.check("memory limit in force, bytes", wanted, found.memory_bytes or 0)
+            if self.limits.cpu_cores is not None:
+                wanted = round(self.limits.cpu_cores * 1000)
+                findings.check(
+                    "CPU limit in force, thousandths of a core", wanted, round((found.cpu_cores or 0) * 1000)
+                )
+            findings.check(
+                "processes of the system outside its control group", 0, len(pids - self.group.members())
+            )
+        if self.cores:
+            outside = [pid for pid in pids if not _affinity(pid) <= self.cores[0]]
+            findings.check("processes of the system outside its cores", 0, len(outside))
+
+    def measure(self, findings: Findings) -> None:
+        """Add what the group used."""
+        units = {"memory_peak_bytes": "B", "memory_kills": "1", "throttled_seconds": "s"}
+        for metric, value in (self.group.usage() if self.group else {}).items():
+            name = f"limited_{metric}"
+            findings.measurements.append(Measurement("trial", name, value, units[metric], "lower"))
+
+    def killed(self) -> str:
+        """Say that the memory limit was reached, where the kernel killed for it."""
+        kills = self.group.kills() if self.group else 0
+        limit = f" Its memory limit of {self.limits.memory_bytes} bytes was reached"
+        return f"{limit}: the kernel killed {kills} of its processes." if kills else ""
+
+    def remove(self) -> None:
+        """Take the group away, and what may still be in it."""
+        if self.group:
+            self.group.remove()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as ``trial.json`` holds it."""
+        server, client = self.cores or (None, None)
+        return {
+            "memory_bytes": self.limits.memory_bytes,
+            "cpu_cores": self.limits.cpu_cores,
+            "server_cores": sorted(server) if server else None,
+            "client_cores": sorted(client) if client else None,
+            "pinning": self.words,
+        }
+
+
+def _cores(
+    limits: Limits, program: Program, *, embedded: bool
+) -> tuple[tuple[frozenset[int], frozenset[int]] | None, str]:
+    """Return the cores of server and client, and in words why they have, or have not, cores of their own."""
+    if limits.pinning == "off":
+        return None, "off: server and client share all cores"
+    if embedded or program.url is not None or not hasattr(os, "sched_getaffinity"):
+        why = "one process is server and client" if embedded else "the server's cores are not ours to choose"
+        return None, f"none: {why}"
+    usable = os.sched_getaffinity(0)
+    cores = apart(usable, 2) if limits.pinning == "always" else apart(usable)
+    if cores is None:
+        return None, f"none: server and client share {len(usable)} cores, too few to give each its own"
+    return cores, "server and client on cores of their own"
+
+
+def _affinity(pid: int) -> set[int]:
+    try:
+        return set(os.sched_getaffinity(pid))
+    except OSError:
+        return set()  # it has ended: it is on no core

@@ -1,0 +1,57 @@
+import os
+
+import pytest
+
+from benchbook.declare.limits import Limits
+from benchbook.errors import TrialInvalid, Unavailable
+from benchbook.run.confined import Confined
+from benchbook.run.findings import Findings
+from benchbook.systems.driver import Program
+
+
+def program(url=None):
+    return Program("a-system", "1", "go", url=url)
+
+
+def test_a_limit_on_a_server_elsewhere_is_a_reason_to_skip():
+    with pytest.raises(Unavailable, match="runs at http://there already"):
+        Confined(Limits(cpu_cores=1.0), 0, program("http://there"), embedded=False)
+
+
+def test_a_system_outside_its_group_makes_the_trial_invalid():
+    try:
+        confined = Confined(Limits(memory_bytes=1 << 26), 9998, program(), embedded=False)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    findings = Findings()
+    try:
+        confined.check(findings, lambda: [os.getpid()])
+    finally:
+        confined.remove()
+    assert {check["name"]: check["ok"] for check in findings.checks} == {
+        "memory limit in force, bytes": True,
+        "processes of the system outside its control group": False,
+    }
+    with pytest.raises(TrialInvalid, match="outside its control group"):
+        findings.require_whole()
+
+
+def test_with_two_cores_it_is_said_that_they_are_shared(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    shared = Confined(Limits(), 0, program(), embedded=False)
+    assert shared.cores is None
+    assert (
+        shared.as_dict()["pinning"] == "none: server and client share 2 cores, too few to give each its own"
+    )
+    own = Confined(Limits(pinning="always"), 0, program(), embedded=False)
+    assert (own.as_dict()["server_cores"], own.as_dict()["client_cores"]) == ([0], [1])
+    assert own.client_cores() == 1
+
+
+def test_with_four_cores_each_has_two_and_a_process_of_the_system_on_others_is_found(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr("benchbook.systems.confinement._siblings", lambda core: {core})
+    confined, findings = Confined(Limits(), 0, program(), embedded=False), Findings()
+    assert confined.cores == ({0, 1}, {2, 3})
+    confined.check(findings, lambda: [1])
+    assert [check["ok"] for check in findings.checks] == [False]
