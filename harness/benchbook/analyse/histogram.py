@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from benchbook.analyse import counters
+
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9, 100.0)
 _SECONDS = 1e-9
 """Histograms hold nanoseconds."""
@@ -89,18 +91,39 @@ def decode(encoded: str) -> Histogram:
 
 def merge(encoded: Iterable[str]) -> Histogram:
     """Merge histograms of one precision without loss; raise ValueError for none, or for different ones."""
-    merged: Any = None
-    for text in encoded:
-        held = _decoded(text)
-        if merged is None:
-            merged = held
-        elif _shape(held) != _shape(merged):
-            raise ValueError("histograms of different ranges or precisions cannot be merged without loss")
-        else:
-            merged.add(held)
-    if merged is None:
+    texts = list(encoded)
+    if not texts:
         raise ValueError("there is no histogram to merge")
+    merged = _decoded(texts[0])
+    if len(texts) == 1:
+        return Histogram(merged)
+    found = counters.added(texts, len(merged.counts))
+    if found is None:  # one of them is broken, or very unusual: the library says what is wrong
+        return Histogram(_one_by_one(merged, texts[1:]))
+    sums, heads = found
+    for text in heads.values():
+        _alike(_decoded(text), merged)
+    filled = sums.nonzero()[0].tolist()
+    if filled:
+        for index in filled:
+            merged.counts[index] = int(sums[index])
+        merged.set_internal_tacking_values(filled[0], filled[-1], int(sums.sum()))
     return Histogram(merged)
+
+
+def _one_by_one(merged: Any, texts: Iterable[str]) -> Any:
+    """Add histograms to the first one by means of the library."""
+    for text in texts:
+        held = _decoded(text)
+        _alike(held, merged)
+        merged.add(held)
+    return merged
+
+
+def _alike(held: Any, merged: Any) -> None:
+    """Raise ValueError where two histograms differ in range or precision."""
+    if _shape(held) != _shape(merged):
+        raise ValueError("histograms of different ranges or precisions cannot be merged without loss")
 
 
 def percentiles(

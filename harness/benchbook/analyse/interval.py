@@ -3,6 +3,7 @@
 Simulated coverage of its 95 % interval is 0.95 at 3, 5 and 10 trials. That of the percentile bootstrap is
 about 0.76, 0.84 and 0.90 there and 0.93 at 20 trials, from which on alone it is used, and with the quantiles
 widened as Hesterberg (2015, "What Teachers Should Know About the Bootstrap", 5.3.1) says, which makes it 0.95.
+From 500 trials on the two agree to a few hundredths of their width, and the bootstrap would only take memory and time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ FEWEST = 3
 """Trials below which there is no interval, and no verdict."""
 BOOTSTRAP_FROM = 20
 """Trials from which the percentile bootstrap is honest enough to be used."""
+BOOTSTRAP_BELOW = 500
+"""Trials from which Student's t says the same, whatever the noise, at once."""
 FEW = 10
 """Trials below which a note says that they are few."""
 _RESAMPLES = 10_000
@@ -55,8 +58,10 @@ def mean_log(values: Sequence[float], confidence: float = 0.95) -> Interval:
     reason = refusal(values)
     if reason is not None and (not values or min(values) <= 0 or not all(map(math.isfinite, values))):
         return Interval(None, None, None, len(values), "none", confidence, reason)
-    logs = [math.log(value) for value in values]
-    centre = math.exp(sum(logs) / len(logs))
+    import numpy as np
+
+    logs = np.log(np.asarray(values, dtype=float))
+    centre = math.exp(logs.mean())
     if reason is not None:
         return Interval(centre, None, None, len(values), "none", confidence, reason)
     low, high = student_t(logs, confidence)
@@ -77,7 +82,7 @@ def refusal(values: Sequence[float], what: str = "trials") -> str | None:
     return None
 
 
-def student_t(values: Sequence[float], confidence: float) -> tuple[float, float]:
+def student_t(values: Sequence[float] | NDArray[np.float64], confidence: float) -> tuple[float, float]:
     """Return the interval of the mean of two or more values."""
     import numpy as np
 
@@ -118,7 +123,12 @@ def expanded_tail(count: int, confidence: float) -> float:
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
     """Return the interval of the mean of at least two values, by the method that their number calls for."""
-    return bootstrap(values, confidence) if len(values) >= BOOTSTRAP_FROM else student_t(values, confidence)
+    return bootstrap(values, confidence) if resampled(len(values)) else student_t(values, confidence)
+
+
+def resampled(count: int) -> bool:
+    """Say whether the interval of so many values is the bootstrap's."""
+    return BOOTSTRAP_FROM <= count < BOOTSTRAP_BELOW
 
 
 def above(values: Sequence[float], bound: float) -> float:
@@ -144,7 +154,7 @@ def _beyond(values: Sequence[float], bound: float, sign: int) -> float:
     if spread < 1e-12 * max(1.0, abs(centre)):  # values equal but for their last digits
         return 0.0 if sign * (centre - bound) > 0 else 1.0
     t = sign * (centre - bound) / spread
-    if count >= BOOTSTRAP_FROM:
+    if resampled(count):
         share = float((sign * (_resampled(tuple(values)) - bound) <= 0).mean())
         if 20 / _RESAMPLES <= share <= 1 - 20 / _RESAMPLES:  # farther out there are too few to count
             t = -float(ndtri(share)) * math.sqrt((count - 1) / count)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FEWEST_BLOCKS = 3
 
@@ -55,23 +60,38 @@ def effect(trials: Sequence[Placed], confidence: float = 0.95) -> PositionEffect
         return PositionEffect(
             None, None, None, count, f"{len(blocks)} blocks; at least {FEWEST_BLOCKS} are needed"
         )
-    columns = [[float(trial.position) for trial in trials]]
-    columns += [[float(trial.block == block) for trial in trials] for block in blocks]
+    numbers = {block: number for number, block in enumerate(blocks)}
+    inside = np.asarray([numbers[trial.block] for trial in trials])
+    columns = [[math.log(trial.value) for trial in trials], [float(trial.position) for trial in trials]]
     columns += [[float(trial.cell == cell) for trial in trials] for cell in cells[1:]]
-    design = np.asarray(columns).T
-    rest = design[:, 1:]
-    rank = int(np.linalg.matrix_rank(design))
-    if rank == int(np.linalg.matrix_rank(rest)):
+    whole = np.asarray(columns).T
+    # A block's own level is its mean: taking that off everything is the same as a column a block (Frisch and Waugh
+    # 1933), and ten thousand trials cost as little as ten.
+    sizes = np.bincount(inside, minlength=len(blocks))
+    for place in range(whole.shape[1]):
+        means = np.bincount(inside, weights=whole[:, place], minlength=len(blocks)) / sizes
+        whole[:, place] -= means[inside]
+    logs, design, rest = whole[:, 0], whole[:, 1:], whole[:, 2:]
+    rank = len(blocks) + int(np.linalg.matrix_rank(design))
+    if rank == len(blocks) + (int(np.linalg.matrix_rank(rest)) if rest.size else 0):
         return PositionEffect(None, None, None, count, "every cell stood at one place in all blocks")
     freedom = count - rank
     if freedom < FEWEST_FREEDOM:
         return PositionEffect(None, None, None, count, "too few trials for the number of cells")
-    logs = np.log([trial.value for trial in trials])
-    # What position holds beyond cell and block carries the slope (Frisch and Waugh 1933).
-    alone = design[:, 0] - rest @ np.linalg.lstsq(rest, design[:, 0], rcond=None)[0]
+    # What position holds beyond cell and block carries the slope.
+    alone = design[:, 0] - _fitted(rest, design[:, 0])
     slope = float(alone @ logs / (alone @ alone))
-    left = logs - design @ np.linalg.lstsq(design, logs, rcond=None)[0]
+    left = logs - _fitted(design, logs)
     half = float(stdtrit(freedom, 0.5 + confidence / 2)) * math.sqrt(
         float(left @ left) / freedom / float(alone @ alone)
     )
     return PositionEffect(math.exp(slope), math.exp(slope - half), math.exp(slope + half), count)
+
+
+def _fitted(design: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the columns of ``design`` hold of ``values``, by least squares."""
+    import numpy as np
+
+    if not design.size:
+        return np.zeros_like(values)
+    return np.asarray(design @ np.linalg.lstsq(design, values, rcond=None)[0])

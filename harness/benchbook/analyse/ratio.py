@@ -20,7 +20,7 @@ class Ratio:
     trials: int
     """Blocks that have a value of both."""
     method: str
-    """``student-t on log ratios paired by block``, ``bootstrap of …`` from 20 blocks on, or ``none``."""
+    """``student-t on log ratios paired by block``, ``bootstrap of …`` from 20 blocks on (to 500), or ``none``."""
     confidence: float = 0.95
     reason: str | None = None
     """Why there is no interval, in words; None where there is one."""
@@ -58,7 +58,8 @@ def ratio(
     few = interval.refusal([1.0] * len(pairs), "pairs")
     if few is not None:
         return Ratio(value, None, None, len(pairs), "none", confidence, few)
-    resampled = len(pairs) >= interval.BOOTSTRAP_FROM
-    method = f"{'bootstrap of' if resampled else 'student-t on'} log ratios paired by block"
+    method = (
+        f"{'bootstrap of' if interval.resampled(len(pairs)) else 'student-t on'} log ratios paired by block"
+    )
     low, high = interval.mean_interval(logs, confidence)
     return Ratio(value, math.exp(low), math.exp(high), len(pairs), method, confidence)

@@ -2,7 +2,9 @@
 
 Blocks spread slow changes of the machine over all cells alike; shuffling inside a block keeps a cell from
 always following the same other one. With two cells a shuffle would leave a 1 in 4 chance of three equal
-blocks in a row, so each block is the reverse of the one before it.
+blocks in a row, so every second block is the reverse of the one before it: ABBA or BAAB, which of them is drawn
+anew for each pair of blocks. Were it always the same, two trials of one cell would stand next to each other at
+every border of blocks, and noise that lasts longer than a trial would make intervals too narrow.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ Cell = TypeVar("Cell")
 def blocks(cells: list[Cell], count: int, seed: int) -> list[list[Cell]]:
     """Return ``count`` blocks, each holding every cell once, in an order that ``seed`` decides."""
     shuffler = random.Random(seed)
-    first = shuffler.sample(cells, len(cells))
     if len(cells) == 2:
-        return [first if block % 2 == 0 else first[::-1] for block in range(count)]
-    return [first, *(shuffler.sample(cells, len(cells)) for _ in range(count - 1))]
+        pairs = (shuffler.sample(cells, 2) for _ in range(0, count, 2))
+        return [block for first in pairs for block in (first, first[::-1])][:count]
+    return [shuffler.sample(cells, len(cells)) for _ in range(count)]

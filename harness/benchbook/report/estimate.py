@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
@@ -16,14 +16,12 @@ FEWEST_TRIALS = 3
 """Fewer trials of a cell give no interval and no verdict."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """The value of one trial."""
+class Point(NamedTuple):
+    """The value of one trial; a tuple, because a report of ten thousand trials makes a million of them."""
 
     trial_id: str
     block: int
     position: int
-    index: int
     value: float
 
 
@@ -72,22 +70,15 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 
 @functools.cache
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
-    rows = run.measured(phase, metric).select(
-        "trial_id", "cell", "block", "position", "index", "value", "unit", "direction"
-    )
-    taken = rows.to_dicts()
-    by_cell: dict[str, list[dict[str, Any]]] = {}
-    for row in taken:
-        by_cell.setdefault(row["cell"], []).append(row)
+    rows = run.measured(phase, metric)
+    kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
+    by_cell = rows.partition_by("cell", as_dict=True, maintain_order=True)
     made = []
     for cell in cells_of.cells(run):
-        own = by_cell.get(cell.name, [])
-        points = tuple(
-            Point(row["trial_id"], row["block"], row["position"], row["index"], row["value"]) for row in own
-        )
-        value, low, high = mean([point.value for point in points])
-        unit = own[0]["unit"] if own else (taken[0]["unit"] if taken else "1")
-        direction = own[0]["direction"] if own else (taken[0]["direction"] if taken else "none")
+        own = by_cell.get((cell.name,), rows.clear())
+        points = tuple(map(Point._make, own.select("trial_id", "block", "position", "value").iter_rows()))
+        value, low, high = mean(own["value"].to_list())
+        unit, direction = own.select("unit", "direction").row(0) if points else kind
         made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
     return tuple(made)
 

@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+from altair.utils import schemapi
 
 from benchbook.report import colour
+
+# A chart is held against the schema once, whole, when it becomes a specification; not each of its parts as well.
+schemapi.disable_debug_mode()
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 STATIC_WIDTH = 720

@@ -22,8 +22,8 @@ def log_ratios(
 ) -> Logs:  # fmt: skip
     """Return simulations x blocks log ratios of two cells of true ratio ``truth``.
 
-    ``abba``: each block is the reverse of the one before, as in a run of two cells; otherwise shuffled, as with
-    more. By default autocorrelated noise meets shuffled blocks, all other noise ABBA.
+    ``abba``: every second block is the reverse of the one before, as in a run of two cells; otherwise shuffled, as
+    with more. By default autocorrelated noise meets shuffled blocks, all other noise ABBA.
     """
     chance = np.random.default_rng(seed)
     count = 2 * blocks
@@ -40,7 +40,8 @@ def log_ratios(
             noise[:, place] = before + math.sqrt(1 - correlation**2) * noise[:, place]
     sides = noise.reshape(simulations, blocks, 2)
     if kind != "autocorrelated" if abba is None else abba:
-        reverse = (np.arange(blocks) % 2 == 1) ^ (chance.random((simulations, 1)) < 0.5)
+        pairs = chance.random((simulations, (blocks + 1) // 2)) < 0.5
+        reverse = (np.arange(blocks) % 2 == 1) ^ np.repeat(pairs, 2, axis=1)[:, :blocks]
     else:
         reverse = chance.random((simulations, blocks)) < 0.5
     differences: Logs = sides[:, :, 0] - sides[:, :, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -85,3 +86,13 @@ def test_an_interval_holds_its_mean_and_moves_with_the_unit(values: list[float],
     assert found.value <= found.high * (1 + 1e-9)
     assert scaled.value == pytest.approx(found.value * unit)
     assert scaled.low == pytest.approx(found.low * unit, rel=1e-6)
+
+
+def test_with_very_many_trials_the_bootstrap_and_students_t_agree() -> None:
+    chance = random.Random(3)
+    values = [chance.expovariate(1.0) for _ in range(interval.BOOTSTRAP_BELOW)]
+    assert not interval.resampled(len(values))
+    low, high = interval.bootstrap(values, 0.95)
+    straight = interval.student_t(values, 0.95)
+    assert interval.mean_interval(values, 0.95) == straight
+    assert straight == pytest.approx((low, high), abs=0.05 * (high - low))

@@ -67,15 +67,18 @@ def test_equal_systems_are_seldom_called_different(kind: str) -> None:
         assert sum(winner is not None for winner in winners) / len(winners) <= 0.06
 
 
+@pytest.mark.parametrize("blocks", [3, 5, 10, 19])
 @pytest.mark.parametrize("correlation", [0.2, 0.4, 0.6, 0.8])
-def test_what_autocorrelation_costs_with_abba_the_noise_floor_takes_back(correlation: float) -> None:
-    """ABBA puts two trials of one cell next to each other, so their noise does not cancel as it does shuffled."""
+def test_intervals_cover_the_truth_where_a_trial_resembles_the_one_before(
+    correlation: float, blocks: int
+) -> None:
+    """ABBA puts two trials of one cell next to each other; that the next pair may be BAAB makes up for it."""
 
     def simulated(seed: int, count: int) -> Logs:
-        return log_ratios("autocorrelated", seed, count, 10, abba=True, correlation=correlation)
+        return log_ratios("autocorrelated", seed, count, blocks, abba=True, correlation=correlation)
 
     low, high = interval.student_t_rows(simulated(13, 4 * SIMULATIONS), 0.95)
-    assert 0.91 <= float(((low <= 0) & (high >= 0)).mean()) <= 0.97
+    assert 0.93 <= float(((low <= 0) & (high >= 0)).mean()) <= 0.97
     of_itself = interval.student_t_rows(simulated(14, SIMULATIONS), 0.95)
     floors = np.resize(np.maximum(np.abs(of_itself[0]), np.abs(of_itself[1])), len(low))
     assert float(((low > floors) | (high < -floors)).mean()) <= 0.01

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from benchbook.analyse.order import PositionEffect
 
 TITLE = "Effect of the position within a block"
-MOST_TRIALS = 1000
-"""Trials that the position effect is worked out from; of more, whole blocks are chosen evenly."""
-FEWEST_BLOCKS = 50
 
 
 def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Words:
@@ -62,16 +59,11 @@ def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
     if not loads:
         return None
     found = estimates(run, loads[0], metric)
-    trials = sum(len(estimate.points) for estimate in found)
-    blocks = sorted({point.block for estimate in found for point in estimate.points})
-    # The arithmetic grows with the square of the blocks; a thousand trials tell the effect as well as more.
-    kept = set(thin.evenly(blocks, max(FEWEST_BLOCKS, len(blocks) * MOST_TRIALS // max(trials, MOST_TRIALS))))
     return order.effect(
         [
             order.Placed(point.block, point.position, estimate.cell.name, point.value)
             for estimate in found
             for point in estimate.points
-            if point.block in kept
         ]
     )
 
