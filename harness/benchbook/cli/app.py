@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from benchbook import __version__
 from benchbook.cli import (
     aa,
     claims,
@@ -24,6 +26,7 @@ from benchbook.cli import (
     run_,
     show,
     site,
+    spoken,
     sql,
     test,
 )
@@ -39,6 +42,29 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _version(*, asked: bool) -> None:
+    if asked:
+        print(f"Benchbook {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _whole(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=lambda asked: _version(asked=asked),
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 app.command("list")(list_.command)
 app.command("show")(show.command)
 app.command("plan")(plan.command)
@@ -62,7 +88,7 @@ app.command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
 def run(argv: list[str]) -> int:
     """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
     try:
-        result = app(argv, prog_name=os.environ.get("BENCHBOOK_COMMAND", "bench"), standalone_mode=False)
+        result = app(argv, prog_name=spoken.name(), standalone_mode=False)
     except BenchbookError as error:
         _tell(error.message, error.hint)
         return error.exit_code
@@ -95,15 +121,15 @@ def _usage(error: Exception) -> int:
     text = str(message())
     if text:
         context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "bench"
+        command = context.command_path if context is not None else spoken.name()
         _tell(text, f"See `{command} --help`.")
     return int(getattr(error, "exit_code", 2))
 
 
 def _tell(message: str, hint: str | None) -> None:
-    print(f"bench: {message}", file=sys.stderr)
+    print(f"bench: {spoken.spoken(message)}", file=sys.stderr)
     if hint:
-        print(f"  {hint}", file=sys.stderr)
+        print(f"  {spoken.spoken(hint)}", file=sys.stderr)
 
 
 def _forget_intention() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from benchbook.cli import options
+from benchbook.cli import options, spoken
 from benchbook.plan.plan import Plan
 
 
@@ -78,7 +77,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         with interruptible():
             outcome = carry_out(made, Catalogue(), results, sys.argv[1:], progress)
     except KeyboardInterrupt:
-        print(f"bench: interrupted; finished trials are kept. To go on: {_bench()} resume {made.run_id}",
+        print(f"bench: interrupted; finished trials are kept. To go on: {spoken.name()} resume {made.run_id}",
               file=sys.stderr)  # fmt: skip
         raise
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
@@ -92,11 +91,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
     try:
         print(report(results, made.run_id, Catalogue().root / "reports"))
     except KeyboardInterrupt:
-        print(f"bench: interrupted; all trials are kept. To render: {_bench()} report {made.run_id}",
+        print(f"bench: interrupted; all trials are kept. To render: {spoken.name()} report {made.run_id}",
               file=sys.stderr)  # fmt: skip
         raise
     return outcome.exit_code
-
-
-def _bench() -> str:
-    return os.environ.get("BENCHBOOK_COMMAND", "benchbook")

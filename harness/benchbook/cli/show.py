@@ -14,7 +14,11 @@ from benchbook.errors import unknown
 
 def command(
     name: Annotated[
-        str, typer.Argument(metavar="X", help="An experiment, system, dataset, storage, run or trial.")
+        str,
+        typer.Argument(
+            metavar="X",
+            help="An experiment, system, dataset, storage, run (or `latest`), or a trial: RUN/NNNN.",
+        ),
     ],
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
@@ -57,10 +61,13 @@ def _declared(name: str) -> dict[str, Any] | None:
 
 
 def _recorded(name: str, results: Any) -> dict[str, Any] | None:
-    """Return ``run.json`` of a run or ``trial.json`` of a trial (``RUN/NNNN``)."""
+    """Return ``run.json`` of a run or ``trial.json`` of a trial (``RUN/NNNN``); RUN may be ``latest``."""
     from benchbook.record.folder import read_object
+    from benchbook.record.runs import LATEST, resolve
 
     run, _, index = name.partition("/")
+    if run == LATEST:
+        run = resolve(results, run)
     if not (results / "runs" / run).is_dir():
         return None
     folder = results / "runs" / run

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from benchbook.cli import spoken
+
 Row = dict[str, Any]
 
 
@@ -14,7 +16,7 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
         print(json.dumps(rows, indent=1, default=str, ensure_ascii=False))
         return
     if not rows:
-        print(empty)
+        print(spoken.spoken(empty))
         return
     from rich.console import Console
     from rich.table import Table

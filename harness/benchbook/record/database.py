@@ -62,7 +62,7 @@ def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
     if not file.exists() and not folder.run_folders(results):
         raise RequestError(
             f"There are no results in {results} yet.",
-            "Run an experiment first (benchbook run quickstart), or name another folder with --results DIR.",
+            "Run an experiment first (bench run quickstart), or name another folder with --results DIR.",
         )
     try:
         return usable(file, read_only=True, say=say)
@@ -172,7 +172,7 @@ def failure(file: Path, error: Exception) -> RequestError:
             "Free some space, make the folder writable, or name another one with --results DIR.",
         )
     return RequestError(
-        f"{file} is damaged: {first}", "Make it anew from the run folders with benchbook rebuild."
+        f"{file} is damaged: {first}", "Make it anew from the run folders with bench rebuild."
     )
 
 

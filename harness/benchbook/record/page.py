@@ -47,14 +47,14 @@ flight. A file that is corrupt is named, left out of the tables, and left as it 
 ## The database
 
 `{FILE}` is a DuckDB file of storage format {STORAGE_VERSION} with tables of version {SCHEMA_VERSION}. It is opened
-only for the length of a commit. `benchbook rebuild` makes it anew from the folders; the same happens by
+only for the length of a commit. `bench rebuild` makes it anew from the folders; the same happens by
 itself, and is said, where it is missing, corrupt, or of another storage format or an older version of the
 tables (the old file is kept beside it as `{FILE}.aside-<time>`). A file with a newer version of the tables is
 refused: update Benchbook. One process writes at a time; others wait up to 60 s.
 
-Ask it with `benchbook sql "SELECT system, count(*) FROM trials GROUP BY 1"`; inside it,
-`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `benchbook export` writes one
-run as a folder that opens without Benchbook and that `benchbook import` reads back ([publishing](publishing.md)).
+Ask it with `bench sql "SELECT system, count(*) FROM trials GROUP BY 1"`; inside it,
+`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `bench export` writes one
+run as a folder that opens without Benchbook and that `bench import` reads back ([publishing](publishing.md)).
 
 The rate of each system with every trial as a row:
 

@@ -81,7 +81,7 @@ def _only_asks(text: str) -> None:
         raise RequestError(
             f"Statements of the kind {kind.name} are not run: results are only read here, and the database is made"
             " from the run folders.",
-            "Use SELECT, DESCRIBE or SUMMARIZE; benchbook export writes tables to files.",
+            "Use SELECT, DESCRIBE or SUMMARIZE; bench export writes tables to files.",
         )
 
 

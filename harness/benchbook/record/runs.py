@@ -79,7 +79,7 @@ def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
     if not runs:
         raise RequestError(
             f"There are no runs in {results} yet.",
-            "Run an experiment first (benchbook run quickstart), or name another folder with --results DIR.",
+            "Run an experiment first (bench run quickstart), or name another folder with --results DIR.",
         )
     if name == LATEST:
         return runs[-1]
@@ -103,7 +103,7 @@ def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
     raise RequestError(
         f'There is no run "{name}" in {results}; allowed are a run\'s id or its beginning, "{LATEST}",'
         f" or an experiment that has run: {', '.join(experiments)}.",
-        f'Did you mean "{guess}"?' if guess else "See benchbook list for the runs that exist.",
+        f'Did you mean "{guess}"?' if guess else "See bench list for the runs that exist.",
     )
 
 
@@ -152,5 +152,5 @@ def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as error:
         raise RequestError(
             f"The plan of run {run.run_id} cannot be read: {error}.",
-            "Start the experiment anew with benchbook run.",
+            "Start the experiment anew with bench run.",
         ) from error

@@ -139,5 +139,5 @@ def _noise(run: Run) -> list[str]:
     if versus.baseline(run) is None:
         return []
     return [
-        "The noise floor of this machine was not measured in this run (bench aa): small differences may be noise."
+        "The noise floor of this machine was not measured in this run (./bench aa): small differences may be noise."
     ]

@@ -28,7 +28,7 @@ def table(results: Path | None = None) -> Table | Words:
     except RequestError:
         found = []
     if not found:
-        return missing("The list of runs", "none is recorded yet; start one with: bench run quickstart")
+        return missing("The list of runs", "none is recorded yet; start one with: ./bench run quickstart")
     rows = [
         [
             Code(run_id),

@@ -56,7 +56,7 @@ def matrix() -> Table | Words:
     runs = published.opened(root())
     if not runs:
         return missing(
-            "What was kept", "no run is published yet; publish one with: bench export RUN --publish"
+            "What was kept", "no run is published yet; publish one with: ./bench export RUN --publish"
         )
     marks = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "no matter"}
     rows = [

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbook import __version__
+from benchbook.cli import spoken
 from benchbook.cli.app import run
 
 
@@ -76,3 +78,22 @@ def test_heavy_libraries_are_not_imported_by_the_command_line() -> None:
         [sys.executable, "-c", code], cwd=harness, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"Benchbook {__version__}\n"
+
+
+@pytest.mark.parametrize("called", ["./bench", "nix run .#benchbook --"])
+def test_a_hint_names_the_command_as_the_user_typed_it(
+    called: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHBOOK_COMMAND", called)
+    assert run(["report", "--results", str(tmp_path)]) == 2
+    assert f"({called} run quickstart)" in capsys.readouterr().err
+
+
+def test_words_that_only_look_like_a_command_stay() -> None:
+    for text in ("a workbench run", "benchload run", "the bench is warm", "x/bench run y"):
+        assert spoken.spoken(text) == text

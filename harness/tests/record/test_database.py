@@ -122,7 +122,7 @@ def test_a_newer_schema_is_refused_and_left(recorded: tuple[Path, str], read: bo
 def test_no_results_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"There are no results in .*nothing yet") as caught:
         query.sql(tmp_path / "nothing", "SELECT 1")
-    assert "benchbook run quickstart" in str(caught.value.hint)
+    assert "bench run quickstart" in str(caught.value.hint)
     assert not (tmp_path / "nothing").exists()
 
 

@@ -60,8 +60,8 @@ def test_a_run_is_found_by_what_names_it(results: Path, name: str, run_id: str) 
         ),
         ("quickstrat", 'There is no run "quickstrat"', 'Did you mean "quickstart"?'),
         ("latset", "an experiment that has run: aa, quickstart", 'Did you mean "latest"?'),
-        ("%", 'There is no run "%"', "benchbook list"),
-        ("", 'There is no run ""', "benchbook list"),
+        ("%", 'There is no run "%"', "bench list"),
+        ("", 'There is no run ""', "bench list"),
     ],
 )
 def test_a_name_of_no_run_is_a_sentence(results: Path, name: str, message: str, hint: str) -> None:

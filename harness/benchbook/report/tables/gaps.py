@@ -36,7 +36,7 @@ def table(run: Run) -> Table | Words:
                 "",
                 "",
                 "not done",
-                "the run has not come to its end; go on with: bench resume",
+                "the run has not come to its end; go on with: ./bench resume",
             ]
         )
     return Table(["Trial", "System", "Block", "Status", "Reason"], rows, numeric=frozenset({"Block"}))
