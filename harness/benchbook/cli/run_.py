@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options, spoken
+from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
 
 
@@ -86,6 +87,8 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         from benchbook.cli.aa import show_floors
 
         show_floors(results, made.run_id, as_json=False)
+    if SOURCE in made.trials[0].levels:
+        _show_sources(results, made.run_id)
     from benchbook.report.render import report
 
     try:
@@ -95,3 +98,12 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
               file=sys.stderr)  # fmt: skip
         raise
     return outcome.exit_code
+
+
+def _show_sources(results: Path, run_id: str) -> None:
+    """Print what a system costs from one source over another, as in a container over a process."""
+    from benchbook.analyse import sources
+    from benchbook.analyse.observed import observe
+    from benchbook.cli import table
+
+    table.show(sources.rows(observe(results, run_id)), as_json=False, empty="no cell ran from two sources")

@@ -16,6 +16,7 @@ EVERY_PHASE = (
     "server_cpu_seconds",
     "server_read_bytes",
     "server_rss_peak_bytes",
+    "server_memory_peak_bytes",
     "server_write_bytes",
 )
 """Of every timed phase."""

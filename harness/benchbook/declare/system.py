@@ -31,13 +31,39 @@ class NixSource(Model):
     """Name of the executable under ``bin/``."""
 
 
-class DockerSource(Model):
-    """An official image, by digest where one is known."""
+class ContainerSource(Model):
+    """How a system runs in a container."""
+
+    network: Literal["host", "private"] = "host"
+    """The machine's own network, or one of the trial's own in which the container has an address."""
+    cpus: float | None = Field(default=None, gt=0)
+    """Processor time that it may take, in cores; no limit by default."""
+    cores: str | None = Field(default=None, pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")
+    """The cores it may run on, as ``0-3,6``; all by default."""
+    memory: str | None = Field(default=None, pattern=r"^\d+(KiB|MiB|GiB)?$")
+    """Memory it may take, as ``512MiB`` or ``2GiB``; no limit by default."""
+    user: str | None = Field(default=None, pattern=r"^\d+(:\d+)?$")
+    """``UID:GID`` that it runs as; by default the user's own."""
+
+    def memory_bytes(self) -> int | None:
+        """Return the memory it may take, in bytes.
+
+        >>> ContainerSource(memory="2GiB").memory_bytes()
+        2147483648
+        """
+        if self.memory is None:
+            return None
+        digits = self.memory.rstrip("KMGiB")
+        return int(digits) << {"": 0, "KiB": 10, "MiB": 20, "GiB": 30}[self.memory[len(digits) :]]
+
+
+class DockerSource(ContainerSource):
+    """An official image, by digest where one is known; a tag alone is locked to the digest of its first pull."""
 
     image: Text
     digest: str | None = Field(default=None, pattern=r"^sha256:[0-9a-f]{64}$")
     program: str | None = Field(default=None, pattern=r"^/\S+$")
-    """Path of the executable inside the image, where it also runs outside: the command that copies it out is told."""
+    """Path of the executable inside the image; without it the image is not run."""
 
 
 class HostSource(Model):

@@ -60,9 +60,9 @@ def _may_create(tree: Tree) -> bool:
     return any(os.access(tree.at(point), os.W_OK) for point in points)
 
 
-def groups(tree: Tree, controller: str) -> Iterator[Path]:
-    """Yield the folders of our group and its parents, in the hierarchy that has this controller."""
-    memberships = [line.split(":", 2) for line in tree.text("/proc/self/cgroup").splitlines()]
+def groups(tree: Tree, controller: str, process: int | str = "self") -> Iterator[Path]:
+    """Yield the folders of a process's group and its parents, in the hierarchy that has this controller."""
+    memberships = [line.split(":", 2) for line in tree.text(f"/proc/{process}/cgroup").splitlines()]
     for mount in mounts(tree):
         if mount.kind == "cgroup" and controller in mount.options:
             ours = next((path for _, names, path in memberships if controller in names.split(",")), "/")

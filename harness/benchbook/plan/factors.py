@@ -12,12 +12,16 @@ from benchbook.declare.limits import LIMIT_FACTORS, limits
 from benchbook.declare.model import Setting
 from benchbook.declare.workload import WORKLOADS
 from benchbook.errors import RequestError, unknown
+from benchbook.provision import NAMES
 
 Factors = dict[str, list[Setting]]
 
 AA = "aa"
 """Factor of an A/A run: its two labels change nothing, so that a system is measured against itself."""
 AA_LABELS = ("A", "B")
+
+SOURCE = "source"
+"""Factor that says where systems come from (host, docker, …); without it the first source that has them."""
 
 _DEFAULTS: Factors = {"arm": ["vanilla"], "storage": ["local"]}
 
@@ -66,8 +70,12 @@ def factors(
     for name, levels in merged.items():
         for level in levels:
             _check_level(experiment, dataset, catalogue, name, level)
+    for source in merged.get(SOURCE, []):
+        if source not in NAMES:
+            raise unknown("source", str(source), NAMES, f"--set {SOURCE}")
     _check_arms(merged, catalogue, [name for name in merged if name in arms])
-    order = (*PLACE_FACTORS, *(name for name in merged if name not in PLACE_FACTORS))
+    first = (*PLACE_FACTORS, *([SOURCE] if SOURCE in merged else []))
+    order = (*first, *(name for name in merged if name not in first))
     return {name: merged[name] for name in order}
 
 
@@ -79,7 +87,7 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
         if name != "type"
     ]
     parameters = list(GENERATORS[dataset.generator].model_fields)
-    return sorted({*PLACE_FACTORS, *LIMIT_FACTORS, *options, *parameters})
+    return sorted({*PLACE_FACTORS, *LIMIT_FACTORS, SOURCE, *options, *parameters})
 
 
 def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) -> Factors:
@@ -135,7 +143,7 @@ def _check_level(
             raise RequestError(f"{error}.") from None
     elif name in GENERATORS[dataset.generator].model_fields:
         dataset.replaced({name: level})
-    elif name != "arm":
+    elif name not in ("arm", SOURCE):
         for phase in experiment.phases:
             if phase.accepts(name):
                 phase.typed({**phase.options, name: level})

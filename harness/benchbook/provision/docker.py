@@ -1,57 +1,122 @@
-"""Docker: says whether an engine answers. No system runs through Docker yet, and none is tried silently."""
+"""Docker: a system run from its image, by digest, or by a tag whose first pull is locked."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
+from benchbook.declare.system import ContainerSource, DockerSource
+from benchbook.declare.toml import check
+from benchbook.errors import RequestError, Unavailable
+from benchbook.provision import image, image_lock
 from benchbook.provision.request import Missing, Request
+from benchbook.systems import lookup
+from benchbook.systems.docker_engine import NoEngine, connect
+from benchbook.systems.driver import ContainerOptions, Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
 
-TIMEOUT_SECONDS = 3.0
+SCHEME = "docker://"
+"""``--system NAME=docker://IMAGE`` names an image; options follow as ``?network=private&memory=2GiB``."""
 
 
-def find(system: System, request: Request) -> Missing | None:
-    """Return Missing: running a system from its image is not built yet, whether or not an engine answers."""
+def find(system: System, request: Request) -> Program | Missing | None:
+    """Return the declared image, pulled where it is not here yet, or say why it cannot be run."""
     source = system.source.docker
     if source is None:
         return None
-    image = f"{source.image}@{source.digest}" if source.digest else source.image
-    words = f"docker: {engine(request)}; running {image} is not supported yet, so it was not tried"
-    return Missing(words, _copied(system.name, image, source.program) if source.program else None)
-
-
-def _copied(name: str, image: str, program: str) -> str:
-    """Return the command that copies a program out of its image, and how it is then given."""
-    return f'docker cp "$(docker create {image})":{program} ./{name} && bench … --system {name}=./{name}'
-
-
-def preview(system: System, request: Request) -> Missing | None:
-    """Return what ``find`` returns."""
-    return find(system, request)
-
-
-def engine(request: Request) -> str:
-    """Say in words whether a Docker engine answers."""
-    program = shutil.which("docker", path=request.environment.get("PATH"))
-    if program is None:
-        return "no docker command on PATH"
+    if missing := _not_run(system, source):
+        return missing
+    engine = connect(request.environment)
+    if isinstance(engine, NoEngine):
+        return _no_engine(engine, source)
     try:
-        ran = subprocess.run(
-            [program, "version", "--format", "{{.Server.Version}}"],
-            env=dict(request.environment),
-            stdin=subprocess.DEVNULL,
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_SECONDS,
+        found = image.ensure(engine, _reference(source), image_lock.file(request), request.progress)
+    except Unavailable as reason:
+        return Missing(f"docker: {reason.message.rstrip('.')}", reason.hint)
+    finally:
+        engine.close()
+    assert source.program is not None
+    return _program(system, "docker", _reference(source), found, source.program, source)
+
+
+def preview(system: System, request: Request) -> str | Missing | None:
+    """Say which image would be run; nothing is pulled."""
+    source = system.source.docker
+    if source is None:
+        return None
+    if missing := _not_run(system, source):
+        return missing
+    engine = connect(request.environment)
+    if isinstance(engine, NoEngine):
+        return _no_engine(engine, source)
+    engine.close()
+    return f"run {_reference(source)} in a container, pulled first where it is not here yet"
+
+
+def _reference(source: DockerSource) -> str:
+    return f"{source.image}@{source.digest}" if source.digest else source.image
+
+
+def _not_run(system: System, source: DockerSource) -> Missing | None:
+    """Say why a declared image is not run, whatever engine there is."""
+    if source.program is None:
+        return Missing(
+            f"docker: source.docker in systems/{system.name}.toml names no program of {source.image}"
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return "the docker command does not answer"
-    if ran.returncode != 0:
-        return "no engine answers the docker command"
-    return f"engine {ran.stdout.strip()} answers"
+    if not lookup.in_containers(system.driver):
+        return Missing(f"docker: the driver {system.driver} does not run in containers yet")
+    return None
+
+
+def _no_engine(engine: NoEngine, source: DockerSource) -> Missing:
+    return Missing(
+        f"docker: {engine.words}", f"{engine.command}  # then the image {_reference(source)} is pulled"
+    )
+
+
+def given(system: System, flag: str, value: str, request: Request) -> Program:
+    """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError where it cannot be run."""
+    reference, _, query = value.removeprefix(SCHEME).partition("?")
+    options = check(dict(parse_qsl(query)), ContainerSource, flag)
+    if not lookup.in_containers(system.driver):
+        raise RequestError(
+            f"{flag}: the driver {system.driver} does not run in containers yet.",
+            "Give the path of the program, or a URL.",
+        )
+    source = system.source
+    named = (source.docker, source.host, source.nix, source.go)
+    program = next((one.program for one in named if one is not None and one.program), None)
+    if program is None:
+        raise RequestError(
+            f"{flag}: no source in systems/{system.name}.toml names a program to start.",
+            "Add source.docker.program.",
+        )
+    engine = connect(request.environment)
+    if isinstance(engine, NoEngine):
+        raise Unavailable(f"{flag}: {engine.words}.", f"Get one with: {engine.command}")
+    try:
+        found = image.ensure(engine, reference, image_lock.file(request), request.progress)
+    finally:
+        engine.close()
+    return _program(system, "given", reference, found, program, options)
+
+
+def _program(
+    system: System, source: str, reference: str, found: image.Image, program: str, declared: ContainerSource
+) -> Program:
+    options = ContainerOptions(
+        declared.network, declared.cpus, declared.cores, declared.memory_bytes(), declared.user
+    )
+    return Program(
+        system.name,
+        system.version,
+        source,
+        path=Path(program),
+        digest=found.digest,
+        detail=f"image {reference}, in a container, {options.words()}",
+        image=found.identity,
+        container=options,
+    )

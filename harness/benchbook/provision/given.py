@@ -1,4 +1,4 @@
-"""``--system NAME=PATH-or-URL``: a program the user has, or a server that already runs."""
+"""``--system NAME=PATH``, ``=URL`` or ``=docker://IMAGE``: a program or image of the user's, or a server that runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
-from benchbook.provision import digest, stated
+from benchbook.provision import digest, docker, stated
 from benchbook.provision.request import Request
 from benchbook.systems.driver import Program
 
@@ -27,6 +27,8 @@ def find(system: System, request: Request) -> Program | None:
             f"{flag}: {system.title} runs inside a Python process, from the locked environment.",
             f"Leave --system {system.name} out.",
         )
+    if value.startswith(docker.SCHEME):
+        return docker.given(system, flag, value, request)
     if "://" in value:
         # Nobody answers for a server's version before it is asked: the driver does, in every trial.
         return Program(
@@ -51,6 +53,8 @@ def find(system: System, request: Request) -> Program | None:
 
 def preview(system: System, request: Request) -> str | None:
     """Say what would be used; raise what ``find`` raises."""
+    if request.given.get(system.name, "").startswith(docker.SCHEME):
+        return f"run {request.given[system.name].removeprefix(docker.SCHEME)} in a container (given)"
     found = find(system, request)
     if found is None:
         return None

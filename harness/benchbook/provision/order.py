@@ -26,16 +26,22 @@ class Source(Protocol):
 
 
 SOURCES: tuple[Source, ...] = (given, nix, docker, host, go, python, own)
+NAMES = tuple(source.__name__.rpartition(".")[2] for source in SOURCES)  # type: ignore[attr-defined]
+"""The names of the sources, which are the levels of the factor ``source``."""
 
 
-def find(system: System, request: Request) -> Program:
+def find(system: System, request: Request, only: str | None = None) -> Program:
     """Return the program of a system, building it into the cache when that is its source.
+
+    ``only`` names the one source that is asked.
 
     Raises RequestError when what the user gave cannot be used, and Unavailable, saying what was looked
     for, where, and the command that gets it, when no source has the pinned version.
     """
     missing: list[Missing] = []
-    for source in SOURCES:
+    for name, source in zip(NAMES, SOURCES, strict=True):
+        if only not in (None, name):
+            continue
         found = source.find(system, request)
         if isinstance(found, Program):
             return found

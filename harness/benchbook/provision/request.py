@@ -22,6 +22,8 @@ class Request:
     """The ``go`` command for systems built from a Go module; None takes the one on PATH."""
     cache: Path | None = None
     """Folder for what is built; None takes ``$BENCHBOOK_CACHE``, else ``~/.cache/benchbook`` (XDG)."""
+    image_lock: Path | None = None
+    """File that locks tags of images to digests; None takes ``systems/images.lock.json``."""
     progress: Callable[[str], None] = _silent
     """Called with words, at most about once a second, while something takes long."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))

@@ -48,6 +48,7 @@ METRICS = {
     "client_cpu_seconds": Metric("Processor time of the client"),
     "server_cpu_seconds": Metric("Processor time of the server"),
     "server_rss_peak_bytes": Metric("Peak memory of the server"),
+    "server_memory_peak_bytes": Metric("Peak memory of the server's container"),
     "client_cpu_fraction": Metric("Share of its cores that the client used"),
     "server_read_bytes": Metric("Bytes read by the server"),
     "server_write_bytes": Metric("Bytes written by the server"),

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from benchbook.declare.limits import Limits
 from benchbook.errors import Unavailable
+from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
+from benchbook.host.reading import Tree
 from benchbook.run.findings import Findings
 from benchbook.systems.confinement import Confinement, apart, inside
 from benchbook.systems.control_group import ControlGroup
-from benchbook.systems.driver import Program
+from benchbook.systems.driver import ContainerOptions, Program
 from benchbook.workloads.measurement import Measurement
 
 
@@ -27,8 +30,11 @@ class Confined:
                 "Let Benchbook start it (leave out --system), or leave the limit out.",
             )
         self.limits = limits
-        self.group = ControlGroup(limits, index) if limits.any else None
+        # The engine makes the group of a container, and gets its limits with it.
+        self.group = ControlGroup(limits, index) if limits.any and program.image is None else None
         self.cores, self.words = _cores(limits, program, embedded=embedded)
+        self.program = _in_container(program, limits, self.cores[0] if self.cores else None)
+        """The program, with the limits in the options of its container where it runs in one."""
 
     @contextlib.contextmanager
     def client(self) -> Iterator[None]:
@@ -52,21 +58,32 @@ class Confined:
         pids = set(processes())
         if self.group:
             found = self.group.in_force()
-            page = os.sysconf("SC_PAGE_SIZE")
-            if self.limits.memory_bytes is not None:
-                wanted = self.limits.memory_bytes // page * page
-                findings.check("memory limit in force, bytes", wanted, found.memory_bytes or 0)
-            if self.limits.cpu_cores is not None:
-                wanted = round(self.limits.cpu_cores * 1000)
-                findings.check(
-                    "CPU limit in force, thousandths of a core", wanted, round((found.cpu_cores or 0) * 1000)
-                )
+            self._check_limits(findings, found)
             findings.check(
                 "processes of the system outside its control group", 0, len(pids - self.group.members())
             )
+        elif self.limits.any:
+            self._check_container(findings, min(pids, default=os.getpid()))
         if self.cores:
             outside = [pid for pid in pids if not _affinity(pid) <= self.cores[0]]
             findings.check("processes of the system outside its cores", 0, len(outside))
+
+    def _check_limits(self, findings: Findings, found: Limits) -> None:
+        page = os.sysconf("SC_PAGE_SIZE")
+        if self.limits.memory_bytes is not None:
+            wanted = self.limits.memory_bytes // page * page
+            findings.check("memory limit in force, bytes", wanted, found.memory_bytes or 0)
+        if self.limits.cpu_cores is not None:
+            wanted = round(self.limits.cpu_cores * 1000)
+            findings.check(
+                "CPU limit in force, thousandths of a core", wanted, round((found.cpu_cores or 0) * 1000)
+            )
+
+    def _check_container(self, findings: Findings, pid: int) -> None:
+        """Read back the limits of the group that the engine made for the container of a process."""
+        tree = Tree()
+        memory, cpu = next(groups(tree, "memory", pid)), next(groups(tree, "cpu", pid))
+        self._check_limits(findings, Limits(memory_bytes(memory), cpu_cores(cpu)))
 
     def measure(self, findings: Findings) -> None:
         """Add what the group used."""
@@ -112,6 +129,19 @@ def _cores(
     if cores is None:
         return None, f"none: server and client share {len(usable)} cores, too few to give each its own"
     return cores, "server and client on cores of their own"
+
+
+def _in_container(program: Program, limits: Limits, cores: frozenset[int] | None) -> Program:
+    if program.image is None:
+        return program
+    options = program.container or ContainerOptions()
+    asked = replace(
+        options,
+        cpus=limits.cpu_cores or options.cpus,
+        memory_bytes=limits.memory_bytes or options.memory_bytes,
+        cores=",".join(map(str, sorted(cores))) if cores else options.cores,
+    )
+    return replace(program, container=asked)
 
 
 def _affinity(pid: int) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import RequestError, Unavailable
+from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.record.folder import write_whole
 from benchbook.run import benchload
@@ -24,6 +25,9 @@ from benchbook.run.options import phase_options
 from benchbook.systems.driver import Program
 
 SCHEMA = 1
+
+FROM = " from "
+"""Between a system and its source, in the name of a program."""
 
 
 @dataclass
@@ -44,6 +48,8 @@ class Context:
     """Digest of each dataset, by its flags."""
     query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
     """Query set by dataset flags, type and number."""
+    host: str = "127.0.0.1"
+    """The address that servers listen on, which clients reach."""
 
     def system(self, name: str) -> System:
         """Return the declaration of a system."""
@@ -83,9 +89,12 @@ def prepare(
     binary = benchload.find()
     asked = Request(given=given, go=go_command(), progress=observer.note)
     programs: dict[str, Program | Unavailable] = {}
-    for name in [*plan.systems(), *_needed(plan, catalogue)]:
+    sources = {program_name(trial): trial.levels for trial in plan.trials}
+    for name in [*sources, *_needed(plan, catalogue)]:
+        levels = sources.get(name, {"system": name})
         try:
-            programs[name] = find(catalogue.system(name), asked)
+            source = str(levels[SOURCE]) if SOURCE in levels else None
+            programs[name] = find(catalogue.system(str(levels["system"])), asked, source)
         except Unavailable as reason:
             programs[name] = reason
             observer.note(f"{name} cannot be had and its trials are skipped: {reason}")
@@ -150,20 +159,27 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
     }
 
 
+def program_name(trial: PlannedTrial) -> str:
+    """Return the name of a trial's program: its system's, with the source where that is a factor."""
+    system, source = str(trial.levels["system"]), trial.levels.get(SOURCE)
+    return f"{system}{FROM}{source}" if source else system
+
+
 def program_record(program: Program | Unavailable | None) -> dict[str, Any] | None:
     """Return a program, or the reason why there is none, as JSON files hold it."""
     if program is None:
         return None
     if isinstance(program, Unavailable):
         return {"unavailable": str(program)}
-    return {**vars(program), "path": str(program.path) if program.path else None}
+    return {**asdict(program), "path": str(program.path) if program.path else None}
 
 
 def keep_declarations(context: Context) -> None:
     """Copy the TOML files that the run rests on into its folder, and the published numbers of its claims."""
     catalogue, plan = context.catalogue, context.plan
     wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
-    wanted += [("system", name) for name in context.programs]
+    systems = dict.fromkeys(name.partition(FROM)[0] for name in context.programs)
+    wanted += [("system", name) for name in systems]
     wanted += [("storage", str(name)) for name in {trial.levels["storage"] for trial in plan.trials}]
     for kind, name in wanted:
         path = catalogue.path(kind, name)

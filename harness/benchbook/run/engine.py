@@ -33,7 +33,7 @@ from benchbook.run.refused import told
 from benchbook.run.scratch import own_scratch, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import leftovers as mounts
-from benchbook.systems import control_group, leftovers
+from benchbook.systems import containers, control_group, leftovers
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ def carry_out(
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
         for words in mounts.sweep(results / "mounts"):
             observer.note(f"unmounted what an earlier run left: {words}")
+        for words in containers.sweep(results / "processes"):
+            observer.note(f"removed what an earlier run left: {words}")
         sweep_scratch(results)
         control_group.sweep()
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}

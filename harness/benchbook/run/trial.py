@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,16 @@ from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
 from benchbook.run.confined import Confined
-from benchbook.run.context import Context, program_record
+from benchbook.run.context import Context, program_name, program_record
 from benchbook.run.findings import Findings
+from benchbook.run.last_words import with_last_words
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
 from benchbook.storage.driver import Facts, Storage
+from benchbook.systems.containers import launching
 from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.load import databases
@@ -71,9 +73,7 @@ class Trial:
         began = clock.mark()
         status, reason = "ok", None
         try:
-            program = self.context.programs[self.system.name]
-            if isinstance(program, Unavailable):
-                raise program
+            program = self.context.program(program_name(self.planned))
             self._work(program)
             self.findings.require_whole()
         except Unavailable as error:
@@ -119,7 +119,7 @@ class Trial:
             self.confined = Confined(self.limits, self.planned.index, program, embedded=self.system.embedded)
             self.findings.client_cores = self.confined.client_cores()
             with self.confined.client():
-                self._on(data, program, held, self.confined)
+                self._on(data, self.confined.program, held, self.confined)
         finally:
             if self.confined is not None:
                 self.confined.measure(self.findings)
@@ -130,38 +130,46 @@ class Trial:
 
     def _on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
         """Start the system on a data folder, do the phases, stop it."""
+        config, logs = _made(self.folder / "config"), _made(self.folder / "logs")
+        registry = self.context.results / "processes"
+        with launching(program, (data, config, logs), registry) as launch:
+            arm = str(self.planned.levels["arm"])
+            place = Place(
+                program=program,
+                arm=arm,
+                settings=self.system.arms[arm].settings_at(self.planned.levels),
+                data=data,
+                config=config,
+                logs=logs,
+                host=(launch and launch.host) or self.context.host,
+                databases=self._databases(),
+                limits=self.limits,
+                processes=registry,
+                launch=launch,
+            )
+            self._in(place, storage, confined)
+
+    def _in(self, place: Place, storage: Storage, confined: Confined) -> None:
+        """Drive the system through all phases in its place."""
         from benchbook.systems.lookup import driver as system_driver
 
-        arm = str(self.planned.levels["arm"])
-        databases = self._databases()
-        place = Place(
-            program=program,
-            arm=arm,
-            settings=self.system.arms[arm].settings_at(self.planned.levels),
-            data=data,
-            config=_made(self.folder / "config"),
-            logs=_made(self.folder / "logs"),
-            databases=databases,
-            limits=self.limits,
-            processes=self.context.results / "processes",
-        )
         driver = system_driver(self.system.driver, place)
-        if len(databases) > 1 and not isinstance(driver, SeveralDatabases):
+        if len(place.databases) > 1 and not isinstance(driver, SeveralDatabases):
             raise TrialFailed(
-                f"{self.system.name} takes one client, and clients is {len(databases)}.",
+                f"{self.system.name} takes one client, and clients is {len(place.databases)}.",
                 "Give clients = 1, or leave this system out.",
             )
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
-        with contextlib.closing(events), self._telemetry(driver, client.processes, data):
+        with contextlib.closing(events), self._telemetry(driver, client.processes, place):
             try:
-                self._start(driver, program.url, confined)
+                self._start(driver, place.program.url, confined)
                 Steps(
                     self.context, self.planned, self.dataset, self.digest,
                     self.timeline, self.findings, driver, client, events, self.folder,
                 ).all()  # fmt: skip
             except TrialFailed as error:
-                words = _with_last_words(error, driver.ready, storage.check)
+                words = with_last_words(error, driver.ready, storage.check)
                 raise TrialFailed(words + confined.killed()) from None
             finally:
                 client.cancel()
@@ -195,16 +203,17 @@ class Trial:
             )
 
     @contextlib.contextmanager
-    def _telemetry(self, driver: Driver, client_pids: Any, data: Path) -> Iterator[None]:
+    def _telemetry(self, driver: Driver, client_pids: Any, place: Place) -> Iterator[None]:
         """Sample the trial into ``telemetry.jsonl``."""
         with (self.folder / "telemetry.jsonl").open("w", encoding="utf-8") as file:
             self.telemetry = Telemetry(
                 driver.processes,
                 client_pids,
-                data,
+                place.data,
                 lambda samples: file.writelines(
                     json.dumps(sample, separators=(",", ":")) + "\n" for sample in samples
                 ),
+                server_usage=place.launch.usage if place.launch else dict,
             )
             with self.telemetry:
                 yield
@@ -251,7 +260,7 @@ class Trial:
             "start_seconds": start_seconds,
             "overhead_seconds": overhead,
             "version_reported": self.version,
-            "program": program_record(self.context.programs[self.system.name]),
+            "program": program_record(self.context.programs[program_name(planned)]),
             "config_digest": self.config_digest,
             "storage_facts": self.storage_facts,
             "dataset_digest": f"sha256:{self.digest['sha256']}",
@@ -267,18 +276,6 @@ class Trial:
             "checks": found.checks,
             "telemetry_cost_seconds": self.telemetry.cost_seconds if self.telemetry else 0.0,
         }
-
-
-def _with_last_words(error: TrialFailed, *alive: Callable[[], object]) -> str:
-    """Return the failure, with what server and storage said last where one of them has died of it."""
-    words = str(error)
-    for ask in alive:
-        try:
-            ask()
-        except TrialFailed as died:
-            if str(died) not in words:
-                words = f"{words} {died}"
-    return words
 
 
 def _made(folder: Path) -> Path:

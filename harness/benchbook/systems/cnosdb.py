@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import cnosdb_config as config
-from benchbook.systems import cnosdb_settle, process
+from benchbook.systems import cnosdb_settle
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.cnosdb_http import CnosHttp
 from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.launch import Started
 from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.several_clients import of_databases
 
@@ -30,6 +31,8 @@ ALWAYS = frozenset({"public", "usage_schema", "cluster_schema", "information_sch
 AS_PUBLISHED = "as-published"
 
 _T = TypeVar("_T")
+
+IN_CONTAINERS = True
 
 
 class CnosDB:
@@ -40,7 +43,7 @@ class CnosDB:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: Started | None = None
         self._created: list[str] = []
         self._url = place.program.url or ""
         self._log = place.logs / "cnosdb.log"
@@ -66,10 +69,9 @@ class CnosDB:
             return
         for address in self._addresses:
             check_free(address)
-        self._running = process.start(
-            self._command, words=self._place.program.system, log=self._log, cwd=self._place.data,
-            registry=self._place.processes,
-        )  # fmt: skip
+        self._running = self._place.start(
+            self._command, words=self._place.program.system, log=self._log, cwd=self._place.data
+        )
 
     def ready(self) -> bool:
         """Say whether it answers; raise TrialFailed with its last words when it has died."""
@@ -242,7 +244,7 @@ class CnosDB24(CnosDB):
         self._command = [self._program(), "run", "-M", "singleton", "--config", place.config / config.FILE]
         http, grpc, meta = (str(port) for port in ports)
         real = config.settings_24(str(place.data), http, grpc, meta, place.settings)
-        config.check_24(self._program(), place.settings)
+        config.check_24(place)
         shown = config.settings_24("{data}", "{http}", "{grpc}", "{meta}", place.settings)
         return self._write_file(config.text(real), config.text(shown))
 

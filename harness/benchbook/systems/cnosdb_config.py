@@ -7,13 +7,11 @@ configuration file. From 2.4 on all keys are optional and byte sizes are texts (
 from __future__ import annotations
 
 import json
-import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from benchbook.errors import TrialFailed, nearest
-from benchbook.systems.driver import Setting
+from benchbook.systems.driver import Place, Setting
 
 FILE = "cnosdb.toml"
 RUN = "run."
@@ -104,16 +102,15 @@ def text(flat: Mapping[str, Value], sections: Sequence[str] = ()) -> str:
     return "\n".join(shown)
 
 
-def check_24(program: Path, arm: Mapping[str, Setting]) -> None:
+def check_24(place: Place) -> None:
     """Raise TrialFailed when 2.4 does not know a key of the arm: by itself it ignores it silently."""
-    if not arm:
+    if not place.settings:
         return
-    ran = subprocess.run(
-        [str(program), "config"], check=False, capture_output=True, text=True, errors="replace", timeout=30
-    )
+    assert place.program.path is not None
+    ran = place.call([place.program.path, "config"], timeout_seconds=30)
     if ran.returncode != 0:
         raise TrialFailed(f"CnosDB does not print its configuration: {' '.join(ran.stderr.split())[:500]}")
-    _check(arm, _flat(tomllib.loads(ran.stdout)), "CnosDB")
+    _check(place.settings, _flat(tomllib.loads(ran.stdout)), "CnosDB")
 
 
 def _check(arm: Mapping[str, Setting], known: Sequence[str], who: str) -> None:

@@ -10,15 +10,17 @@ from typing import Any, TypeVar
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import influxdb1_config as config
-from benchbook.systems import process
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.influx_http import InfluxHttp
 from benchbook.systems.influxdb1_settle import settle, write_out
+from benchbook.systems.launch import Started
 from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.several_clients import of_databases
 
 _T = TypeVar("_T")
+
+IN_CONTAINERS = True
 
 
 class InfluxDB1:
@@ -26,7 +28,7 @@ class InfluxDB1:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: Started | None = None
         self._created: list[str] = []
         self.watched_seconds = 0.0
         """How long the last ``settle`` only watched that compactions rest; it waited for nothing then."""
@@ -51,7 +53,7 @@ class InfluxDB1:
         self._url, self._rpc = f"http://{_connectable(address)}", _connectable(str(real["bind-address"]))
         file = place.config / config.FILE
         file.write_text(config.text(real))
-        config.check_known(self._program(), file, place.settings)
+        config.check_known(place, file)
         return {config.FILE: config.text(shown)}
 
     def start(self) -> None:
@@ -60,12 +62,11 @@ class InfluxDB1:
             return
         for address in (self._url.removeprefix("http://"), self._rpc):
             check_free(address)
-        self._running = process.start(
+        self._running = self._place.start(
             [self._program(), "run", "-config", self._place.config / config.FILE],
             words=self._place.program.system,
             log=self._log,
             cwd=self._place.data,
-            registry=self._place.processes,
         )
 
     def ready(self) -> bool:
@@ -194,7 +195,7 @@ class InfluxDB1:
 
     def _write_out(self) -> None:
         for database in self._place.databases:
-            self._alive(lambda name=database: write_out(self._program(), self._rpc, name))  # type: ignore[misc]
+            self._alive(lambda name=database: write_out(self._place, self._rpc, name))  # type: ignore[misc]
 
 
 def driver(place: Place) -> InfluxDB1:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchbook.errors import TrialFailed, nearest
-from benchbook.systems.driver import Setting
+from benchbook.systems.driver import Place, Setting
 
 FOLDERS = {"meta.dir": "meta", "data.dir": "data", "data.wal-dir": "wal"}
 """Keys that name folders, and the folder's name under the trial's data folder. No arm may change them."""
@@ -55,24 +54,18 @@ def text(flat: Mapping[str, Setting]) -> str:
     return "\n".join(parts)
 
 
-def check_known(program: Path, file: Path, arm: Mapping[str, Setting]) -> None:
+def check_known(place: Place, file: Path) -> None:
     """Raise TrialFailed when the server does not know a key of the arm: by itself it ignores it silently."""
-    if not arm:
+    if not place.settings:
         return
-    ran = subprocess.run(
-        [str(program), "config", "-config", str(file)],
-        check=False,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=30,
-    )
+    assert place.program.path is not None
+    ran = place.call([place.program.path, "config", "-config", file], timeout_seconds=30)
     if ran.returncode != 0:
         raise TrialFailed(
             f"InfluxDB refuses its configuration: {' '.join(ran.stderr.split())}", "Correct the arm."
         )
     known = _flat(tomllib.loads(ran.stdout))
-    for key in arm:
+    for key in place.settings:
         if key not in known:
             guess = nearest(key, known)
             raise TrialFailed(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
+from benchbook.systems.driver import Place
 
 SETTLE_SECONDS = 900.0
 """How long compactions may take after a load before the trial fails."""
@@ -68,20 +69,23 @@ def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> floa
         time.sleep(0.1)
 
 
-def write_out(program: Path, rpc: str, database: str) -> None:
+def write_out(place: Place, rpc: str, database: str) -> None:
     """Make the server whose backup port is ``rpc`` (host:port) write every cache of a database out."""
     folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
-    command = [str(program), "backup", "-portable", "-host", rpc, "-database", database, "-since", FAR_FUTURE]
+    assert place.program.path is not None
+    command: list[str | Path] = [
+        place.program.path,
+        "backup",
+        "-portable",
+        "-host",
+        rpc,
+        "-database",
+        database,
+        "-since",
+        FAR_FUTURE,
+    ]
     try:
-        ran = subprocess.run(
-            [*command, folder],
-            stdin=subprocess.DEVNULL,
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=SETTLE_SECONDS,
-        )
+        ran = place.call([*command, folder], timeout_seconds=SETTLE_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
     finally:

@@ -21,6 +21,12 @@ def driver(name: str, place: Place) -> Driver:
     return cast("Callable[[Place], Driver]", make)(place)
 
 
+def in_containers(name: str) -> bool:
+    """Say whether a driver starts its programs through its place, so that they also run in containers."""
+    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
+    return bool(getattr(module, "IN_CONTAINERS", False))
+
+
 def names() -> list[str]:
     """Return the names of all drivers: the modules of this package that offer ``driver(place)``.
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
 from benchbook.errors import TrialFailed
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Return TCP ports of ``host`` that nobody listens on now, all different."""
+    """Return TCP ports of ``host`` that nobody listens on now, all different.
+
+    On an address that is not this machine's, as that of a container to come, every port is free.
+    """
     held = [socket.socket() for _ in range(count)]
     try:
         for one in held:
-            one.bind((host, 0))
+            try:
+                one.bind((host, 0))
+            except OSError as error:
+                if error.errno != errno.EADDRNOTAVAIL:
+                    raise
+                one.bind(("127.0.0.1", 0))
         return [int(one.getsockname()[1]) for one in held]
     finally:
         for one in held:
@@ -27,6 +36,8 @@ def check_free(address: str) -> None:
         try:
             probe.bind((host, int(port)))
         except (OSError, ValueError, OverflowError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL:
+                return
             raise TrialFailed(
                 f"{address} cannot be listened on: {error}.",
                 "Stop what uses that port, or take the address out of the arm: a free port is then chosen.",

@@ -20,6 +20,7 @@ PROCESS_UNITS: Mapping[str, str] = {
     "rss_bytes": "B",
     "rss_peak_bytes": "B",
     "pss_bytes": "B",
+    "memory_bytes": "B",
     "threads": "1",
     "open_files": "1",
     "processes": "1",
@@ -27,7 +28,8 @@ PROCESS_UNITS: Mapping[str, str] = {
 """Of the scopes server and client, each over a process tree. The first four are cumulative over the trial and
 keep what dead processes used; the others are what the living ones have now. ``rss_peak_bytes`` is the sum of
 each process's own peak since the phase began, so at least the tree's true peak. Pages that processes share
-count once for each in RSS and are divided among them in PSS, which is read rarely because it is dear."""
+count once for each in RSS and are divided among them in PSS, which is read rarely because it is dear.
+``memory_bytes`` is what a container's control group is charged with, its share of the page cache included."""
 
 MACHINE_UNITS: Mapping[str, str] = {
     "cpu_busy_seconds": "s",
@@ -76,6 +78,7 @@ SUMMARY: Mapping[str, Measured] = {
     "harness_cpu_seconds": Measured("s"),
     "server_rss_peak_bytes": Measured("B"),
     "client_rss_peak_bytes": Measured("B"),
+    "server_memory_peak_bytes": Measured("B"),
     "server_read_bytes": Measured("B"),
     "server_write_bytes": Measured("B"),
     "device_read_bytes": Measured("B"),

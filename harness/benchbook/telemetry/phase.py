@@ -26,6 +26,7 @@ SUMS = {
 PEAKS = {
     "server_rss_peak_bytes": ("server", "rss_peak_bytes"),
     "client_rss_peak_bytes": ("client", "rss_peak_bytes"),
+    "server_memory_peak_bytes": ("server", "memory_bytes"),
 }
 STALLS = {
     f"psi_{name}_some_fraction": ("machine", f"psi_{name}_some_seconds") for name in ("cpu", "io", "memory")

@@ -13,7 +13,7 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,7 @@ from typing import Self
 from benchbook.telemetry import machine
 from benchbook.telemetry.ledger import Ledger, Tree
 from benchbook.telemetry.metric import UNITS, Sample
-from benchbook.telemetry.phase import Phase, Reading, Summary
+from benchbook.telemetry.phase import PEAKS, Phase, Reading, Summary
 from benchbook.telemetry.process import TICKS, Usage, pss
 
 OUTSIDE = "overhead"
@@ -66,9 +66,15 @@ class Telemetry:
         data_folder: Path,
         sink: Callable[[list[Sample]], None],
         interval_seconds: float = 1.0,
+        server_usage: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
-        """Prepare; the two functions name the processes, roots suffice, and are called for each sample."""
+        """Prepare; the two functions name the processes, roots suffice, and are called for each sample.
+
+        What ``server_usage`` knows of the server (the counters of its control group) is taken in place of what
+        its processes tell.
+        """
         self._pids = {"server": server_pids, "client": client_pids}
+        self._server_usage = server_usage
         self._device = machine.device(data_folder)
         self._sink = sink
         self._interval = interval_seconds
@@ -161,8 +167,7 @@ class Telemetry:
         begun, begun_cpu = time.monotonic(), time.thread_time()
         reading = self._read()
         seconds = begun - self._origin
-        for scope in ("server", "client"):
-            key = (scope, "rss_peak_bytes")
+        for key in PEAKS.values():
             if key in reading:
                 self._most[key] = max(reading[key], self._most.get(key, 0.0))
         if hand_over:
@@ -184,6 +189,7 @@ class Telemetry:
         }
         for name, tree in self._ledger.trees.items():
             reading |= {(name, metric): value for metric, value in _tree(tree).items()}
+        reading |= {("server", metric): value for metric, value in self._server_usage().items()}
         reading |= {("machine", metric): value for metric, value in machine.counters(self._device).items()}
         if time.monotonic() >= self._pss_due:
             self._pss_due = time.monotonic() + PSS_EVERY_SECONDS

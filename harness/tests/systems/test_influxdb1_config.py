@@ -6,6 +6,7 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.systems import influxdb1_config as config
+from benchbook.systems.driver import Place, Program
 
 
 def test_the_text_is_toml_with_the_arms_settings_in_their_sections():
@@ -38,8 +39,14 @@ def test_a_setting_that_the_server_does_not_know_names_the_nearest(tmp_path):
     program = tmp_path / "influxd"
     program.write_text("#!/bin/sh\nprintf '[data]\\nwal-fsync-delay = \"0s\"\\n'\n")
     program.chmod(0o755)
-    config.check_known(program, tmp_path / "c", {"data.wal-fsync-delay": "1s"})
+    config.check_known(place(program, {"data.wal-fsync-delay": "1s"}), tmp_path / "c")
     with pytest.raises(
         TrialFailed, match=r'no setting "data\.wal-fsync-dealy"\. Did you mean "data\.wal-fsync-delay"'
     ):
-        config.check_known(program, tmp_path / "c", {"data.wal-fsync-dealy": "1s"})
+        config.check_known(place(program, {"data.wal-fsync-dealy": "1s"}), tmp_path / "c")
+
+
+def place(program, settings):
+    return Place(
+        Program("influxdb", "1", "given", path=program), "tuned", settings, program, program, program
+    )

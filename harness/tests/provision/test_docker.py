@@ -1,0 +1,76 @@
+"""What is said of images where no engine answers, and what ``--system NAME=docker://IMAGE`` may say."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from benchbook.declare.system import ContainerSource, System
+from benchbook.errors import RequestError, Unavailable
+from benchbook.provision import Request, docker, find, image_lock, preview
+from benchbook.provision.request import Missing
+
+ROOT = Path(__file__).resolve().parents[3]
+INFLUX = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))
+
+
+@pytest.fixture
+def around(tmp_path):
+    return {"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}
+
+
+def test_without_an_engine_the_command_that_gives_one_is_told(around, tmp_path):
+    for ask in (docker.find, docker.preview):
+        found = ask(INFLUX, Request(environment=around))
+        assert isinstance(found, Missing)
+        assert found.words == f"docker: no Docker engine listens on {tmp_path}/docker.sock"
+        assert "apt-get install docker.io" in found.command
+        assert "influxdb:1.8.10@sha256:" in found.command
+
+
+def test_only_one_source_is_asked_where_it_is_a_factor(around):
+    with pytest.raises(Unavailable) as caught:
+        find(INFLUX, Request(environment=around), only="docker")
+    assert "docker: no Docker engine" in caught.value.message
+    assert "host:" not in caught.value.message
+
+
+def test_an_engine_elsewhere_is_refused(around):
+    found = docker.find(INFLUX, Request(environment=around | {"DOCKER_HOST": "tcp://example.org:2375"}))
+    assert "does not share this machine's files" in found.words
+
+
+def test_a_socket_that_nobody_serves_is_no_engine(around, tmp_path):
+    (tmp_path / "docker.sock").touch()
+    assert "no Docker engine answers" in docker.find(INFLUX, Request(environment=around)).words
+
+
+def test_a_given_image_needs_an_engine(around):
+    given = {INFLUX.name: "docker://influxdb:1.8.10?network=private&memory=512MiB"}
+    assert "in a container" in preview(INFLUX, Request(given=given, environment=around))
+    with pytest.raises(Unavailable, match="no Docker engine"):
+        find(INFLUX, Request(given=given, environment=around))
+
+
+def test_a_wrong_option_of_a_given_image_names_the_nearest(around):
+    given = {INFLUX.name: "docker://influxdb:1.8.10?memroy=512MiB"}
+    with pytest.raises(RequestError, match="memory"):
+        find(INFLUX, Request(given=given, environment=around))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("512", 512), ("3KiB", 3072), ("512MiB", 512 << 20), ("2GiB", 2 << 30)]
+)
+def test_memory_is_read_in_its_unit(text, count):
+    assert ContainerSource(memory=text).memory_bytes() == count
+
+
+def test_the_lock_keeps_every_tag_and_refuses_a_broken_file(tmp_path):
+    lock = tmp_path / "images.lock.json"
+    assert image_lock.locked(lock, "a:1") is None
+    image_lock.add(lock, "b:1", "sha256:2")
+    image_lock.add(lock, "a:1", "sha256:1")
+    assert (image_lock.locked(lock, "a:1"), image_lock.locked(lock, "b:1")) == ("sha256:1", "sha256:2")
+    lock.write_text("{")
+    with pytest.raises(RequestError, match="cannot be read"):
+        image_lock.locked(lock, "a:1")
