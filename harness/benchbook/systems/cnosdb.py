@@ -251,12 +251,35 @@ class CnosDB24(CnosDB):
     def _write_out(self) -> Callable[[], None]:
         def compact() -> None:
             for database in self._place.databases:
-                self._sql(f"COMPACT DATABASE {database}")
+                try:
+                    self._sql(f"COMPACT DATABASE {database}")
+                except TrialFailed as refused:
+                    if "Expected VNODE" not in str(refused):
+                        raise
+                    self._compact_vnodes(database)
 
         return compact
 
+    def _compact_vnodes(self, database: str) -> None:
+        """Write out every vnode of a database: what 2.4 before 2.4.3 has in the place of ``COMPACT DATABASE``.
+
+        Only the data folder tells their numbers, so a server elsewhere keeps its caches as they are.
+        """
+        if self._place.program.url:
+            return
+        folder = self._place.data / config.FOLDERS["storage.path"] / "data" / f"cnosdb.{database}"
+        vnodes = sorted(int(path.name) for path in folder.glob("*") if path.name.isdigit())
+        if vnodes:
+            # Without the semicolon these versions miss the end of the list.
+            self._sql(f"COMPACT VNODE {' '.join(map(str, vnodes))};")
+
     def _rows(self, database: str, table: str) -> int:
-        found = self._sql(f'SELECT exact_count(*) AS n FROM "{table}"', database)  # noqa: S608
+        try:
+            found = self._sql(f'SELECT exact_count(*) AS n FROM "{table}"', database)  # noqa: S608
+        except TrialFailed as refused:
+            if "Invalid function" not in str(refused):
+                raise
+            return super()._rows(database, table)  # 2.4 before 2.4.3 has only the condition on the time
         return int(next(iter(found[0].values()))) if found else 0
 
 

@@ -1,8 +1,8 @@
 """When CnosDB is settled, and how it is brought there.
 
-**2.4**: ``COMPACT DATABASE`` writes the caches of all its vnodes out before it answers, and merges files where
-there are enough of them. Merges that run on their own go on; so the data folder is watched until no file has
-come, gone or grown for REST_SECONDS.
+**2.4**: ``COMPACT DATABASE`` (before 2.4.3 ``COMPACT VNODE``) writes the caches of all its vnodes out before it
+answers, and merges files where there are enough of them. Merges that run on their own go on; so the data
+folder is watched until no file has come, gone or grown for REST_SECONDS.
 
 **2.0** has no such statement: a cache is written out when it has filled up several times, else never, and
 what is not written out is in the write-ahead log. There, settled means only that the data folder rests.

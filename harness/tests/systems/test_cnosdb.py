@@ -154,6 +154,30 @@ def test_settling_writes_every_database_out(remote, server):
     assert statements(server) == ["COMPACT DATABASE benchbook", "COMPACT DATABASE benchbook_2"]
 
 
+def test_before_243_vnodes_are_written_out_one_by_one(tmp_path, server, monkeypatch):
+    server.answers["COMPACT DATABASE"] = 422, {"error_message": "Expected VNODE, after COMPACT"}
+    one = local(tmp_path, version="2.4.2")
+    monkeypatch.setattr(one, "_url", f"http://127.0.0.1:{server.server_port}")
+    for vnode in ("3", "12"):
+        (tmp_path / "data/db/data/cnosdb.benchbook" / vnode).mkdir(parents=True)
+    one.settle()
+    assert statements(server) == ["COMPACT DATABASE benchbook", "COMPACT VNODE 3 12;"]
+
+
+def test_another_refusal_to_write_out_is_told(remote, server):
+    server.answers["COMPACT DATABASE"] = 422, {"error_message": "disk is full"}
+    with pytest.raises(TrialFailed, match="disk is full"):
+        remote.settle()
+
+
+def test_before_243_rows_are_counted_under_a_condition(remote, server):
+    server.answers["SHOW TABLES"] = 200, [{"table_name": "readings"}]
+    server.answers["DESCRIBE TABLE"] = 200, [{"column_name": "velocity", "column_type": "FIELD"}]
+    server.answers["SELECT exact_count"] = 422, {"error_message": "Invalid function 'exact_count'."}
+    server.answers["SELECT count"] = 200, [{"velocity": 11, "n": 12}]
+    assert remote.count() == {"readings": TableCount(12, {"velocity": 11})}
+
+
 def test_a_server_of_24_gets_its_ports_and_folders_and_reports_nothing(tmp_path):
     one = local(tmp_path)
     assert isinstance(one, CnosDB24)
