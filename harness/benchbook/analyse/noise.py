@@ -97,13 +97,16 @@ def floors(results: Path, run: Observed, pairs: Iterable[Pair] | None = None) ->
         return held(connection, run, pairs)
 
 
-def by_cell(results: Path, run_id: str) -> dict[tuple[str, str, str], float]:
+def by_cell(
+    results: Path, run_id: str, pairs: Iterable[Pair] | None = None
+) -> dict[tuple[str, str, str], float]:
     """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known.
 
+    ``pairs`` limits what is read; by default it is every metric that has a direction.
     Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
     """
-    run = observe(results, run_id)
-    found = floors(results, run)
+    run = observe(results, run_id, pairs)
+    found = floors(results, run, pairs)
     return {
         (cell.name, *pair): floor.factor
         for cell in run.cells

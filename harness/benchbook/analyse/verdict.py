@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbook.analyse import interval
+from benchbook.analyse.judgement import ALPHA
 from benchbook.analyse.ratio import Ratio
 
 Direction = Literal["higher", "lower"]
@@ -47,12 +48,15 @@ def compare(
     noise: float | None = None,
     errors: int = 0,
     quality: str = "fast",
+    adjusted: float = 0.0,
+    among: int = 1,
 ) -> Verdict:
     """Say which of A and B is better by ``ratio`` (A over B) of a metric, or that nothing can be claimed.
 
     ``direction``: which values of the metric are better; ``noise``: the noise floor as a factor;
     ``errors``: failed operations of either, with which nothing is called better; ``quality``: the word
-    in "2.3 times as fast as".
+    in "2.3 times as fast as". ``adjusted`` is the p-value after Holm's correction where the comparison is one
+    ``among`` many that stand together: what is not sure in their company is not claimed.
     """
     better = ratio if direction == "higher" else ratio.inverse()
     if errors:
@@ -61,6 +65,13 @@ def compare(
         return Verdict(None, f"no verdict on {a} and {b}: {better.reason}")
     notes = _notes(better, noise)
     floor = max(noise or 1.0, SMALLEST)
+    if adjusted > ALPHA and (better.low > floor or better.high < 1 / floor):
+        edge = "1" if noise is None else "the noise floor"
+        why = (
+            f"their ratio, {interval_words(better)}, is beyond {edge} by itself, "
+            f"but not surely so among {among} comparisons (Holm's correction)"
+        )
+        return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
     if better.low > floor:
         return Verdict(a, _sentence(a, b, better, quality), notes)
     if better.high < 1 / floor:

@@ -38,18 +38,9 @@ def command(
 
 def _named(results: Path, name: str) -> str:
     """Return the run that a name means; `latest` and an experiment mean the latest that is no A/A run."""
-    from benchbook.record.folder import PLAN_FILE, read_object
-    from benchbook.record.runs import LATEST, all_runs, find
+    from benchbook.record.runs import resolve
 
-    found = find(results, name)
-    if name not in {LATEST, found.experiment}:
-        return found.run_id
-    for one in reversed(all_runs(results)):
-        if name in (LATEST, one.experiment):
-            trials = read_object(one.path / PLAN_FILE).get("trials") or [{}]
-            if "aa" not in (trials[0].get("levels") or {}):
-                return one.run_id
-    return found.run_id
+    return resolve(results, name, answering=True)
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

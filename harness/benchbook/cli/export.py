@@ -33,7 +33,7 @@ def command(
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 
-    run_id = resolve(results, run)
+    run_id = resolve(results, run, answering=publish)
     if publish:
         from benchbook.errors import RequestError
         from benchbook.site import publish as publishing
@@ -42,6 +42,11 @@ def command(
             raise RequestError(
                 "--publish writes into reports/data and always takes private names out.",
                 "Leave out --private and --output.",
+            )
+        if root().is_relative_to("/nix/store"):
+            raise RequestError(
+                f"--publish writes into reports/data, and this Benchbook lies in the Nix store ({root()}).",
+                "Run it in a checkout: ./bench export --publish, or nix develop and then bench export --publish.",
             )
         print(publishing.run(results, run_id, root() / "reports" / "data"))
         return

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchbook.cli import table
 from benchbook.cli.options import DEFAULT_RESULTS, Json, Results
-from benchbook.errors import unknown
+from benchbook.errors import RequestError, unknown
+
+if TYPE_CHECKING:
+    from benchbook.declare.catalogue import Catalogue
 
 KINDS = ("experiments", "systems", "datasets", "storage", "runs")
 
@@ -35,29 +38,39 @@ def _declared(what: str) -> list[dict[str, Any]]:
     from benchbook.declare.catalogue import Catalogue
 
     catalogue = Catalogue()
-    if what == "experiments":
-        return [_experiment(slug, catalogue.experiment(slug)) for slug in catalogue.names("experiment")]
-    if what == "systems":
-        found = [catalogue.system(name) for name in catalogue.names("system")]
-        return [
-            {"system": one.name, "version": one.version, "arms": ", ".join(one.arms), "title": one.title}
-            for one in found
-        ]
-    if what == "storage":
-        return [
-            {"storage": name, "title": catalogue.storage(name).title} for name in catalogue.names("storage")
-        ]
-    sets = [catalogue.dataset(name) for name in catalogue.names("dataset")]
-    return [
-        {"dataset": one.name, "rows": one.typed().rows(), "seed": one.seed, "title": one.title}
-        for one in sets
-    ]
+    kind = what.removesuffix("s") if what != "storage" else what
+    made: list[dict[str, Any]] = []
+    for name in catalogue.names(kind):
+        try:
+            made.append(_ROWS[what](catalogue, name))
+        except RequestError as error:  # one bad file spoils nothing else
+            made.append({kind: name, "title": f"cannot be read: {error.message}"})
+    columns = dict.fromkeys(column for row in made for column in row)
+    return [{column: row.get(column, "") for column in columns} for row in made]
 
 
-def _experiment(slug: str, experiment: Any) -> dict[str, Any]:
+def _experiment(catalogue: Catalogue, slug: str) -> dict[str, Any]:
+    experiment = catalogue.experiment(slug)
     return {
         "experiment": slug,
         "systems": ", ".join(str(level) for level in experiment.factors["system"]),
         "profiles": ", ".join(experiment.profiles),
         "title": experiment.title,
     }
+
+
+def _system(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    one = catalogue.system(name)
+    return {"system": one.name, "version": one.version, "arms": ", ".join(one.arms), "title": one.title}
+
+
+def _storage(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    return {"storage": name, "title": catalogue.storage(name).title}
+
+
+def _dataset(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    one = catalogue.dataset(name)
+    return {"dataset": one.name, "rows": one.typed().rows(), "seed": one.seed, "title": one.title}
+
+
+_ROWS = {"experiments": _experiment, "systems": _system, "storage": _storage, "datasets": _dataset}

@@ -22,6 +22,6 @@ def command(
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 
-    run_id = resolve(results, run)
+    run_id = resolve(results, run, answering=True)
     catch_up(results)
     print(report(results, run_id, root() / "reports", to))

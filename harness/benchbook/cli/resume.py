@@ -10,6 +10,7 @@ from benchbook.cli import options
 
 def command(run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS) -> int:
     """Go on with an interrupted run: the latest unfinished one, or RUN. Finished trials stay as they are."""
+    from benchbook.cli import precise
     from benchbook.cli.run_ import carry_out_and_report
     from benchbook.record.runs import resolve
     from benchbook.run import intention
@@ -34,7 +35,10 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
             return 0
     else:
         run_id = resolve(results, run)
-    return carry_out_and_report(load_plan(results, run_id), results)
+    made = load_plan(results, run_id)
+    if precise.is_pilot(made):
+        return precise.go_on(made, results)
+    return carry_out_and_report(made, results)
 
 
 def _latest_unfinished(results: Path) -> str | None:

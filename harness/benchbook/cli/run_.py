@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchbook.cli import options, spoken
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from benchbook.run.engine import Outcome
 
 
 def command(
@@ -20,10 +23,22 @@ def command(
     profile: options.Profile = "quick",
     sets: options.Set = None,
     trials: options.Trials = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="5%",
+            help="Enough trials for intervals so narrow; a pilot run comes first.",
+        ),
+    ] = None,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
     results: options.Results = options.DEFAULT_RESULTS,
     yes: options.Yes = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse to run where this machine is not controlled (bench doctor)."),
+    ] = False,
 ) -> int:
     """Run an experiment and render its report; the last line printed is the report's path.
 
@@ -38,6 +53,16 @@ def command(
     if order_seed is None:
         remembered = intention.current()
         order_seed = remembered["order_seed"] if remembered else None
+    if strict:
+        require_controlled(results)
+    if precision is not None:
+        from benchbook.cli import precise
+        from benchbook.errors import RequestError
+
+        if trials is not None:
+            raise RequestError("--precision and --trials both fix the number of trials.", "Give one of them.")
+        asked = {"slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system}
+        return precise.begin(asked, results, precision)
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
     agree(results, made, yes)
     store_plan(results, made)
@@ -65,8 +90,22 @@ def agree(results: Path, made: Plan, yes: bool) -> None:
         raise RequestError("Nothing was started.", "Choose fewer cells with --set, or a smaller --profile.")
 
 
-def carry_out_and_report(made: Plan, results: Path) -> int:
-    """Do what is left of a stored plan, render the report, print its path; return the exit code."""
+def require_controlled(results: Path) -> None:
+    """Refuse to run where something that disturbs measurements is not controlled."""
+    from benchbook.errors import RequestError
+    from benchbook.host.controls import checks
+
+    loose = [one for one in checks(results) if one.state == "not controlled"]
+    if loose:
+        raise RequestError(
+            f"Nothing was started: {len(loose)} things are not controlled on this machine: "
+            f"{', '.join(one.control for one in loose)}.",
+            "bench doctor shows what would help; without --strict, runs record it and go on.",
+        )
+
+
+def carried_out(made: Plan, results: Path) -> Outcome:
+    """Do what is left of a stored plan; print how its trials ended, and what to do after an interruption."""
     from benchbook.declare.catalogue import Catalogue
     from benchbook.run.engine import carry_out
     from benchbook.run.estimate import estimate_seconds
@@ -83,6 +122,14 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         raise
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
+    return outcome
+
+
+def carry_out_and_report(made: Plan, results: Path) -> int:
+    """Do what is left of a stored plan, render the report, print its path; return the exit code."""
+    from benchbook.declare.catalogue import Catalogue
+
+    outcome = carried_out(made, results)
     if made.against_itself:
         from benchbook.cli.aa import show_floors
 

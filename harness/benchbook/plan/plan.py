@@ -55,6 +55,8 @@ class Plan:
     """Programs or servers that ``--system NAME=PATH-or-URL`` named."""
     trials: list[PlannedTrial]
     schema: int = SCHEMA
+    precision: dict[str, Any] | None = None
+    """What fixed the number of trials where a precision was asked for: the share, and the pilot (None: it is one)."""
 
     @property
     def against_itself(self) -> bool:

@@ -27,6 +27,8 @@ class Run:
     planned: int
     done: int
     path: Path
+    against_itself: bool = False
+    """Whether it is an A/A run, which gives a noise floor and answers no question."""
 
     @property
     def whole(self) -> bool:
@@ -66,13 +68,15 @@ def _read(path: Path) -> Run:
         planned=len(planned),
         done=len(folder.trial_folders(path)),
         path=path,
+        against_itself=any("aa" in (one.get("levels") or {}) for one in planned[:1] if isinstance(one, dict)),
     )
 
 
-def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
+def find(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False) -> Run:
     """Return the run that ``name`` means.
 
     That is its id, the unique beginning of it, ``latest``, or an experiment's slug (its latest run).
+    ``answering``: the latest means the latest that is no A/A run, where there is one.
     Raises RequestError where there is none or more than one, with the nearest name.
     """
     runs = all_runs(results, say)
@@ -81,12 +85,14 @@ def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
             f"There are no runs in {results} yet.",
             "Run an experiment first (bench run quickstart), or name another folder with --results DIR.",
         )
+    latest = [run for run in runs if not run.against_itself] if answering else []
     if name == LATEST:
-        return runs[-1]
+        return (latest or runs)[-1]
     by_id = {run.run_id: run for run in runs}
     if name in by_id:
         return by_id[name]
-    of_experiment = [run for run in runs if run.experiment == name]
+    of_experiment = [run for run in latest if run.experiment == name]
+    of_experiment = of_experiment or [run for run in runs if run.experiment == name]
     if of_experiment:
         return of_experiment[-1]
     beginning = [run for run in runs if name and run.run_id.startswith(name)]
@@ -107,9 +113,9 @@ def find(results: Path, name: str = LATEST, say: Say = tell) -> Run:
     )
 
 
-def resolve(results: Path, name: str = LATEST, say: Say = tell) -> str:
+def resolve(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False) -> str:
     """Return the id of the run that ``name`` means; as ``find``."""
-    return find(results, name, say).run_id
+    return find(results, name, say, answering=answering).run_id
 
 
 def run_ids(results: Path) -> list[str]:

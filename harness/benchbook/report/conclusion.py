@@ -7,6 +7,7 @@ client's process and its numbers hold no transport.
 
 from __future__ import annotations
 
+from benchbook.analyse.verdict import Verdict
 from benchbook.report import answer as answers
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, versus
@@ -113,7 +114,7 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
     pairs = leads(run, phase, "rows_per_second", cells)
     if not pairs:
         return f"no two systems were measured in {phase}"
-    verdicts = [pair.verdict() for pair in pairs]
+    verdicts = versus.verdicts(pairs)
     if verdicts[0].winner is None:
         return f"at loading, {verdicts[0].sentence}"
     rates = f"{pairs[0].above.text()} against {', '.join(pair.below.text() for pair in pairs)}"
@@ -124,9 +125,11 @@ def _queries(run: Run, cells: list[Cell]) -> str:
     """Count the query types in which one system has a shorter median latency than every other."""
     won: dict[str, list[float]] = {}
     phases = run.phases("query")
-    for phase in phases:
-        pairs = leads(run, phase, "latency_p50", cells)
-        if pairs and all(pair.verdict().winner == pair.above.cell.label for pair in pairs):
+    by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
+    said = iter(versus.verdicts([pair for pairs in by_phase for pair in pairs]))
+    for pairs in by_phase:
+        verdicts = [next(said) for _ in pairs]
+        if pairs and all(one.winner == pairs[0].above.cell.label for one in verdicts):
             won.setdefault(pairs[0].above.cell.label, []).append(1 / pairs[0].value)
     undecided = len(phases) - sum(len(found) for found in won.values())
     parts = []
@@ -155,8 +158,10 @@ def findings(run: Run) -> Words:
     ]
     if not pairs:
         return missing("The list of findings", "no two systems were measured in the same blocks")
-    lines = [_finding(pair, mixed(run, pair)) for pair in pairs]
-    if any(mixed(run, pair) for pair in pairs):
+    ranked_pairs = [pair for pair in pairs if not mixed(run, pair)]
+    said = iter(versus.verdicts(ranked_pairs))
+    lines = [_finding(pair, None if mixed(run, pair) else next(said)) for pair in pairs]
+    if len(ranked_pairs) < len(pairs):
         lines.append(
             "Not ranked above: an embedded system against a server, whose numbers hold the transport "
             "between two processes as well."
@@ -170,9 +175,9 @@ def mixed(run: Run, pair: Versus) -> bool:
     return len(kinds) > 1 and pair.above.unit != "B"
 
 
-def _finding(pair: Versus, mixed: bool) -> str:
+def _finding(pair: Versus, said: Verdict | None) -> str:
     what = pair.above.phase.capitalize() if pair.above.phase != "trial" else words_of(pair.above.metric).title
     numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
-    if mixed:
+    if said is None:
         return f"{what}: {numbers}, a ratio of {quantity.number(pair.value)}; not ranked."
-    return f"{what}: {pair.verdict().sentence}; {numbers}."
+    return f"{what}: {said.sentence}; {numbers}."

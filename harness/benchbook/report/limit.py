@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, versus
 from benchbook.report.charts import order
+from benchbook.report.floor import known_floors
 from benchbook.report.markup import escape_markdown
 from benchbook.report.results import Run
 from benchbook.report.words import Words
@@ -57,6 +60,15 @@ def _trials(run: Run) -> list[str]:
         words.append(
             f"The smallest cell has {min(counts)} trials: at least {FEW_TRIALS} make an interval dependable."
         )
+    about = run.facts("precision")
+    if about.get("pilot"):
+        words.append(
+            f"{about.get('trials')} trials a cell were fixed before the run by the pilot {about['pilot']}, for "
+            f"intervals within {quantity.percent(float(about['asked']))}."
+        )
+    beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
+    if beside:
+        words.append(f"{beside} trials were measured while another run was going on on the same machine.")
     if run.info["finished_at"] is None:
         words.append("The run has not come to its end.")
     return words
@@ -138,6 +150,9 @@ def _order(run: Run) -> list[str]:
 def _noise(run: Run) -> list[str]:
     if versus.baseline(run) is None:
         return []
-    return [
-        "The noise floor of this machine was not measured in this run (./bench aa): small differences may be noise."
-    ]
+    known = known_floors(run)
+    if not known:
+        return ["The noise floor of this machine is not known (./bench aa): small differences may be noise."]
+    low, high = (quantity.percent(end(known.values()) - 1) for end in (min, max))
+    found = f"The noise floor of this machine, from A/A runs, is {low} to {high} by metric"
+    return [f"{found}: no difference within it is claimed."]

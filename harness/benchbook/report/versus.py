@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse import ratio, verdict
+from benchbook.analyse import holm, ratio, verdict
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import Verdict
 from benchbook.report import cell as cells_of
 from benchbook.report.cell import Cell
 from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.floor import floor
 from benchbook.report.results import Run
 
 
@@ -23,6 +25,13 @@ class Versus:
     """Above over below, paired by block."""
     errors: int
     """Operations of either that failed in the phase."""
+    noise: float | None = None
+    """The machine's noise floor as a factor; None where it was not measured."""
+
+    @property
+    def beyond(self) -> float:
+        """The p-value that the ratio lies beyond the noise floor."""
+        return ratio.beyond(self.above.by_block, self.below.by_block, self.noise or 1.0)
 
     @property
     def cell(self) -> Cell:
@@ -48,15 +57,18 @@ class Versus:
             above, below = below, above
         return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
 
-    def verdict(self) -> Verdict:
-        """Return what may be said of the two."""
+    def verdict(self, adjusted: float = 0.0, among: int = 1) -> Verdict:
+        """Return what may be said of the two; see ``verdicts`` for many that stand together."""
         quality = {"disk_bytes": "compact on disk", "bytes_per_value": "compact on disk"}
         return verdict.compare(
             self.above.cell.label,
             self.below.cell.label,
             self.ratio,
             direction="higher" if self.above.direction == "higher" else "lower",
+            noise=self.noise,
             errors=self.errors,
+            adjusted=adjusted,
+            among=among,
             quality=quality.get(self.above.metric, "fast"),
         )
 
@@ -89,7 +101,18 @@ def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
     if found.value is None:
         return None
     names = (above.cell.name, below.cell.name)
-    return Versus(above, below, found, failed_operations(run, above.phase, names))
+    errors = failed_operations(run, above.phase, names)
+    return Versus(above, below, found, errors, floor(run, names, above.phase, above.metric))
+
+
+def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
+    """Return what may be said of comparisons that stand together: one joint test, with Holm's correction.
+
+    The chance that any of them calls a difference that is none stays below 5 %.
+    """
+    told = [place for place, pair in enumerate(pairs) if not pair.errors and pair.ratio.low is not None]
+    adjusted = dict(zip(told, holm.adjusted([pairs[place].beyond for place in told]), strict=True))
+    return [pair.verdict(adjusted.get(place, 0.0), len(told)) for place, pair in enumerate(pairs)]
 
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:

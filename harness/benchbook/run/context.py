@@ -138,6 +138,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "question": experiment.question,
         "profile": plan.profile,
         "order_seed": plan.order_seed,
+        "precision": plan.precision,
         "created_at": plan.created_at,
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "finished_at": None,

@@ -28,6 +28,7 @@ from benchbook.record.folder import (
 from benchbook.record.runs import left
 from benchbook.run import context as shared
 from benchbook.run.intention import forget
+from benchbook.run.neighbour import announced, neighbours, words
 from benchbook.run.observer import Observer
 from benchbook.run.refused import told
 from benchbook.run.scratch import own_scratch, sweep_scratch
@@ -81,15 +82,22 @@ def carry_out(
         results.resolve()
     )  # systems run in folders of their own, where a relative path means another place
     folder = results / "runs" / plan.run_id
-    with told(results), _only_one(folder, plan.run_id), own_scratch(results) as scratch:
+    with (
+        told(results),
+        _only_one(folder, plan.run_id),
+        own_scratch(results) as scratch,
+        announced(plan.run_id),
+    ):
         for ended in leftovers.sweep(results / "processes"):
             observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
-        for words in mounts.sweep(results / "mounts"):
-            observer.note(f"unmounted what an earlier run left: {words}")
-        for words in containers.sweep(results / "processes"):
-            observer.note(f"removed what an earlier run left: {words}")
+        for told_words in mounts.sweep(results / "mounts"):
+            observer.note(f"unmounted what an earlier run left: {told_words}")
+        for told_words in containers.sweep(results / "processes"):
+            observer.note(f"removed what an earlier run left: {told_words}")
         sweep_scratch(results)
         control_group.sweep()
+        if others := neighbours():
+            observer.note(words(others))
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from benchbook.plan.plan import Plan
@@ -12,7 +13,10 @@ from benchbook.record.folder import TRIAL_FILE
 def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
     """Return measured lengths of trials by cell, from earlier runs of the same experiment and profile."""
     found: dict[str, list[float]] = {}
-    runs = sorted((results / "runs").glob(f"{plan.experiment}-*"), key=lambda path: path.name)[-5:]
+    own = re.compile(
+        re.escape(plan.experiment) + r"-\d{8}T\d{6}-[0-9a-f]{4}"
+    )  # another's slug may begin with ours
+    runs = sorted(path for path in (results / "runs").glob("*") if own.fullmatch(path.name))[-5:]
     for path in (file for run in runs for file in run.glob(f"trials/*/{TRIAL_FILE}")):
         try:
             trial = json.loads(path.read_text(encoding="utf-8"))

@@ -32,7 +32,12 @@ def remember(argv: list[str]) -> Path | None:
     A folder that cannot be written is told by the run itself, in words; here it is no error yet.
     """
     folder = results_folder(argv) / "intentions"
-    content = {"argv": argv, "pid": os.getpid(), "order_seed": int.from_bytes(os.urandom(4), "big")}
+    content = {
+        "argv": argv,
+        "pid": os.getpid(),
+        "started": _started(os.getpid()),
+        "order_seed": int.from_bytes(os.urandom(4), "big"),
+    }
     final = folder / f"{time.time_ns()}-{os.getpid()}.json"
     part = final.with_suffix(".part")
     try:
@@ -74,6 +79,19 @@ def orphans(results: Path) -> list[tuple[Path, dict[str, Any]]]:
         except (OSError, ValueError, KeyError, TypeError) as error:
             sys.stderr.write(f"bench: {path} is not readable ({error}) and is left out.\n")
             continue
-        if not Path(f"/proc/{pid}").exists():
+        # a number alone may by now be another process's
+        if _started(pid) is None or _started(pid) != content.get("started"):
             found.append((path, {**content, "argv": argv}))
     return found
+
+
+def _started(pid: int) -> str | None:
+    """Return the boot and the ticks at which a process started; None where it is gone."""
+    try:
+        stat = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    return None if stat[0] in "ZX" else f"{boot}:{stat[19]}"

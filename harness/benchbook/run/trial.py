@@ -24,6 +24,7 @@ from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name, program_record
 from benchbook.run.findings import Findings
 from benchbook.run.last_words import with_last_words
+from benchbook.run.neighbour import neighbours
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
@@ -269,7 +270,7 @@ class Trial:
             "data_to_memory": float(self.digest["bytes"])
             / min(_memory_bytes(), self.limits.memory_bytes or math.inf),
             "confinement": self.confined.as_dict() if self.confined else None,
-            "load_before": load_before,
+            "load_before": {**load_before, "other_runs": len(neighbours())},
             "phases": [entry.as_dict() for entry in self.timeline.phases],
             "measurements": [measurement.as_dict() for measurement in found.measurements],
             "errors": found.errors,

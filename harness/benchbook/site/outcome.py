@@ -80,30 +80,31 @@ def _comparisons(run: Run) -> list[Outcome]:
     if base is None or answer.faults(run):
         return []
     made = []
-    for phase, metric in versus.metrics(run):
-        for pair in versus.against(run, phase, metric, base):
-            judged = pair.verdict()
-            better = pair.advantage
-            if conclusion.mixed(run, pair):
-                verdict = "not ranked"
-            elif judged.winner is not None:
-                verdict = "better" if judged.winner == pair.cell.label else "worse"
-            else:
-                verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
-            what = f"{pair.cell.label} against {base.label}: {ratios.label(pair)}"
-            made.append(
-                Outcome(
-                    f"{ratios.short(pair)}, {pair.cell.label}",
-                    what,
-                    verdict,
-                    better.value,
-                    better.low,
-                    better.high,
-                    None,
-                    "an embedded system is not ranked against a server"
-                    if verdict == "not ranked"
-                    else judged.sentence,
-                    f"Times as good as {base.label}: right of 1 is better",
-                )
+    pairs = [
+        pair for phase, metric in versus.metrics(run) for pair in versus.against(run, phase, metric, base)
+    ]
+    said = iter(versus.verdicts([pair for pair in pairs if not conclusion.mixed(run, pair)]))
+    for pair in pairs:
+        judged = None if conclusion.mixed(run, pair) else next(said)
+        better = pair.advantage
+        if judged is None:
+            verdict = "not ranked"
+        elif judged.winner is not None:
+            verdict = "better" if judged.winner == pair.cell.label else "worse"
+        else:
+            verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
+        what = f"{pair.cell.label} against {base.label}: {ratios.label(pair)}"
+        made.append(
+            Outcome(
+                f"{ratios.short(pair)}, {pair.cell.label}",
+                what,
+                verdict,
+                better.value,
+                better.low,
+                better.high,
+                None,
+                "an embedded system is not ranked against a server" if judged is None else judged.sentence,
+                f"Times as good as {base.label}: right of 1 is better",
             )
+        )
     return made

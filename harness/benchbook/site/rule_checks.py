@@ -12,6 +12,7 @@ from typing import Literal
 from benchbook.report import answer, cell, versus
 from benchbook.report import limit as limits
 from benchbook.report.estimate import estimates
+from benchbook.report.floor import known_floors
 from benchbook.report.results import Run
 
 Mark = Literal["kept", "partly", "not kept", "no matter here"]
@@ -62,7 +63,13 @@ def noise(run: Run) -> Finding:
     factors = set(run.frame("levels")["factor"].to_list())
     if "aa" in factors:
         return Finding("kept", "this run is the A/A run that gives the floor")
-    return Finding("not kept", "no A/A run stands beside it")
+    known = known_floors(run)
+    wanted = {(one.name, *pair) for one in cell.cells(run) if one.ok for pair in versus.metrics(run)}
+    if not known:
+        return Finding("not kept", "no A/A run of this machine stands beside it")
+    if missing := len(wanted - known.keys()):
+        return Finding("partly", f"known for {len(wanted) - missing} of {len(wanted)} compared numbers")
+    return Finding("kept", "the verdicts use the floor of this machine's A/A runs")
 
 
 def caches(run: Run) -> Finding:

@@ -126,3 +126,17 @@ def test_catching_up_enters_what_is_missing_and_then_rests(
 def test_catching_up_without_runs_makes_nothing(tmp_path: Path) -> None:
     assert catch_up.catch_up(tmp_path) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_latest_run_that_answers_a_question_is_no_a_a_run(tmp_path: Path) -> None:
+    from tests.claims import measured_run
+
+    def one(levels: dict[str, object], block: int) -> dict[tuple[str, str], float]:
+        return {("load", "rows_per_second"): 1.0}
+
+    measured_run.write(tmp_path, "run-1", {"system": ["a", "b"]}, one)
+    measured_run.write(tmp_path, "run-2", {"system": ["a"], "aa": ["A", "B"]}, one)
+    runs_of = {run.run_id: run.against_itself for run in runs.all_runs(tmp_path)}
+    assert runs_of == {"run-1": False, "run-2": True}
+    assert runs.resolve(tmp_path, answering=True) == "run-1"
+    assert runs.resolve(tmp_path, "run-2", answering=True) == "run-2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,10 @@ def test_garbage_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_folder_that_cannot_be_written_is_no_error_yet(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert intention.remember(["run", "x", "--results", str(tmp_path / "file")]) is None
+
+
+def test_a_number_that_is_now_another_process_is_an_orphan_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "intentions").mkdir()
+    content = {"argv": ["run", "x"], "pid": os.getpid(), "started": "another boot:1", "order_seed": 1}
+    (tmp_path / "intentions" / "1.json").write_text(json.dumps(content))
+    assert len(intention.orphans(tmp_path)) == 1

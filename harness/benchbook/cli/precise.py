@@ -1,0 +1,58 @@
+"""``bench run X --precision 5%``: a pilot first, then as many trials as it asks for."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.plan.plan import Plan
+
+
+def begin(asked: dict[str, Any], results: Path, text: str) -> int:
+    """Plan and store the pilot, carry it out, and go on to the measured run; return the exit code.
+
+    ``asked`` are the arguments of ``planned`` but the number of trials.
+    """
+    from benchbook.analyse import precision
+    from benchbook.cli.asked import planned
+    from benchbook.run.engine import store_plan
+
+    share = precision.parse(text)
+    made = planned(Catalogue(), **{**asked, "trials": precision.PILOT})
+    made = replace(made, precision={"asked": share, "pilot": None, "request": asked})
+    store_plan(results, made)
+    return go_on(made, results)
+
+
+def is_pilot(made: Plan) -> bool:
+    """Say whether a plan is the pilot of a run that is to follow."""
+    return made.precision is not None and made.precision["pilot"] is None
+
+
+def go_on(pilot: Plan, results: Path) -> int:
+    """Carry out what is left of a pilot, then the run whose number of trials it fixes."""
+    from benchbook.analyse import precision
+    from benchbook.analyse.observed import observe
+    from benchbook.cli.asked import planned
+    from benchbook.cli.run_ import agree, carried_out, carry_out_and_report
+    from benchbook.run.engine import store_plan
+
+    assert pilot.precision is not None
+    asked = dict(pilot.precision["request"])
+    outcome = carried_out(pilot, results)
+    found = precision.needed(observe(results, pilot.run_id), pilot.precision["asked"])
+    share = f"{100 * pilot.precision['asked']:g} %"
+    print(
+        f"bench: the pilot {pilot.run_id} shows a spread of {100 * (found.spread - 1):.1f} % in "
+        f"{' '.join(found.pair)}: {found.trials} trials a cell are expected to give intervals within {share}",
+        file=sys.stderr,
+    )
+    made = planned(Catalogue(), **{**asked, "trials": found.trials})
+    about = {"asked": pilot.precision["asked"], "pilot": pilot.run_id, "spread": found.spread}
+    made = replace(made, precision={**about, "metric": " ".join(found.pair), "trials": found.trials})
+    agree(results, made, yes=False)
+    store_plan(results, made)
+    return max(outcome.exit_code, carry_out_and_report(made, results))

@@ -1,0 +1,100 @@
+"""Verdicts of a report are held against the machine's noise floor, and against each other."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+from benchbook.analyse import ratio
+from benchbook.record import rebuild
+from benchbook.report import limit, versus
+from benchbook.report.results import Run, open_run
+from benchbook.site import rule_checks
+from tests.claims import measured_run
+
+PAIR = ("load", "rows_per_second")
+A, B = "influxdb-1.8.10", "cnosdb-2.0.1"
+
+
+def opened(results: Path, factor: float, aa_spread: float | None, systems: tuple[str, ...] = (A, B)) -> Run:
+    chance = random.Random(1)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {PAIR: (factor if levels["system"] == B else 1.0) * math.exp(chance.gauss(0, 0.004))}
+
+    def noise(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {PAIR: 1000 * math.exp(chance.gauss(0, aa_spread or 0))}
+
+    if aa_spread is not None:
+        measured_run.write(results, "aa-1", {"system": list(systems), "aa": ["A", "B"]}, noise, blocks=8)
+    measured_run.write(results, "run-1", {"system": list(systems)}, value)
+    rebuild.rebuild(results)
+    return open_run(results, "run-1")
+
+
+def only(run: Run) -> versus.Versus:
+    base = versus.baseline(run)
+    assert base is not None
+    [found] = versus.against(run, *PAIR, base)
+    return found
+
+
+def test_a_difference_within_the_noise_floor_is_not_claimed(tmp_path: Path) -> None:
+    assert only(opened(tmp_path / "unknown", 1.03, None)).verdict().winner is not None
+    found = only(opened(tmp_path / "noisy", 1.03, 0.06))
+    assert found.noise is not None
+    assert found.verdict().winner is None
+    assert "reaches into the noise floor" in found.verdict().sentence
+    assert only(opened(tmp_path / "far", 1.6, 0.06)).verdict().winner is not None
+
+
+def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_path: Path) -> None:
+    without, known = opened(tmp_path / "without", 1.03, None), opened(tmp_path / "known", 1.03, 0.06)
+    assert "is not known" in limit.limits(without).markdown
+    assert rule_checks.noise(without).mark == "not kept"
+    assert "no difference within it is claimed" in limit.limits(known).markdown
+    assert rule_checks.noise(known).mark == "partly"  # bytes on disk have no floor here
+
+
+def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:
+    """Twenty comparisons of equal things: alone one of them often looks different, jointly none may."""
+    from dataclasses import replace
+
+    chance, alone, together, rounds = random.Random(7), 0, 0, 60
+    with_tmp = _pair()
+    for _ in range(rounds):
+        pairs = [replace(with_tmp, **_drawn(chance)) for _ in range(20)]
+        alone += any(pair.verdict().winner for pair in pairs)
+        together += any(one.winner for one in versus.verdicts(pairs))
+    assert alone > rounds / 3
+    assert together <= rounds * 0.12
+
+
+def _pair() -> versus.Versus:
+    import inspect
+
+    from benchbook.report.cell import Cell
+    from benchbook.report.estimate import Estimate
+
+    fields = dict.fromkeys(inspect.signature(Cell).parameters)
+    cell = Cell(**{**fields, "name": "a", "label": "A", "system": "a"})
+    estimate = Estimate(cell, *PAIR, "1/s", "higher", (), 1.0, None, None)
+    return versus.Versus(estimate, estimate, ratio.ratio({0: 1.0}, {0: 1.0}), 0)
+
+
+def _drawn(chance: random.Random) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from benchbook.report.estimate import Point
+
+    def side() -> Any:
+        points = tuple(
+            Point(trial_id="", block=block, position=0, value=math.exp(chance.gauss(0, 0.05)))
+            for block in range(5)
+        )
+        return replace(_pair().above, points=points)
+
+    above, below = side(), side()
+    return {"above": above, "below": below, "ratio": ratio.ratio(above.by_block, below.by_block)}
