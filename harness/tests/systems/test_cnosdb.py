@@ -174,7 +174,7 @@ def test_before_243_rows_are_counted_under_a_condition(remote, server):
     server.answers["SHOW TABLES"] = 200, [{"table_name": "readings"}]
     server.answers["DESCRIBE TABLE"] = 200, [{"column_name": "velocity", "column_type": "FIELD"}]
     server.answers["SELECT exact_count"] = 422, {"error_message": "Invalid function 'exact_count'."}
-    server.answers["SELECT count"] = 200, [{"velocity": 11, "n": 12}]
+    server.answers["SELECT count"] = 200, [{"velocity": 11, "time": 12}]
     assert remote.count() == {"readings": TableCount(12, {"velocity": 11})}
 
 

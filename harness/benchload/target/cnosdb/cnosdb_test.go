@@ -109,7 +109,7 @@ func TestStatements(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	rows, err := new(CnosDB).Rows(spec.Query{}, []byte(
-		`[{"bucket":"2016-01-01T00:00:00","hostname":"host_1","value":1.5},{"bucket":"2016-01-01T00:01:00.000000000Z"},{"bucket":"2016-01-01T00:02:00Z","value":2}]`))
+		`[{"bucket":"2016-01-01T00:00:00","hostname":"host_1","value":1.5},{"bucket":"2016-01-01T00:01:00.000000000Z"},{"bucket":"2016-01-01 00:02:00","value":2}]`))
 	if err != nil || len(rows) != 2 || rows[0] != (target.Row{TimeNS: 1451606400e9, Host: "host_1", Value: 1.5}) || rows[1].TimeNS != 1451606520e9 {
 		t.Errorf("the rows are %+v, error %v", rows, err)
 	}

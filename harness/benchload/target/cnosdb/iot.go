@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target"
@@ -60,11 +59,10 @@ func iotRows(q spec.Query, body []byte) ([]target.Row, error) {
 		var at int64
 		if shape.Timed {
 			text, _ := line["at"].(string)
-			when, err := time.Parse("2006-01-02T15:04:05.999999999", strings.TrimSuffix(text, "Z"))
-			if err != nil {
-				return nil, fmt.Errorf("a row of the answer has the time %q: %w", text, err)
+			var err error
+			if at, err = readMoment(text); err != nil {
+				return nil, err
 			}
-			at = when.UnixNano()
 		}
 		for _, name := range shape.Values {
 			number, there := line[name].(json.Number)

@@ -48,6 +48,19 @@ func Statement(q spec.Query) (string, error) {
 // moment is a time in SQL, to the nanosecond.
 func moment(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.999999999Z") }
 
+// readMoment reads a time of an answer: 2.4 writes a T between day and hour, 2.0 a space.
+func readMoment(text string) (int64, error) {
+	layout := "2006-01-02T15:04:05.999999999"
+	if strings.Contains(text, " ") {
+		layout = time.DateTime
+	}
+	when, err := time.Parse(layout, strings.TrimSuffix(text, "Z"))
+	if err != nil {
+		return 0, fmt.Errorf("a row of the answer has the time %q: %w", text, err)
+	}
+	return when.UnixNano(), nil
+}
+
 // interval is a length of time in SQL, in the larger unit that divides it.
 func interval(ns int64) (string, error) {
 	switch {
@@ -83,15 +96,15 @@ func (t *CnosDB) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 		if r.Value == nil {
 			continue
 		}
-		when, err := time.Parse("2006-01-02T15:04:05.999999999", strings.TrimSuffix(r.Bucket, "Z"))
+		when, err := readMoment(r.Bucket)
 		if err != nil {
-			return nil, fmt.Errorf("a row of the answer has the time %q: %w", r.Bucket, err)
+			return nil, err
 		}
 		value, err := r.Value.Float64()
 		if err != nil {
 			return nil, fmt.Errorf("a row of the answer has the value %s: %w", r.Value, err)
 		}
-		rows = append(rows, target.Row{TimeNS: when.UnixNano(), Host: r.Hostname, Value: value})
+		rows = append(rows, target.Row{TimeNS: when, Host: r.Hostname, Value: value})
 	}
 	return rows, nil
 }
