@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from benchbook.declare.claim import Claim
+from benchbook.declare.claim import Choice, Claim
 from benchbook.declare.claim_check import check_claims
 from benchbook.declare.claim_numbers import PublishedMachine
 from benchbook.declare.model import Model, Name, Positive, Setting, Text
@@ -77,6 +78,8 @@ class Experiment(Model):
     """One sentence that ends with a question mark."""
     dataset: Name
     factors: dict[Name, Levels]
+    without: list[dict[Name, Choice]] = Field(default_factory=list)
+    """Cells that make no sense and are left out: those that have one of the levels given of each factor named."""
     phases: list[Phase] = Field(min_length=1)
     profiles: dict[Name, Profile] = Field(min_length=1)
     claims: list[Claim] = Field(default_factory=list)
@@ -90,6 +93,12 @@ class Experiment(Model):
             raise ValueError("factors needs the key system: a list of names of systems/*.toml")
         if not self.question.endswith("?"):
             raise ValueError("question must be one sentence that ends with a question mark")
+        for one in self.without:
+            for name in one:
+                if name not in self.levels():
+                    guess = nearest(name, self.levels())
+                    meant = f'; did you mean "{guess}"?' if guess else ""
+                    raise ValueError(f'without: there is no factor "{name}"{meant}')
         names = [phase.name for phase in self.phases]
         kinds = [phase.workload for phase in self.phases]
         if "query" in kinds and "load" not in kinds[: kinds.index("query")]:
@@ -99,6 +108,16 @@ class Experiment(Model):
             raise ValueError(f"phases: the name {twice[0]} is given twice")
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         return self
+
+    def leaves_out(self, levels: Mapping[str, Setting]) -> bool:
+        """Say whether cells of these levels are left out: ``without`` names one of each of its factors."""
+        return any(
+            all(
+                name in levels and levels[name] in (held if isinstance(held, list) else [held])
+                for name, held in one.items()
+            )
+            for one in self.without
+        )
 
     def levels(self) -> dict[str, list[Setting]]:
         """Return every level that a factor has in any profile."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from benchbook.declare.bars import KlineOptions
 from benchbook.declare.command import CommandOptions
 from benchbook.declare.duration import Duration
 from benchbook.declare.model import Model, Positive
@@ -50,8 +51,13 @@ class QueryOptions(Model):
     timeout: Duration = "30s"
 
 
-Options = LoadOptions | QueryOptions | CommandOptions
+Options = LoadOptions | QueryOptions | CommandOptions | KlineOptions
 """Options of a workload."""
 
-WORKLOADS: dict[str, type[Options]] = {"load": LoadOptions, "query": QueryOptions, "command": CommandOptions}
+WORKLOADS: dict[str, type[Options]] = {
+    "load": LoadOptions,
+    "query": QueryOptions,
+    "command": CommandOptions,
+    "kline": KlineOptions,
+}
 """Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""

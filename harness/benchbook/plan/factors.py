@@ -73,7 +73,7 @@ def factors(
     for source in merged.get(SOURCE, []):
         if source not in NAMES:
             raise unknown("source", str(source), NAMES, f"--set {SOURCE}")
-    _check_arms(merged, catalogue, [name for name in merged if name in arms])
+    _check_arms(merged, catalogue, [name for name in merged if name in arms], experiment)
     first = (*PLACE_FACTORS, *([SOURCE] if SOURCE in merged else []))
     order = (*first, *(name for name in merged if name not in first))
     return {name: merged[name] for name in order}
@@ -149,11 +149,13 @@ def _check_level(
                 phase.typed({**phase.options, name: level})
 
 
-def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str]) -> None:
+def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experiment: Experiment) -> None:
     """Every system must have every arm, and every arm the factors of arms: else cells look compared that are not."""
     for name in merged["system"]:
         system = catalogue.system(str(name))
         for arm in merged["arm"]:
+            if experiment.leaves_out({"system": name, "arm": arm}):
+                continue
             if arm not in system.arms:
                 raise unknown("arm", str(arm), system.arms, f"systems/{name}.toml")
             for factor in varied:

@@ -119,12 +119,18 @@ def plan(
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
     if against_itself:
         levels = {**levels, AA: list(AA_LABELS)}
+    chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell)]
+    if not chosen_cells:
+        raise RequestError(
+            f"experiments/{slug}/experiment.toml leaves out every cell that was asked for.",
+            "Choose other levels with --set; `without` there says which go together with which.",
+        )
     seed = secrets.randbits(32) if order_seed is None else order_seed
     count = trials or profile.trials
     moment = now or datetime.now(UTC)
     run_id = f"{slug}-{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     planned: list[PlannedTrial] = []
-    for block, ordered in enumerate(blocks(cells(levels), count, seed)):
+    for block, ordered in enumerate(blocks(chosen_cells, count, seed)):
         for position, cell in enumerate(ordered):
             index = len(planned)
             planned.append(PlannedTrial(f"{run_id}/{index:04d}", index, block, position, label(cell), cell))

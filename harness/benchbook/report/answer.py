@@ -61,7 +61,7 @@ def comparisons(run: Run) -> tuple[Comparison, ...]:
 
 def faults(run: Run) -> list[str]:
     """Return in words why the answers do not show that the systems did the same work; empty where they do."""
-    if run.ok["system"].n_unique() < 2 or not run.phases("query"):
+    if run.ok["system"].n_unique() < 2 or not (run.phases("query") or run.phases("kline")):
         return []
     found = comparisons(run)
     if not found:
@@ -88,7 +88,7 @@ def refusal(run: Run) -> Table | Words | None:
 
 def table(run: Run) -> Table | Words:
     """Return the differing rows, or the sentence that the answers agree."""
-    if not run.phases("query"):
+    if not (run.phases("query") or run.phases("kline")):
         return missing("The comparison of answers", "this run has no queries")
     found = comparisons(run)
     rows = []

@@ -72,7 +72,16 @@ def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path)
         f"--query-seed={dataset.seed}", f"--types={kind}", f"--count={count}",
     )  # fmt: skip
     name = hashlib.sha256(text.encode()).hexdigest()[:12]
-    path = folder / f"{kind}-{name}.jsonl"
+    return keep(text, folder / f"{kind}-{name}.jsonl")
+
+
+def bars_requests(binary: Path, dataset: Dataset, flags: tuple[str, ...]) -> str:
+    """Return requests for bars of a dataset; ``flags`` say how they are drawn."""
+    return _output(binary, "bars-requests", *dataset.flags(), f"--request-seed={dataset.seed}", *flags)
+
+
+def keep(text: str, path: Path) -> Path:
+    """Write ``text`` to a file that is named by it, and return the file."""
     if not path.exists():
         write_whole(path, text.encode())
     return path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.declare import published
+from benchbook.declare.bars import KlineOptions
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
@@ -23,6 +24,7 @@ from benchbook.run import benchload
 from benchbook.run.observer import Observer
 from benchbook.run.options import phase_options
 from benchbook.systems.driver import Program
+from benchbook.workloads import kline
 
 SCHEMA = 1
 
@@ -105,7 +107,9 @@ def prepare(
             context.digests[dataset.flags()] = benchload.digest(binary, dataset, results)
         for phase in plan.phases:
             options = phase_options(phase, trial.levels)
-            if isinstance(options, QueryOptions):
+            if isinstance(options, KlineOptions):
+                kline.prepare(context, dataset, options)
+            elif isinstance(options, QueryOptions):
                 key = (dataset.flags(), options.type, options.queries)
                 if key not in context.query_files:
                     context.query_files[key] = benchload.queries(

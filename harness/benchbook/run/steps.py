@@ -20,7 +20,7 @@ from benchbook.run.options import phase_options
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.run.timeline import Timeline
 from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
-from benchbook.workloads import command, load, query, steady_rate
+from benchbook.workloads import command, kline, load, query, steady_rate
 
 
 @dataclass
@@ -150,6 +150,7 @@ WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "load": Steps.load,
     "query": Steps.query,
     "command": Steps.command,
+    "kline": kline.run,
 }
 """How a phase of each workload is done. A workload of its own module adds ``run(steps, phase, options)``."""
 

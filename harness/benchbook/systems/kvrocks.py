@@ -17,14 +17,6 @@ class Kvrocks(Redis):
     file: ClassVar[str] = "kvrocks.conf"
     own: ClassVar[tuple[str, ...]] = ("bind", "port", "dir", "log-dir", "daemonize")
 
-    def prepare(self) -> None:
-        """Refuse a server that holds keys: DBSIZE is an estimate there, so the keys are scanned."""
-        if next(iter(self.connection().scan_iter(count=1)), None) is not None:
-            raise TrialFailed(
-                f"The server at {self.url} already holds data.",
-                f"Look at it, then remove it with: redis-cli -u {self.url} flushdb",
-            )
-
     def settle(self) -> None:
         """Write the memtables out and compact everything, then wait until no flush and no compaction runs."""
         self._ask("COMPACT")
@@ -51,6 +43,10 @@ class Kvrocks(Redis):
         """Return Kvrocks' own version; ``redis_version`` is only what it is compatible with."""
         stated = self._info("server")
         return str(stated.get("kvrocks_version", stated.get("version", "unknown")))
+
+    def _holds(self) -> bool:
+        # DBSIZE is an estimate there, so the keys are scanned.
+        return next(iter(self.connection().scan_iter(count=1)), None) is not None
 
     def _harness(self, data: str, host: str, port: str) -> dict[str, Setting]:
         return {**super()._harness(data, host, port), "log-dir": "stdout", "daemonize": False}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import account
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.mysql import MySQL
 
@@ -20,7 +19,7 @@ class MariaDB(MySQL):
     extra: ClassVar[dict[str, Setting]] = {}
 
     def _initialise(self, config: Path) -> None:
-        account.give(self._place.data, self._account)
+        self._own_data()
         program = self._program()
         beside = [program.parent, program.parent.parent / "bin", program.parent.parent / "scripts"]
         found = shutil.which(INSTALL, path=":".join(map(str, beside))) or shutil.which(INSTALL)
@@ -33,7 +32,7 @@ class MariaDB(MySQL):
             [
                 found, f"--defaults-file={config}", f"--datadir={self._place.data}", "--skip-test-db",
                 "--auth-root-authentication-method=normal",
-                *([f"--user={self._account}"] if self._account else []),
+                *([f"--user={self._user.name}"] if self._user else []),
             ]
         )  # fmt: skip
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
-from benchbook.systems import account, process
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems import process
+from benchbook.systems.bars import SQL_DEFECTS, BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.ordinary_user import ordinary_user
 from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.redis import SETTLE_SECONDS
 
@@ -34,7 +35,9 @@ class MySQL:
         self.watched_seconds = 0.0
         self.url = place.program.url or ""
         self._connection: Any = None
-        self._account = account.other_than_root(("mysql",))
+        user = ordinary_user("mysql")
+        self._user = user if user.setpriv else None
+        """The account that the server changes to by itself, where the harness is root."""
 
     def configure(self) -> dict[str, str]:
         """Write ``my.cnf``, make the data folder and its system tables; ports and folders are placeholders."""
@@ -142,8 +145,9 @@ class MySQL:
 
     def client(self, benchload: Path) -> Client:
         """Benchload, speaking the MySQL protocol."""
-        return BenchloadClient(
-            benchload, target="mysql", url=lambda: self.url, database=self._place.databases[0],
+        return BenchloadBars(
+            benchload, defects=SQL_DEFECTS, program="benchload, go-sql-driver/mysql",
+            target="mysql", url=lambda: self.url, database=self._place.databases[0],
             log=self._place.logs / "benchload.log", registry=self._place.processes,
         )  # fmt: skip
 
@@ -198,12 +202,16 @@ class MySQL:
             "datadir": data, "socket": f"{data}/server.sock", "pid-file": f"{data}/server.pid",
             "bind-address": host, "port": port, "secure-file-priv": "", **self.extra,
         }  # fmt: skip
-        return options | ({"user": self._account} if self._account else {})
+        return options | ({"user": self._user.name} if self._user else {})
 
     def _initialise(self, config: Path) -> None:
         """Make the data folder's system tables."""
-        account.give(self._place.data, self._account)
+        self._own_data()
         self._run([self._program(), f"--defaults-file={config}", "--initialize-insecure"])
+
+    def _own_data(self) -> None:
+        if self._user is not None:
+            self._user.own(self._place.data)
 
     def _run(self, command: list[str | Path]) -> None:
         log = self._place.logs / "initialise.log"

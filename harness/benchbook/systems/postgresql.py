@@ -18,7 +18,7 @@ from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import postgresql_config as config
 from benchbook.systems import process
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.bars import BenchloadBars
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.ordinary_user import OrdinaryUser, ordinary_user
 from benchbook.systems.ports import check_free, free_ports
@@ -146,8 +146,9 @@ class PostgreSQL:
     def client(self, benchload: Path) -> Client:
         """Benchload, speaking PostgreSQL's own protocol: one client for each database."""
         return of_databases(
-            self._place, lambda database, log: BenchloadClient(
-                benchload, target="postgresql", url=lambda: self.url, database=database, log=log,
+            self._place, lambda database, log: BenchloadBars(
+                benchload, defects=frozenset({"three-bars"}), program="benchload, pgx",
+            target="postgresql", url=lambda: self.url, database=database, log=log,
                 registry=self._place.processes, environment=self.environment,
             ),
         )  # fmt: skip

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import process, redis_layout
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.bars import BenchloadBars
+from benchbook.systems.day_service import SETTING, DayService, split
 from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.ports import check_free, free_ports
 
@@ -30,6 +31,10 @@ class Redis:
         self.watched_seconds = 0.0
         self.url = place.program.url or ""
         self._connection: Any = None
+        self._settings, kind = split(place.settings)
+        self._service = DayService(place, kind) if kind else None
+        self._client: BenchloadBars | None = None
+        self._benchload = Path("benchload")
 
     def configure(self) -> dict[str, str]:
         """Write the configuration file; return it with folder and port as ``{data}`` and ``{port}``."""
@@ -37,13 +42,14 @@ class Redis:
         if place.program.url:
             return {}
         for key in self.own:
-            if key in place.settings:
+            if key in self._settings:
                 raise TrialFailed(f'The arm sets "{key}", which the harness sets.', "Take it out of the arm.")
         port = free_ports(1, place.host)[0]
         self.url = f"redis://{place.host}:{port}"
-        real = self._harness(str(place.data), place.host, str(port)) | place.settings
+        real = self._harness(str(place.data), place.host, str(port)) | self._settings
         (place.config / self.file).write_text(text(real))
-        return {self.file: text(self._harness("{data}", place.host, "{port}") | place.settings)}
+        shown = {self.file: text(self._harness("{data}", place.host, "{port}") | self._settings)}
+        return shown | ({"service": f"{place.settings[SETTING]}\n"} if self._service else {})
 
     def start(self) -> None:
         """Start the server; one that already runs is left as it is."""
@@ -70,12 +76,16 @@ class Redis:
             return False
 
     def prepare(self) -> None:
-        """Refuse a server that holds keys; nothing needs to be made."""
-        if self._ask("DBSIZE"):
+        """Refuse a server that holds keys; start the packed-day service where the arm has one."""
+        if self._holds():
             raise TrialFailed(
                 f"The server at {self.url} already holds data.",
                 f"Look at it, then remove it with: redis-cli -u {self.url} flushdb",
             )
+        if self._service is not None:
+            self._service.start(self._benchload, self.url)
+            if self._client is not None:
+                self._client.through = self._service.url
 
     def settle(self) -> None:
         """Have a snapshot written, and wait until none is being written and no log is rewritten.
@@ -103,18 +113,25 @@ class Redis:
         return redis_layout.count(self.connection())
 
     def client(self, benchload: Path) -> Client:
-        """Benchload, speaking the Redis protocol."""
-        return BenchloadClient(
-            benchload, target="redis", url=lambda: self.url, database=self._place.databases[0],
+        """Benchload, speaking the Redis protocol, or HTTP with the packed-day service."""
+        self._benchload = benchload
+        library = "HTTP" if self._service else "go-redis"
+        self._client = BenchloadBars(
+            benchload, defects=frozenset({"undecoded"}), program=f"benchload, {library}",
+            target="redis", url=lambda: self.url, database=self._place.databases[0],
             log=self._place.logs / "benchload.log", registry=self._place.processes,
         )  # fmt: skip
+        return self._client
 
     def processes(self) -> list[int]:
-        """Return the server's process tree; empty for a server elsewhere."""
-        return self._running.tree() if self._running is not None else []
+        """Return the process tree of the server, and of the service before it; empty for a server elsewhere."""
+        own = self._running.tree() if self._running is not None else []
+        return own + (self._service.tree() if self._service is not None else [])
 
     def stop(self) -> None:
         """SIGTERM, then SIGKILL; a server that already ran loses the keys of this trial."""
+        if self._service is not None:
+            self._service.stop()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -129,6 +146,9 @@ class Redis:
         if self._connection is None:
             self._connection = redis.Redis.from_url(self.url, socket_timeout=60.0, decode_responses=False)
         return self._connection
+
+    def _holds(self) -> bool:
+        return bool(self._ask("DBSIZE"))
 
     def _harness(self, data: str, host: str, port: str) -> dict[str, Setting]:
         return {"bind": host, "port": port, "dir": data}

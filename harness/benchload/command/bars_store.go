@@ -23,7 +23,7 @@ type storeFlags struct {
 // storeKinds are the kinds of stores of bars, with the scheme of their addresses.
 var storeKinds = []struct{ name, example string }{
 	{"mysql", "mysql://root@127.0.0.1:3306"},
-	{"postgres", "postgres://postgres@127.0.0.1:5432"},
+	{"postgresql", "postgres://postgres@127.0.0.1:5432"},
 	{"redis", "redis://127.0.0.1:6379"},
 }
 
@@ -49,7 +49,8 @@ func addStore(flags *request.Flags) *storeFlags {
 // store makes the store; rows is how many it will hold.
 func (s *storeFlags) store(rows int64) (bars.Store, error) {
 	address, err := url.Parse(*s.url)
-	if err != nil || address.Scheme != *s.name || address.Port() == "" {
+	scheme, _, _ := strings.Cut(s.example(), ":")
+	if err != nil || address.Scheme != scheme || address.Port() == "" {
 		return nil, request.Mistakef("--url %q is no address of %s; give one such as %s.", *s.url, *s.name, s.example())
 	}
 	if *s.through != "" && *s.name != "redis" {
@@ -69,7 +70,7 @@ func (s *storeFlags) store(rows int64) (bars.Store, error) {
 			user = "root"
 		}
 		return mysql.New(address.Host, *s.database, user, password, *s.timeout, partitions), nil
-	case "postgres":
+	case "postgresql":
 		return postgres.New(address, *s.database, *s.timeout)
 	}
 	direct := packedday.NewDirect(address.Host, *s.timeout)

@@ -56,7 +56,7 @@ func New(address *url.URL, database string, timeout time.Duration) (*Store, erro
 }
 
 // Name is the name of the kind of system.
-func (s *Store) Name() string { return "postgres" }
+func (s *Store) Name() string { return "postgresql" }
 
 // Prepare makes the table.
 func (s *Store) Prepare() error {
