@@ -25,7 +25,9 @@ class BenchbookError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else self.message
+        """Message and hint in one line; words of another program that end the message may lack a full stop."""
+        stop = "" if self.message.endswith((".", "!", "?", ":")) else "."
+        return f"{self.message}{stop} {self.hint}" if self.hint else self.message
 
 
 class RequestError(BenchbookError):

@@ -52,7 +52,12 @@ def command(
     print()
     table.show(
         [
-            {"trial": one.index, "block": one.block + 1, "position": one.position + 1, "cell": one.cell}
+            {
+                "trial": f"{one.index:04d}",
+                "block": one.block + 1,
+                "position": one.position + 1,
+                "cell": one.cell,
+            }
             for one in made.trials
         ],
         as_json=False,

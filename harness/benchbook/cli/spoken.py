@@ -12,8 +12,11 @@ import re
 VARIABLE = "BENCHBOOK_COMMAND"
 """Environment variable with the words by which Benchbook was called; ./bench and the flake set it."""
 
-_COMMANDS = "list|show|plan|run|resume|report|rerun|claims|compare|aa|sql|export|import|site|rebuild|doctor|new|test|benchload"
-_COMMAND = re.compile(rf"(?<![\w./#-])(?:\./)?bench(?:book)?(?= (?:{_COMMANDS})\b)")
+_COMMANDS = (
+    "list", "show", "plan", "run", "resume", "report", "rerun", "claims", "compare", "aa", "sql", "export", "import",
+    "site", "rebuild", "doctor", "test", "benchload",
+)  # fmt: skip
+_COMMAND = re.compile(rf"(?<![\w./#-])(?:\./)?bench(?:book)?(?= (?:{'|'.join(_COMMANDS)})\b)")
 
 
 def name() -> str:

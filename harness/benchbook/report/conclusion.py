@@ -158,21 +158,15 @@ def findings(run: Run) -> Words:
     ]
     if not pairs:
         return missing("The list of findings", "no two systems were measured in the same blocks")
-    ranked_pairs = [pair for pair in pairs if not mixed(run, pair)]
+    ranked_pairs = [pair for pair in pairs if not versus.mixed(run, pair)]
     said = iter(versus.verdicts(ranked_pairs))
-    lines = [_finding(pair, None if mixed(run, pair) else next(said)) for pair in pairs]
+    lines = [_finding(pair, None if versus.mixed(run, pair) else next(said)) for pair in pairs]
     if len(ranked_pairs) < len(pairs):
         lines.append(
             "Not ranked above: an embedded system against a server, whose numbers hold the transport "
             "between two processes as well."
         )
     return Words("\n".join(f"- {escape_markdown(line)}" for line in lines))
-
-
-def mixed(run: Run, pair: Versus) -> bool:
-    """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
-    kinds = {cells_of.embedded(run, estimate.cell.system) for estimate in (pair.above, pair.below)}
-    return len(kinds) > 1 and pair.above.unit != "B"
 
 
 def _finding(pair: Versus, said: Verdict | None) -> str:

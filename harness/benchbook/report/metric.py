@@ -22,6 +22,7 @@ class Metric:
 
 METRICS = {
     "rows_per_second": Metric("Rows loaded per second", "rows", "rows/s"),
+    "rows_per_cpu_second": Metric("Rows per second of processor time", "rows", "rows/CPU-s"),
     "values_per_second": Metric("Values loaded per second", "values"),
     "bytes_per_second": Metric("Bytes loaded per second"),
     "acknowledged_seconds": Metric("Time until every row was acknowledged"),

@@ -74,14 +74,46 @@ class Versus:
 
 
 def baseline(run: Run) -> Cell | None:
-    """Return the cell that the others are compared with: the first that was measured, in the order of cells."""
-    return next((cell for cell in cells_of.cells(run) if cell.ok), None)
+    """Return the cell that the others are compared with: the slowest at loading, else the first that was measured.
+
+    So the answer, which names the fastest first, and the comparison give one ratio of a load in one direction. Of
+    embedded systems and servers it is the more numerous kind's, because the two are not ranked with each other.
+    """
+    measured = [cell for cell in cells_of.cells(run) if cell.ok]
+    if not measured:
+        return None
+    kinds = [cells_of.embedded(run, cell.system) for cell in measured]
+    most = kinds.count(True) * 2 > len(kinds) if kinds.count(True) * 2 != len(kinds) else kinds[0]
+    alike = [cell for cell, kind in zip(measured, kinds, strict=True) if kind == most]
+    for phase in run.phases("load"):
+        rates = {one.cell.name: one.value for one in estimates(run, phase, "rows_per_second") if one.value}
+        if all(cell.name in rates for cell in alike):
+            return min(alike, key=lambda cell: rates[cell.name])
+    return alike[0]
+
+
+def mixed(run: Run, pair: Versus) -> bool:
+    """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
+    kinds = {cells_of.embedded(run, estimate.cell.system) for estimate in (pair.above, pair.below)}
+    return len(kinds) > 1 and pair.above.unit != "B"
+
+
+COMPARED = {
+    "load": ("rows_per_second",),
+    "query": ("latency_p50",),
+    "command": ("rows_per_second", "rows_per_cpu_second"),
+}
+"""Workload to the metrics that its phases are compared on."""
 
 
 def metrics(run: Run) -> list[tuple[str, str]]:
     """Return the (phase, metric) pairs that a run is compared on, in the order of its phases."""
-    pairs = [(phase, "rows_per_second") for phase in run.phases("load")]
-    pairs += [(phase, "latency_p50") for phase in run.phases("query")]
+    pairs = [
+        (phase, metric)
+        for workload, names in COMPARED.items()
+        for phase in run.phases(workload)
+        for metric in names
+    ]
     return [*pairs, ("trial", "disk_bytes")]
 
 

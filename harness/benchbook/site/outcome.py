@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbook.declare.catalogue import root
-from benchbook.report import answer, conclusion, quantity, versus
+from benchbook.report import answer, quantity, versus
 from benchbook.report.charts import ratio as ratios
 from benchbook.report.results import Run
 
+NOT_RANKED = "not ranked"
+"""The verdict on an embedded system against a server."""
 STYLES = {
     "reproduced": ("#009E73", "circle"),
     "direction only": ("#6680FF", "triangle-up"),
@@ -19,7 +21,7 @@ STYLES = {
     "better": ("#009E73", "circle"),
     "worse": ("#D55E00", "cross"),
     "no difference claimed": ("#8A8F98", "diamond"),
-    "not ranked": ("#CC79A7", "square"),
+    NOT_RANKED: ("#CC79A7", "square"),
     "no verdict": ("#8A8F98", "triangle-down"),
 }
 """Verdict → colour and shape; colour is never the only carrier."""
@@ -83,12 +85,12 @@ def _comparisons(run: Run) -> list[Outcome]:
     pairs = [
         pair for phase, metric in versus.metrics(run) for pair in versus.against(run, phase, metric, base)
     ]
-    said = iter(versus.verdicts([pair for pair in pairs if not conclusion.mixed(run, pair)]))
+    said = iter(versus.verdicts([pair for pair in pairs if not versus.mixed(run, pair)]))
     for pair in pairs:
-        judged = None if conclusion.mixed(run, pair) else next(said)
+        judged = None if versus.mixed(run, pair) else next(said)
         better = pair.advantage
         if judged is None:
-            verdict = "not ranked"
+            verdict = NOT_RANKED
         elif judged.winner is not None:
             verdict = "better" if judged.winner == pair.cell.label else "worse"
         else:

@@ -10,7 +10,7 @@ from benchbook.report.figure import Figure
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
-from benchbook.site.outcome import STYLES, Outcome, outcomes
+from benchbook.site.outcome import NOT_RANKED, STYLES, Outcome, outcomes
 
 ROW_HEIGHT = 44
 """Pixels of one row: its words stand above its mark, so that they have the whole width of a phone."""
@@ -22,7 +22,11 @@ def chart(run: Run, title: str | None = None) -> Figure | Words:
     found = outcomes(run)
     if not found:
         return missing(name, "the run has no claims, and no two systems that gave the same answers")
-    return Figure(name, _draw(found), _alternative(found, name), table(found))
+    drawn = [one for one in found if one.verdict != NOT_RANKED]
+    if not drawn:
+        return missing(name, "its systems are not ranked with each other")
+    note = "" if len(drawn) == len(found) else "What is not ranked stands in the table alone."
+    return Figure(name, _draw(drawn), _alternative(drawn, name), table(found), note)
 
 
 def table(found: list[Outcome]) -> Table:

@@ -1,9 +1,7 @@
 package nullserver
 
 import (
-	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"benchbook/benchload/histogram"
@@ -23,45 +21,42 @@ type Delay struct {
 	held histogram.Histogram
 }
 
-// wait holds an answer back; it is called when the request was read.
-func (d *Delay) wait() {
+// wait holds an answer back; it is called when the request was read, and gives when
+// that was, or the zero time if nothing is held back.
+func (d *Delay) wait() time.Time {
 	if d.Sleep == 0 && d.Stall == 0 {
-		return
+		return time.Time{}
 	}
 	now := time.Now()
 	d.once.Do(func() { d.began = now })
-	until := now.Add(d.Sleep)
+	length := d.Sleep
 	if d.Stall > 0 {
 		if phase := now.Sub(d.began) % d.Every; phase >= d.Every-d.Stall {
-			until = now.Add(d.Every - phase + d.Sleep)
+			length += d.Every - phase
 		}
 	}
-	sleepUntil(until)
-	took := time.Since(now)
+	// The runtime's timers may be a millisecond late, which is known afterwards. Sleeping in
+	// the kernel or waiting actively would be exact, and take the processors from the client.
+	time.Sleep(length)
+	return now
+}
+
+// answered records how long an answer was held back, once it is with the system: what
+// was asked for, and how late this machine was with it, which is not the client's fault.
+func (d *Delay) answered(since time.Time) {
+	if since.IsZero() {
+		return
+	}
+	took := time.Since(since)
 	d.lock.Lock()
 	d.held.Record(int64(took))
 	d.lock.Unlock()
 }
 
-// Held is how long answers were held back in truth, as an encoded histogram: on a
-// busy machine longer than asked for, which is not the client's fault.
+// Held is how long answers were held back in truth, from the last byte of the request
+// to the answer handed to the system, as an encoded histogram.
 func (d *Delay) Held() string {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	return d.held.Encode()
-}
-
-// spin is how long before a moment the system's sleep ends, which may be late.
-const spin = 80 * time.Microsecond
-
-// sleepUntil sleeps until a moment, exactly: the timers of the runtime may be a
-// millisecond late.
-func sleepUntil(moment time.Time) {
-	if left := time.Until(moment) - spin; left > 0 {
-		request := syscall.NsecToTimespec(int64(left))
-		_ = syscall.Nanosleep(&request, nil) // what a signal cut off is waited for below
-	}
-	for time.Now().Before(moment) {
-		runtime.Gosched()
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -22,6 +23,7 @@ type session struct {
 	out      []byte
 	buffer   [64 << 10]byte
 	unpacker *gzip.Reader
+	held     time.Time // since when the present answer is held back
 }
 
 func newSession(server *Server, raw net.Conn) *session {
@@ -63,7 +65,10 @@ func (s *session) serve() {
 		if _, err := io.Copy(io.Discard, body); err != nil {
 			return
 		}
-		if !s.answer(status, text, r.close) || r.close {
+		sent := s.answer(status, text, r.close)
+		s.server.Delay.answered(s.held)
+		s.held = time.Time{}
+		if !sent || r.close {
 			return
 		}
 	}
@@ -76,7 +81,7 @@ func (s *session) handle(r request, body io.Reader) (status, text string) {
 		if err := s.write(r, body); err != nil {
 			return "400 Bad Request", refusal(err.Error())
 		}
-		s.server.Delay.wait()
+		s.held = s.server.Delay.wait()
 		return "204 No Content", ""
 	case "/query":
 		s.server.queries.Add(1)
@@ -88,7 +93,7 @@ func (s *session) handle(r request, body io.Reader) (status, text string) {
 			}
 			form += "&" + string(posted)
 		}
-		s.server.Delay.wait()
+		s.held = s.server.Delay.wait()
 		return "200 OK", answerTo(statement(form))
 	case "/ping":
 		return "204 No Content", ""

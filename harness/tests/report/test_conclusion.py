@@ -6,6 +6,7 @@ import re
 
 from benchbook.record import database
 from benchbook.report import answer, conclusion, limit
+from benchbook.report.charts import ratio
 from benchbook.report.tables import ceiling, durability, gaps, pins, rerun
 from benchbook.report.words import Words
 
@@ -46,6 +47,36 @@ def test_servers_are_not_ranked_against_embedded_systems(made):
     assert "Servers are not ranked against embedded systems" in limit.limits(run).markdown.replace(
         "&#39;", "'"
     )
+
+
+def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
+    run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
+    drawn = ratio.chart(run)
+    rates = [row for row in drawn.table.rows if "disk" not in row[0]]
+    assert rates
+    assert not any("InfluxDB" in cell for row in rates for cell in row)
+    assert "not ranked with each other: of InfluxDB 1.8.10 only sizes are shown" in drawn.note
+
+
+def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):
+    """The baseline is the slowest at loading, so both say how many times as fast the other one is."""
+    compared = next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")
+    answered = conclusion.answer(plain).markdown
+    assert f"{compared[1]} is {float(compared[2]):.2g}"[:12] in answered
+    assert float(compared[2]) > 1
+
+
+def test_the_durability_of_a_server_given_by_its_address_is_unknown(plain):
+    programs = plain.facts("programs")
+    programs["duckdb"]["url"] = "http://198.51.100.7:8086"
+    try:
+        rows = {row[0]: row[2:] for row in durability.table(plain).rows}
+    finally:
+        del programs["duckdb"]["url"]
+    assert {cell for title, cells in rows.items() if "DuckDB" in title for cell in cells} == {
+        "unknown: a running server"
+    }
+    assert "at every commit" in {cell for title, cells in rows.items() if "SQLite" in title for cell in cells}
 
 
 def test_the_ceiling_of_the_client_is_told(made):

@@ -78,7 +78,7 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
     labels = [estimate.cell.label for estimate in found]
     systems = [estimate.cell.system for estimate in found]
     rows = [
-        {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block}
+        {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block + 1}
         for estimate, position, ratio, block in thin.evenly(points, thin.POINTS * len(found))
     ]
     bars = [

@@ -91,7 +91,7 @@ def _draw(found: list[Row], what: str) -> Any:
         if row.measured
     ]
     points = [
-        {"row": row.label.replace("_", " "), "ratio": ratio, "block": block}
+        {"row": row.label.replace("_", " "), "ratio": ratio, "block": block + 1}
         for row in found
         for block, ratio in row.points
     ]

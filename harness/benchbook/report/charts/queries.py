@@ -45,7 +45,7 @@ def _draw(found: list[Estimate], metric: str) -> Any:
     systems = [next(e.cell.system for e in found if e.cell.label == label) for label in labels]
     phases = list(dict.fromkeys(estimate.phase for estimate in found))
     points: list[dict[str, Any]] = [
-        {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block}
+        {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block + 1}
         for e in measured
         for point in thin.evenly(e.points)
     ]

@@ -107,7 +107,7 @@ def _draw(found: list[Trial]) -> Any:
     rows = [
         {
             "system": one.cell.label.split(",")[0],
-            "block": one.block,
+            "block": one.block + 1,
             "seconds": round(seconds, 2),
             "rate": float(f"{rate / divisor:.4g}"),
         }

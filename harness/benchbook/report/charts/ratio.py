@@ -25,15 +25,21 @@ def chart(run: Run) -> Figure | Words:
         return words
     if base is None:
         return missing(title, "no trial of this run counts")
-    found = [one for phase, metric in versus.metrics(run) for one in versus.against(run, phase, metric, base)]
+    made = [one for phase, metric in versus.metrics(run) for one in versus.against(run, phase, metric, base)]
+    found = [one for one in made if not versus.mixed(run, one)]
     if not found:
         return missing(title, "no second system was measured in the same blocks")
+    notes = [thin.note(one.ratio.trials for one in found)]
+    if left := dict.fromkeys(one.cell.label for one in made if versus.mixed(run, one)):
+        notes.append(
+            f"Embedded systems and servers are not ranked with each other: of {', '.join(left)} only sizes are shown."
+        )
     return Figure(
         scaled.title(run, title),
         _draw(found, base.label),
         _alternative(found, title),
         _table(found),
-        thin.note(one.ratio.trials for one in found),
+        " ".join(note for note in notes if note),
     )
 
 
@@ -61,7 +67,7 @@ def _draw(found: list[Versus], base: str) -> Any:
     systems = [next(one.cell.system for one in found if one.cell.label == name) for name in labels]
     order = list(dict.fromkeys(short(one) for one in found))
     points: list[dict[str, Any]] = [
-        {"row": short(one), "cell": one.cell.label, "ratio": ratio, "block": block}
+        {"row": short(one), "cell": one.cell.label, "ratio": ratio, "block": block + 1}
         for one in found
         for block, ratio in thin.evenly(one.points)
     ]

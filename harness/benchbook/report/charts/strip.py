@@ -48,7 +48,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
         {
             "cell": estimate.cell.label,
             "value": point.value / divisor,
-            "block": point.block,
+            "block": point.block + 1,
             "trial": quantity.text(point.value, estimate.unit, noun),
         }
         for estimate in found

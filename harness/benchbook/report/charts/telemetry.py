@@ -72,7 +72,7 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     rows = [
         {
             "cell": one.cell.label,
-            "block": one.block,
+            "block": one.block + 1,
             "seconds": round(seconds, 3),
             "value": float(f"{value / divisor:.4g}"),
         }

@@ -1,0 +1,199 @@
+"""One tool beside each of the others: how many times as good it is, for every phase of a run of tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.report import axis as axes
+from benchbook.report import cell as cells_of
+from benchbook.report import colour, quantity, scaled, theme, thin, versus
+from benchbook.report.comparison import refused
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.markup import escape_markdown
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.versus import Versus
+from benchbook.report.words import Words, missing
+
+ROW_HEIGHT = 58
+SHAPES = ["circle", "square", "triangle-up"]
+"""Of the metrics: all rows are of one system, so they have one colour."""
+TITLE = "How many times as good {of} is as each other tool"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The tool over another one in one metric of one phase."""
+
+    other: str
+    """The other tool and, where they vary, the levels that both have."""
+    pair: Versus
+
+    @property
+    def metric(self) -> str:
+        """The metric in a word or two."""
+        return words_of(self.pair.above.metric).short
+
+
+def chart(run: Run, of: str, factor: str = "tool") -> Figures | Words:
+    """Draw one figure a phase: the level ``of`` of ``factor`` over each other level, trial by trial."""
+    title = TITLE.format(of=of)
+    if words := refused(run, title):
+        return words
+    found = {phase: beside(run, phase, of, factor) for phase in run.phases("command")}
+    figures = [_figure(run, of, phase, rows) for phase, rows in found.items() if rows]
+    if not figures:
+        return missing(title, f"{of} and another tool were not measured in the same blocks")
+    return Figures(figures, thin.note(one.pair.ratio.trials for rows in found.values() for one in rows))
+
+
+def findings(run: Run, of: str, factor: str = "tool") -> Words:
+    """Say one line a phase and metric: how many times as good ``of`` is as each other, or why not."""
+    if words := refused(run, TITLE.format(of=of)):
+        return words
+    rows = [(phase, one) for phase in run.phases("command") for one in beside(run, phase, of, factor)]
+    verdicts = versus.verdicts([one.pair for _, one in rows])
+    lines: dict[str, list[str]] = {}
+    for (phase, one), judged in zip(rows, verdicts, strict=True):
+        lines.setdefault(f"{phase}, {one.metric}", []).append(_said(one, claimed=judged.winner is not None))
+    if not lines:
+        return missing("The list of findings", f"{of} and another tool were not measured in the same blocks")
+    written = (f"- {name}: {escape_markdown('; '.join(parts))}." for name, parts in lines.items())
+    return Words(f"{of} over the others, with 95 % intervals over blocks:\n\n" + "\n".join(written))
+
+
+def _said(one: Beside, *, claimed: bool) -> str:
+    found = one.pair.advantage
+    if one.pair.errors or found.low is None or found.high is None:
+        return f"no verdict beside {one.other}"
+    if not claimed:
+        return f"no difference can be claimed beside {one.other} ({_range(one)})"
+    return f"{quantity.number(found.value)} times as good as {one.other} ({_range(one)})"
+
+
+def _range(one: Beside) -> str:
+    return f"{quantity.number(one.pair.advantage.low)} to {quantity.number(one.pair.advantage.high)}"
+
+
+def beside(run: Run, phase: str, of: str, factor: str) -> list[Beside]:
+    """Return the ratios of a phase: for each cell of another level, the cell of ``of`` that differs in nothing else."""
+    levels = levels_of(run)
+    metrics = [metric for name, metric in versus.metrics(run) if name == phase]
+    varying = [
+        name for name in dict.fromkeys(name for known in levels.values() for name in known)
+        if name != factor and len({known.get(name) for known in levels.values()}) > 1
+    ]  # fmt: skip
+    made = []
+    for below in cells_of.cells(run):
+        known = levels.get(below.name, {})
+        above = next(
+            (name for name, other in levels.items() if {**known, factor: of} == other and known != other),
+            None,
+        )
+        if above is None:
+            continue
+        label = ", ".join([known[factor], *(f"{name.replace('_', ' ')} {known[name]}" for name in varying)])
+        for metric in metrics:
+            pairs = versus.against(run, phase, metric, below)
+            made += [Beside(label, pair) for pair in pairs if pair.cell.name == above]
+    return made
+
+
+def levels_of(run: Run) -> dict[str, dict[str, str]]:
+    """Return cell → factor → level."""
+    joined = (
+        run.frame("trials").select("trial_id", "cell").join(run.frame("levels"), on="trial_id", how="inner")
+    )
+    made: dict[str, dict[str, str]] = {}
+    for cell, factor, level in (
+        joined.select("cell", "factor", "level").unique(maintain_order=True).iter_rows()
+    ):
+        made.setdefault(cell, {})[factor] = str(level)
+    return made
+
+
+def _figure(run: Run, of: str, phase: str, rows: list[Beside]) -> Figure:
+    title = f"{TITLE.format(of=of)}: {phase}"
+    said = "; ".join(f"{one.other}, {one.metric}: {_words(one)}" for one in rows)
+    return Figure(
+        scaled.title(run, title),
+        _draw(rows),
+        f"{title}, with 95 % intervals and a line at 1. {said}.",
+        _table(rows),
+        width=theme.HALF_WIDTH,
+    )
+
+
+def _draw(rows: list[Beside]) -> Any:
+    import altair as alt
+
+    others = list(dict.fromkeys(one.other for one in rows))
+    metrics = list(dict.fromkeys(one.metric for one in rows))
+    points: list[dict[str, Any]] = [
+        {"other": one.other, "metric": one.metric, "ratio": ratio, "block": block + 1}
+        for one in rows
+        for block, ratio in thin.evenly(one.pair.points)
+    ]
+    means: list[dict[str, Any]] = [
+        {
+            "other": one.other, "metric": one.metric, "ratio": one.pair.advantage.value,
+            "low": one.pair.advantage.low, "high": one.pair.advantage.high, "words": _words(one),
+        }
+        for one in rows
+    ]  # fmt: skip
+    ends = [1.0, *(row["ratio"] for row in points)]
+    ends += [row[end] for row in means for end in ("low", "high") if row[end]]
+    scale, axis = axes.logarithmic(ends, "Times as good: right of 1 is better")
+    y = alt.Y(
+        "other:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=others, padding=0.2),
+        axis=alt.Axis(grid=False),
+    )
+    offset = alt.YOffset("metric:N", sort=None, scale=alt.Scale(domain=metrics, padding=0.3))
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    paint = alt.value(colour.colour(rows[0].pair.cell.system))
+    shape = alt.Shape("metric:N", title=None, scale=alt.Scale(domain=metrics, range=SHAPES[: len(metrics)]))
+    even = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    names = [alt.Tooltip("other:N", title="beside"), alt.Tooltip("metric:N")]
+    return alt.layer(
+        even.encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
+        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
+        alt.Chart(alt.InlineData(values=points))
+        .mark_point(filled=False, strokeWidth=1.5, size=38)
+        .encode(
+            y=y, yOffset=offset, x=x, color=paint, shape=shape,
+            tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g", title="times as good")],
+        ),
+        alt.Chart(alt.InlineData(values=means))
+        .mark_tick(thickness=2.5, size=18, opacity=1)
+        .encode(y=y, yOffset=offset, x=x, color=paint, tooltip=[*names, alt.Tooltip("words:N", title="times as good")]),
+    ).properties(width="container", height=len(others) * ROW_HEIGHT)  # fmt: skip
+
+
+def _words(one: Beside) -> str:
+    found = one.pair.advantage
+    if found.low is None or found.high is None:
+        return f"{quantity.number(found.value)} (no interval: {one.pair.ratio.reason})"
+    return f"{quantity.number(found.value)} ({_range(one)})"
+
+
+def _table(rows: list[Beside]) -> Table:
+    columns = ["Beside", "Metric", "Times as good", "Paired trials", "This tool", "The other"]
+    shown = [
+        [
+            one.other,
+            one.metric,
+            _words(one),
+            str(one.pair.ratio.trials),
+            one.pair.above.text(),
+            one.pair.below.text(),
+        ]
+        for one in rows
+    ]
+    return Table(columns, shown, numeric=frozenset({"Paired trials", "This tool", "The other"}))

@@ -1,0 +1,48 @@
+"""One tool beside each other: a run of commands whose factor is the tool."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.record import database
+from benchbook.report.charts import tools
+from benchbook.report.results import Run, open_run
+from benchbook.report.words import Words
+
+
+@pytest.fixture
+def commands(made) -> Run:
+    """A run whose load is a timed command; the systems stand for the tools."""
+    run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
+    with database.open(run.results) as connection:
+        connection.execute("UPDATE phases SET workload = 'command' WHERE phase = 'load'")
+    return open_run(run.results, run.run_id)
+
+
+def test_each_other_tool_is_a_row_with_its_interval(commands):
+    figure = tools.chart(commands, "duckdb", factor="system").figures[0]
+    assert [row[0] for row in figure.table.rows] == ["sqlite", "influxdb-1.8.10"]
+    for row in figure.table.rows:
+        ratio, low, high = (
+            float(part) for part in row[2].replace("(", "").replace(")", "").replace("to ", "").split()
+        )
+        assert low < ratio < high
+    assert "Vega-Lite" not in figure.html()
+    assert figure.alt.startswith("How many times as good duckdb is as each other tool: load")
+
+
+def test_the_findings_turn_over_with_the_tool(commands):
+    fast = tools.findings(commands, "duckdb", factor="system").markdown
+    slow = tools.findings(commands, "sqlite", factor="system").markdown
+    assert "times as good as sqlite" in fast
+    assert "times as good as duckdb" in slow
+    assert "0." in slow
+
+
+def test_a_tool_that_was_not_measured_is_told(commands):
+    for made in (
+        tools.chart(commands, "inch", factor="system"),
+        tools.findings(commands, "inch", factor="system"),
+    ):
+        assert isinstance(made, Words)
+        assert "inch and another tool were not measured" in made.markdown
