@@ -72,6 +72,10 @@ class Findings:
         name = f"values read back from {database}, not required"
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
 
+    def note_listening(self, beyond: int) -> None:
+        """Write down on how many addresses beyond loopback, and the host that was told, the system listens."""
+        self.checks.append({"name": "addresses beyond loopback", "expected": 0, "found": beyond, "ok": True})
+
     def client_cpu(self, phase: str, summary: Event) -> None:
         """Add what the client used over the timed time, as it says itself, and its share of its own cores."""
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9

@@ -23,7 +23,9 @@ from benchbook.plan.plan import PlannedTrial
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name, program_record
 from benchbook.run.findings import Findings
+from benchbook.run.hang import Hang
 from benchbook.run.last_words import with_last_words
+from benchbook.run.listening import beyond
 from benchbook.run.neighbour import neighbours
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
@@ -162,7 +164,8 @@ class Trial:
             )
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
-        with contextlib.closing(events), self._telemetry(driver, client.processes, place):
+        hang = Hang(lambda: [*driver.processes(), *client.processes()])
+        with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():
             try:
                 self._start(driver, place.program.url, confined)
                 Steps(
@@ -171,7 +174,7 @@ class Trial:
                 ).all()  # fmt: skip
             except TrialFailed as error:
                 words = with_last_words(error, driver.ready, storage.check)
-                raise TrialFailed(words + confined.killed()) from None
+                raise TrialFailed(words + confined.killed() + hang.words()) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
@@ -197,6 +200,10 @@ class Trial:
                 time.sleep(0.01)
             self.version = driver.version()
         confined.check(self.findings, driver.processes)
+        if open_to_others := beyond(driver.processes(), self.context.host):
+            listed = ", ".join(open_to_others)
+            self.context.observer.note(f"{self.system.name} listens beyond this machine: {listed}")
+        self.findings.note_listening(len(open_to_others))
         if not self.system.accepts(self.version):
             raise TrialInvalid(
                 f"{self.system.name} is pinned to {self.system.version}, "

@@ -14,7 +14,8 @@ from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 from benchbook.site import published
-from benchbook.site.rule_checks import CHECKS, Finding
+from benchbook.site.rule_checks import CHECKS
+from benchbook.site.rule_marks import Finding
 
 FILE = Path(__file__).with_name("rules.toml")
 ALWAYS = Finding("kept", "by the way the program works")

@@ -6,24 +6,13 @@ Each returns a mark and the reason in words; they read what was recorded and ass
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 from benchbook.report import answer, cell, versus
 from benchbook.report import limit as limits
 from benchbook.report.estimate import estimates
 from benchbook.report.floor import known_floors
 from benchbook.report.results import Run
-
-Mark = Literal["kept", "partly", "not kept", "no matter here"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a run did about one rule."""
-
-    mark: Mark
-    why: str
+from benchbook.site.rule_marks import Finding, latency, outliers, sources
 
 
 def trials(run: Run) -> Finding:
@@ -215,6 +204,6 @@ CHECKS: dict[str, Callable[[Run], Finding]] = {
     check.__name__: check
     for check in (
         trials, order, intervals, noise, caches, client, same_work, durability, arms, settled, environment,
-        provenance, claims, little, queries, embedded,
+        provenance, claims, little, queries, embedded, outliers, latency, sources,
     )
 }  # fmt: skip

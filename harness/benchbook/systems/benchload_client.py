@@ -16,6 +16,12 @@ SCHEMA = 1
 """The version of the event schema that the harness understands (docs/benchload-events.md)."""
 
 
+NUMBERS = (
+    "start_ns", "duration_ns", "operations", "rows", "values", "bytes", "errors", "count", "client_cpu_ns",
+)  # fmt: skip
+"""Keys of events that hold a number, or null, wherever they stand."""
+
+
 class BenchloadClient:
     """Runs ``benchload load`` and ``benchload query`` against one server and yields their events."""
 
@@ -124,6 +130,9 @@ def events(lines: IO[bytes], who: str) -> Iterator[Event]:
             raise TrialFailed(f"{who} wrote a line that is no JSON: {line[:200]!r}.") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise TrialFailed(f"{who} wrote a line that is no event: {line[:200]!r}.")
+        odd = [key for key in NUMBERS if not isinstance(event.get(key, 0), int | float | None)]
+        if odd:
+            raise TrialFailed(f"{who} wrote {odd[0]} = {str(event[odd[0]])[:40]!r}, which is no number.")
         if event.get("v") != SCHEMA:
             raise TrialFailed(
                 f"{who} writes version {event.get('v')!r} of the events; this harness reads {SCHEMA}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def test_committed_declarations_are_valid(kind: str, path: Path) -> None:
     assert check(tomllib.loads(path.read_text()), MODELS[kind], path.name)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 400))
 @given(data=st.data())
 def test_every_mutation_is_valid_or_one_sentence(data: st.DataObject) -> None:
     kind, path = data.draw(st.sampled_from(FILES))

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A null server behind a proxy that delays and cuts."""
+    from proxy import running
+
+    yield from running(tmp_path_factory.mktemp("proxy"))

@@ -1,0 +1,68 @@
+"""Marks of the rules that are judged from operations, latencies and sources; see ``rule_checks``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from benchbook.report.results import Run
+
+Mark = Literal["kept", "partly", "not kept", "no matter here"]
+
+
+class Finding(NamedTuple):
+    """What a run did about one rule."""
+
+    mark: Mark
+    why: str
+
+
+def outliers(run: Run) -> Finding:
+    """Rule 5: warm-up is tagged, and each load says whether it became steady."""
+    intervals = run.frame("intervals")
+    timed = len(run.phases("load")) + len(run.phases("query"))
+    if not timed:
+        return Finding("no matter here", "no phase has operations of its own")
+    if not intervals.height:
+        return Finding("not kept", "no intervals were recorded, so nothing tells warm-up and drift")
+    untagged = intervals["warmup"].null_count()
+    if untagged:
+        return Finding("partly", f"{untagged} intervals do not say whether they are warm-up")
+    loads = run.ok.height * len(run.phases("load"))
+    steady = run.frame("measurements")
+    known = steady.filter(steady["metric"] == "steady_from_seconds").height
+    if known < loads:
+        return Finding(
+            "partly", f"no trial was dropped; {loads - known} of {loads} loads have no steady part"
+        )
+    return Finding("kept", "no trial was dropped, warm-up is tagged, and every load has a steady part")
+
+
+def latency(run: Run) -> Finding:
+    """Rule 7: whole histograms, and in open loops the intended start beside the actual one."""
+    phases = run.phases("query")
+    if not phases:
+        return Finding("no matter here", "no latencies of queries are reported")
+    kinds = run.frame("histograms").select("phase", "kind").unique().rows()
+    without = [phase for phase in phases if (phase, "latency") not in kinds]
+    if without:
+        return Finding("not kept", f"no histogram of {', '.join(without)}")
+    if any(kind == "service" for _, kind in kinds):
+        return Finding("kept", "open loop: from the intended start, with the service time beside it")
+    return Finding(
+        "kept", "percentiles come from whole histograms; the loops are closed, so no start is intended"
+    )
+
+
+def sources(run: Run) -> Finding:
+    """Rule 16: every published number has its source, and the defects of its method are listed."""
+    from benchbook.site.defects import publications
+
+    declared: list[dict[str, Any]] = (run.facts("declared").get("experiment") or {}).get("claims") or []
+    if not declared:
+        return Finding("no matter here", "no published number is repeated")
+    without = [str(claim.get("id")) for claim in declared if not claim.get("source")]
+    if without:
+        return Finding("not kept", f"no source: {', '.join(without)}")
+    if run.info["experiment"] not in {one.experiment for one in publications()}:
+        return Finding("partly", "every number has its source; no defects of the published method are listed")
+    return Finding("kept", f"{len(declared)} claims with their sources, the defects of their method listed")

@@ -1,0 +1,229 @@
+"""Faults with real processes: each ends in words, rows and a run that goes on or can be resumed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench import HARNESS, SMALL, begin, bench, need_benchload, rows
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
+ONE = ["quickstart", "--profile", "smoke", "--trials", "1", "--set", "queries=20"]
+
+
+@pytest.fixture(autouse=True)
+def _load_tool() -> None:
+    need_benchload()
+
+
+def registered(results: Path, words: str) -> list[int]:
+    """Return the processes that the harness has registered under these words."""
+    found = []
+    for path in (results / "processes").glob("*.json"):
+        try:
+            text = path.read_text()
+        except OSError:
+            continue
+        if words in text and path.stem.isdigit():
+            found.append(int(path.stem))
+    return found
+
+
+def once(
+    process: subprocess.Popen[str], results: Path, words: str, act: Callable[[int], Any], after: str
+) -> None:
+    """Do something to a registered process as soon as the trial's events name ``after``."""
+    while process.poll() is None:
+        started = any(
+            after in path.read_text(errors="replace") for path in results.glob("runs/*/trials/*/events.jsonl")
+        )
+        for pid in registered(results, words) if started or not after else []:
+            try:
+                act(pid)
+            except ProcessLookupError:
+                continue
+            return
+        time.sleep(0.01)
+    pytest.fail("the run ended before the fault could be injected: " + "".join(process.communicate()))
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def ended(process: subprocess.Popen[str], code: int) -> str:
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == code, out + err
+    assert "Traceback" not in out + err
+    return err
+
+
+def reasons(results: Path) -> list[str]:
+    return [str(row["reason"]) for row in rows(results, "select reason from trials where status = 'failed'")]
+
+
+def clean(results: Path) -> None:
+    """Nothing of the run is left running, mounted or registered."""
+    assert list((results / "processes").glob("*.json")) == []
+    assert list((results / "scratch").glob("*")) == []
+    assert str(results) not in Path("/proc/self/mountinfo").read_text()
+
+
+def test_a_system_that_hangs_is_ended_and_the_run_goes_on(tmp_path: Path) -> None:
+    """SIGSTOP: no timeout of an operation sees it, for the embedded system is its own client."""
+    os.environ["BENCHBOOK_HANG_SECONDS"] = "5"
+    try:
+        process = begin("run", *SMALL, "--results", str(tmp_path))
+    finally:
+        del os.environ["BENCHBOOK_HANG_SECONDS"]
+    once(process, tmp_path, "worker", stop, after="")
+    ended(process, 4)
+    [reason] = reasons(tmp_path)
+    assert "it hung, and was ended" in reason
+    assert rows(tmp_path, "select count(*) as n from trials where status = 'ok'") == [{"n": 3}]
+    clean(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("SIGSTOP", "timeout|did not|time"), ("SIGKILL", "SIGKILL|refused|EOF|reset")]
+)
+def test_a_server_that_hangs_or_dies_in_a_load_fails_its_trial_alone(
+    tmp_path: Path, fault: str, words: str
+) -> None:
+    import re
+
+    process = begin("run", *ONE, "--set", "system=null-server", "--set", "timeout=1s", "--set", "retries=1",
+                    "--set", "scale=200", "--results", str(tmp_path))  # fmt: skip
+    once(process, tmp_path, "null server", lambda pid: os.kill(pid, getattr(signal, fault)), after="")
+    ended(process, 4)
+    found = rows(tmp_path, "select status, reason from trials")
+    assert [one["status"] for one in found] == ["failed"]
+    assert re.search(words, found[0]["reason"]), found
+    clean(tmp_path)
+
+
+def test_memory_that_runs_out_is_told_by_its_limit(tmp_path: Path) -> None:
+    process = begin(
+        "run", *ONE, "--set", "system=duckdb", "--set", "memory_limit=32MiB", "--results", str(tmp_path)
+    )
+    out, err = process.communicate(timeout=240)
+    assert "Traceback" not in out + err
+    [found] = rows(tmp_path, "select status, reason from trials")
+    if found["status"] == "skipped":
+        pytest.skip(found["reason"])
+    assert found["status"] == "failed", found
+    assert "memory limit of 33554432 bytes was reached: the kernel killed 1" in found["reason"]
+    clean(tmp_path)
+
+
+def test_a_port_that_somebody_takes_in_time_is_told(tmp_path: Path) -> None:
+    """Between the choice of a port and the start of a server anybody may take it."""
+    from benchbook.errors import TrialFailed
+    from benchbook.run.benchload import find
+    from benchbook.systems.driver import Place, Program
+    from benchbook.systems.null_server import NullServer
+
+    place = Place(
+        Program("null-server", "0", "own", path=find()), "vanilla", {}, tmp_path, tmp_path, tmp_path
+    )
+    driver = NullServer(place)
+    driver.configure()
+    with (
+        socket.create_server(("127.0.0.1", int(driver.url.rpartition(":")[2]))),
+        pytest.raises(TrialFailed) as caught,
+    ):
+        wait_until_dead(driver)
+    driver.stop()
+    assert "address already in use" in str(caught.value)
+
+
+def wait_until_dead(driver: Any) -> None:
+    driver.start()
+    while True:
+        driver.ready()
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB on a loop device."""
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("needs root and mkfs.ext4 to make a small disk")
+    image, folder = tmp_path / "image", tmp_path / "disk"
+    with image.open("wb") as file:
+        file.truncate(24 << 20)
+    folder.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", image], check=True)
+    done = subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a loop device cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(small_disk: Path) -> None:
+    """Results and data lie on it: first it fills up in the midst of a load, then there is room."""
+    results = small_disk / "results"
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * (15 << 20))
+    done = bench("run", *SMALL, "--set", "scale=40", "--results", str(results))
+    assert done.returncode in (2, 4), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "space" in done.stderr, done.stderr
+    ballast.unlink()
+    again = bench("resume", "--results", str(results))
+    assert "Traceback" not in again.stderr
+    found = rows(results, "select trial_id, count(*) as n from trials group by all")
+    assert len(found) == 4
+    assert {one["n"] for one in found} == {1}
+
+
+def test_a_wall_clock_that_jumps_makes_the_trial_invalid(tmp_path: Path) -> None:
+    """The jump is injected into the harness's own reading of the clock: setting it would disturb the machine."""
+    code = (
+        "import sys, time\nreal, begun = time.time, time.monotonic()\n"
+        "time.time = lambda: real() + (3600 if time.monotonic() - begun > 4 else 0)\n"
+        "from benchbook.cli.app import run\nsys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "run", *SMALL, "--results", str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(HARNESS)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    found = rows(tmp_path, "select status, reason from trials")
+    assert len(found) == 4
+    invalid = [one for one in found if one["status"] == "invalid"]
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert all("clock" in one["reason"] for one in invalid)
+    assert invalid
+
+
+@pytest.mark.parametrize("toxic", ["latency", "reset_peer", "timeout"])
+def test_a_network_that_delays_or_cuts(tmp_path: Path, toxic: str, proxied: Any) -> None:
+    """A delay is measured, a cut fails the trial in words; both end."""
+    proxied.poison(toxic)
+    done = bench("run", *ONE, "--system", f"null-server={proxied.url}", "--set", "system=null-server",
+                 "--set", "timeout=2s", "--set", "retries=1", "--results", str(tmp_path))  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 4, done.stderr
+    [found] = rows(tmp_path, "select status, reason from trials")
+    if toxic == "latency":
+        [slow] = rows(
+            tmp_path, "select value from measurements where phase = 'load' and metric = 'latency_p50'"
+        )
+        assert slow["value"] >= 0.1  # a write waits for what the proxy adds: the null server itself has none
+    else:
+        assert found["status"] == "failed", found
+        assert len(found["reason"]) > 20
+    clean(tmp_path)
