@@ -31,6 +31,9 @@ class Phase(Model):
     fixed: list[Name] = Field(default_factory=list)
     """Options that no factor and no profile replaces, such as the workers of queries where workers is a factor
     of the load."""
+    only: dict[Name, Setting] = Field(default_factory=dict)
+    """Levels of factors: the phase is done in those cells alone, such as the loads of an experiment in which
+    warm and cold queries are different cells."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -49,6 +52,10 @@ class Phase(Model):
     def typed(self, options: dict[str, Any]) -> Options:
         """Return ``options`` checked by the workload's own model."""
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
+
+    def done_at(self, levels: dict[str, Setting]) -> bool:
+        """Say whether this phase is done in a cell."""
+        return all(levels.get(name) == level for name, level in self.only.items())
 
     def accepts(self, option: str) -> bool:
         """Say whether this phase's workload has such an option that may be replaced."""
@@ -106,6 +113,7 @@ class Experiment(Model):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"phases: the name {twice[0]} is given twice")
+        self._check_only()
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         return self
 
@@ -118,6 +126,19 @@ class Experiment(Model):
             )
             for one in self.without
         )
+
+    def _check_only(self) -> None:
+        levels = self.levels()
+        for phase in self.phases:
+            for name, level in phase.only.items():
+                place = f'phases "{phase.name}": only: '
+                if name not in levels:
+                    guess = nearest(name, levels)
+                    meant = f'; did you mean "{guess}"?' if guess else ""
+                    raise ValueError(f'{place}"{name}" is no factor of {", ".join(sorted(levels))}{meant}')
+                if level not in levels[name]:
+                    known = ", ".join(str(one) for one in levels[name])
+                    raise ValueError(f'{place}"{level}" is no level of {name}; it has {known}')
 
     def levels(self) -> dict[str, list[Setting]]:
         """Return every level that a factor has in any profile."""

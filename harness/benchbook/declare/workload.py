@@ -9,7 +9,10 @@ from pydantic import Field
 from benchbook.declare.bars import KlineOptions
 from benchbook.declare.command import CommandOptions
 from benchbook.declare.duration import Duration
+from benchbook.declare.fio import FioOptions
 from benchbook.declare.model import Model, Positive
+from benchbook.declare.original import OriginalOptions
+from benchbook.declare.series import InchOptions, StressOptions
 
 DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "groupby-max"]
 IotQuery = Literal[
@@ -38,6 +41,9 @@ class LoadOptions(Model):
     refusal in other words still fails the trial."""
 
 
+CacheState = Literal["warm", "cold"]
+
+
 class QueryOptions(Model):
     """Options of the workload ``query``: queries of one type, the same for every system."""
 
@@ -49,9 +55,21 @@ class QueryOptions(Model):
     warmup: Annotated[int, Field(ge=0)] = 0
     """Queries before the timed ones; kept and tagged."""
     timeout: Duration = "30s"
+    cache: CacheState = "warm"
+    """``cold``: before the first query the system is stopped, all caches of the storage are dropped, and it is
+    started again. What could not be made cold is told as lukewarm."""
 
 
-Options = LoadOptions | QueryOptions | CommandOptions | KlineOptions
+Options = (
+    LoadOptions
+    | QueryOptions
+    | CommandOptions
+    | FioOptions
+    | InchOptions
+    | StressOptions
+    | OriginalOptions
+    | KlineOptions
+)
 """Options of a workload."""
 
 WORKLOADS: dict[str, type[Options]] = {
@@ -59,5 +77,9 @@ WORKLOADS: dict[str, type[Options]] = {
     "query": QueryOptions,
     "command": CommandOptions,
     "kline": KlineOptions,
+    "fio": FioOptions,
+    "inch": InchOptions,
+    "stress": StressOptions,
+    "original": OriginalOptions,
 }
 """Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""

@@ -10,6 +10,7 @@ from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Profile
 from benchbook.declare.limits import LIMIT_FACTORS, limits
 from benchbook.declare.model import Setting
+from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.declare.workload import WORKLOADS
 from benchbook.errors import RequestError, unknown
 from benchbook.provision import NAMES
@@ -59,16 +60,20 @@ def factors(
     """
     merged: Factors = {**_DEFAULTS, **experiment.factors, **profile.factors}
     arms = _arm_factors({**merged, **chosen}, catalogue)
-    known = sorted({*_known(experiment, dataset), *arms})
+    places: Sequence[Setting] = chosen.get("storage") or merged["storage"]
+    storages = [catalogue.storage(str(name)) for name in places]
+    known = sorted({*_known(experiment, dataset), *arms, *_storage_factors(storages)})
     for name in (*merged, *chosen):
         if name not in known:
             raise unknown("factor", name, known, "--set" if name in chosen else "experiment.toml")
     for name, texts in chosen.items():
-        merged[name] = [_typed(experiment, dataset, name, text, arms.get(name)) for text in texts]
+        merged[name] = [_typed(experiment, dataset, storages, name, text, arms.get(name)) for text in texts]
         if len(set(merged[name])) < len(texts):
             raise RequestError(f"--set {name}={','.join(texts)}: two levels are the same value.")
     for name, levels in merged.items():
         for level in levels:
+            for storage in storages if name in _storage_factors(storages) else ():
+                storage.typed({name: level})
             _check_level(experiment, dataset, catalogue, name, level)
     for source in merged.get(SOURCE, []):
         if source not in NAMES:
@@ -90,6 +95,11 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
     return sorted({*PLACE_FACTORS, *LIMIT_FACTORS, SOURCE, *options, *parameters})
 
 
+def _storage_factors(storages: list[Storage]) -> list[str]:
+    """Return the options of the chosen storages, each of which may be varied; on another storage it changes nothing."""
+    return sorted({name for one in storages for name in OPTIONS[one.driver].model_fields})
+
+
 def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) -> Factors:
     """Return the factors that arms of the chosen systems have of their own, each with its declared levels."""
     found: Factors = {}
@@ -102,7 +112,12 @@ def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) 
 
 
 def _typed(
-    experiment: Experiment, dataset: Dataset, name: str, text: str, declared: list[Setting] | None
+    experiment: Experiment,
+    dataset: Dataset,
+    storages: list[Storage],
+    name: str,
+    text: str,
+    declared: list[Setting] | None,
 ) -> Setting:
     """Return a level given as text in the type its option, its parameter or its arm's setting has."""
     if declared and type(declared[0]) is int:
@@ -111,6 +126,7 @@ def _typed(
         with contextlib.suppress(ValueError):
             return float(text)
     models = [WORKLOADS[phase.workload] for phase in experiment.phases]
+    models += [OPTIONS[storage.driver] for storage in storages]  # type: ignore[misc]
     for model in (*models, GENERATORS[dataset.generator]):
         field = model.model_fields.get(name)
         if field is None:

@@ -162,7 +162,8 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     for phase in experiment.phases:
         replaced = {name: value for name, value in profile.options.items() if phase.accepts(name)}
         options = phase.typed({**phase.options, **replaced})
-        fixed = {"fixed": list(phase.fixed)} if phase.fixed else {}
+        fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
+        fixed |= {"only": dict(phase.only)} if phase.only else {}
         planned.append(
             {
                 "name": phase.name,

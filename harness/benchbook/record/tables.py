@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the tables below, kept in table ``schema_version``."""
 
 
@@ -113,6 +113,11 @@ TABLES: tuple[Table, ...] = (
             "Caches at the start: cold, warm, or lukewarm where dropping was not permitted.",
         ),
         ("data_to_memory", "DOUBLE", "Bytes of the dataset over bytes of memory of the machine, 1."),
+        (
+            "storage_facts",
+            "VARCHAR",
+            "What the storage stood on: file system, mount and its options, programs, JSON.",
+        ),
         ("load_before", "VARCHAR", "Load of the machine before the trial, JSON."),
     ),
     _table(

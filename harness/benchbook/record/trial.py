@@ -105,6 +105,7 @@ class Trial(TypedDict):
     cache_state: NotRequired[Text]
     data_to_memory: NotRequired[Number]
     confinement: NotRequired[dict[str, Any] | None]
+    storage_facts: NotRequired[dict[str, Any] | None]
     load_before: NotRequired[dict[str, Any] | None]
     phases: list[Phase]
     measurements: list[Measurement]

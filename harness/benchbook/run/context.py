@@ -119,9 +119,10 @@ def prepare(
 
 
 def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
-    """Return the systems that storages of the plan run on, apart from those under test."""
+    """Return the systems that storages and tools of the plan run on, apart from those under test."""
     storages = dict.fromkeys(str(trial.levels["storage"]) for trial in plan.trials)
     found = dict.fromkeys(name for one in storages for name in catalogue.storage(one).programs)
+    found |= dict.fromkeys(phase["workload"] for phase in plan.phases if phase["workload"] == "fio")
     return [name for name in found if name not in plan.systems()]
 
 

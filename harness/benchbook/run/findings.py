@@ -23,6 +23,8 @@ class Findings:
     checks: list[dict[str, Any]] = field(default_factory=list)
     client_cores: int = os.cpu_count() or 1
     """Cores that the client may use."""
+    cache_states: dict[str, str] = field(default_factory=dict)
+    """Phase → warm, cold or lukewarm, of those that ask."""
 
     def keep_errors(self, phase: str, events: list[Event]) -> None:
         """Keep the error events of a phase, in the server's own words."""

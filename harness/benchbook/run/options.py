@@ -9,6 +9,11 @@ from benchbook.declare.model import Setting
 from benchbook.declare.workload import Options
 
 
+def done_at(planned: dict[str, Any], levels: dict[str, Setting]) -> bool:
+    """Say whether a planned phase is done in a cell."""
+    return Phase.model_validate(planned).done_at(levels)
+
+
 def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> Options:
     """Return the checked options of a planned phase under a cell's levels."""
     phase = Phase.model_validate(planned)

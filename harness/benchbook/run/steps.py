@@ -13,14 +13,15 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import TrialFailed
 from benchbook.plan.plan import PlannedTrial
-from benchbook.run import benchload
+from benchbook.run import benchload, cache
 from benchbook.run.context import Context
 from benchbook.run.findings import Findings
-from benchbook.run.options import phase_options
+from benchbook.run.options import done_at, phase_options
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.run.timeline import Timeline
+from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
-from benchbook.workloads import command, kline, load, query, steady_rate
+from benchbook.workloads import command, fio, kline, load, original, query, series, steady_rate
 
 
 @dataclass
@@ -38,12 +39,19 @@ class Steps:
     events: EventFile
     folder: Path
     """The trial's own folder, where commands leave their output."""
+    storage: Storage
+    data: Path
+    """The data folder, on the storage."""
+    restart: Callable[[], None]
+    """Starts the system again after its driver has stopped it, and waits until it answers."""
 
     def all(self) -> None:
         """Do every phase; raise TrialFailed where one does not come to its end."""
         with self.timeline.phase("prepare"):
             self.driver.prepare()
         for phase in self.context.plan.phases:
+            if not done_at(phase, self.planned.levels):
+                continue
             options = phase_options(phase, self.planned.levels)
             WORKLOADS[phase["workload"]](self, phase["name"], options)
         self._answers()
@@ -101,6 +109,9 @@ class Steps:
     def query(self, phase: str, options: QueryOptions) -> None:
         """Ask the queries of one type."""
         file = self.context.queries(self.dataset, options)
+        self.findings.cache_states[phase] = (
+            cache.make_cold(self) if options.cache == cache.COLD else cache.WARM
+        )
         with self.timeline.phase(phase, "query"):
             taken = self.events.take(phase, self.client.query(query.request(options, file)))
         self.findings.keep_errors(phase, taken.errors)
@@ -137,7 +148,7 @@ class Steps:
         with self.timeline.phase("answers"):
             for phase in self.context.plan.phases:
                 options = phase_options(phase, self.planned.levels)
-                if isinstance(options, QueryOptions):
+                if isinstance(options, QueryOptions) and done_at(phase, self.planned.levels):
                     file = self.context.queries(self.dataset, options)
                     asked = query.answers_request(options, file)
                     taken = self.events.take("answers", self.client.query(asked))
@@ -151,6 +162,10 @@ WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "query": Steps.query,
     "command": Steps.command,
     "kline": kline.run,
+    "fio": fio.fio,
+    "inch": series.inch,
+    "stress": series.stress,
+    "original": original.original,
 }
 """How a phase of each workload is done. A workload of its own module adds ``run(steps, phase, options)``."""
 

@@ -9,7 +9,6 @@ import json
 import math
 import os
 import shutil
-import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from benchbook.declare.limits import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
+from benchbook.run import cache, ready
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name, program_record
 from benchbook.run.findings import Findings
@@ -30,6 +30,7 @@ from benchbook.run.neighbour import neighbours
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
+from benchbook.run.storage_work import StorageWork
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
 from benchbook.storage.driver import Facts, Storage
@@ -39,14 +40,8 @@ from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.load import databases
 from benchbook.workloads.measurement import Measurement
 
-READY_SECONDS = 120.0
-"""How long a server that the harness starts may take until it answers."""
-
 LEAST_FREE_BYTES = 1 << 20
 """With less left on the disk a failure is the disk's, not the system's: the run stops and can be resumed."""
-
-RUNNING_SECONDS = 5.0
-"""How long a server that is said to run already may take until it answers."""
 
 
 class Trial:
@@ -66,6 +61,7 @@ class Trial:
         self.storage_facts: Facts = {}
         self.limits = limits(planned.levels)
         self.confined: Confined | None = None
+        self.storage_work: StorageWork | None = None
 
     def run(self) -> dict[str, Any]:
         """Do the trial; return its record. An interruption and a fault of the request are raised."""
@@ -119,6 +115,7 @@ class Trial:
         try:
             data = held.mount()
             self.storage_facts = held.facts()
+            self.storage_work = StorageWork(held)
             self.confined = Confined(self.limits, self.planned.index, program, embedded=self.system.embedded)
             self.findings.client_cores = self.confined.client_cores()
             with self.confined.client():
@@ -129,6 +126,8 @@ class Trial:
                 self.confined.remove()
             if self.telemetry is not None:
                 self.findings.telemetry(self.telemetry.summary(), server=program.url is None)
+            if self.storage_work is not None:
+                self.findings.measurements += self.storage_work.measurements()
             held.unmount()
 
     def _on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
@@ -170,7 +169,8 @@ class Trial:
                 self._start(driver, place.program.url, confined)
                 Steps(
                     self.context, self.planned, self.dataset, self.digest,
-                    self.timeline, self.findings, driver, client, events, self.folder,
+                    self.timeline, self.findings, driver, client, events, self.folder, storage, place.data,
+                    lambda: self._restart(driver, place.program.url, confined),
                 ).all()  # fmt: skip
             except TrialFailed as error:
                 words = with_last_words(error, driver.ready, storage.check)
@@ -189,15 +189,8 @@ class Trial:
         with self.timeline.phase("start"):
             with confined.server():
                 texts = driver.configure()
-                self.config_digest = _digest(json.dumps(texts, sort_keys=True))
-                driver.start()
-            limit = RUNNING_SECONDS if url else READY_SECONDS
-            deadline = time.monotonic() + limit
-            while not driver.ready():
-                if time.monotonic() > deadline:
-                    where = f" at {url}" if url else ""
-                    raise TrialFailed(f"{self.system.name}{where} did not answer within {limit:.0f} s.")
-                time.sleep(0.01)
+            self.config_digest = _digest(json.dumps(texts, sort_keys=True))
+            self._restart(driver, url, confined)
             self.version = driver.version()
         confined.check(self.findings, driver.processes)
         if open_to_others := beyond(driver.processes(), self.context.host):
@@ -209,6 +202,12 @@ class Trial:
                 f"{self.system.name} is pinned to {self.system.version}, "
                 f"the running system states {self.version}."
             )
+
+    def _restart(self, driver: Driver, url: str | None, confined: Confined) -> None:
+        """Start a configured system, for the first time or again, within its limits."""
+        with confined.server():
+            driver.start()
+        ready.wait(driver, self.system.name, url)
 
     @contextlib.contextmanager
     def _telemetry(self, driver: Driver, client_pids: Any, place: Place) -> Iterator[None]:
@@ -226,12 +225,24 @@ class Trial:
             with self.telemetry:
                 yield
 
+    def _read_bytes(self) -> dict[str, float]:
+        """Return the bytes that each phase read from the storage."""
+        read: dict[str, float] = {}
+        for one in self.findings.measurements:
+            if one.metric in cache.READS:
+                read[one.phase] = read.get(one.phase, 0.0) + one.value
+        return read
+
     def _phase_begins(self, name: str) -> None:
         if self.telemetry is not None:
             self.telemetry.phase(name)
         self.context.observer.phase(name)
+        if self.storage_work is not None:
+            self.storage_work.begins(name)
 
     def _phase_ends(self) -> None:
+        if self.storage_work is not None:
+            self.storage_work.ends()
         if self.telemetry is not None:
             self.telemetry.phase(OUTSIDE)
 
@@ -273,7 +284,7 @@ class Trial:
             "storage_facts": self.storage_facts,
             "dataset_digest": f"sha256:{self.digest['sha256']}",
             "queries_digest": self.context.queries_digest(),
-            "cache_state": "warm",
+            "cache_state": cache.seen(found.cache_states, self._read_bytes()),
             "data_to_memory": float(self.digest["bytes"])
             / min(_memory_bytes(), self.limits.memory_bytes or math.inf),
             "confinement": self.confined.as_dict() if self.confined else None,

@@ -61,6 +61,8 @@ class BenchloadClient:
         command += ["--gzip"] if request.gzip else []
         command += ["--timeout", f"{request.timeout_seconds:g}s", "--retries", str(request.retries)]
         command += ["--keep-going"] if request.keep_going else []
+        command += ["--append"] if request.append else []
+        command += ["--for", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:

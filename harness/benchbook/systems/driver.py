@@ -156,6 +156,10 @@ class LoadRequest:
     """How often a write is sent again that the server could not do then."""
     keep_going: bool = False
     """Whether the load goes on after a write that was refused."""
+    append: bool = False
+    """Whether the database may hold data already."""
+    lasts_seconds: float | None = None
+    """When set: the load ends after so long, wherever it is."""
 
 
 @dataclass(frozen=True)

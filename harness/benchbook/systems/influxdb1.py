@@ -13,7 +13,7 @@ from benchbook.systems import influxdb1_config as config
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.influx_http import InfluxHttp
-from benchbook.systems.influxdb1_settle import settle, write_out
+from benchbook.systems.influxdb1_settle import cached, settle, write_out
 from benchbook.systems.launch import Started
 from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.several_clients import of_databases
@@ -35,6 +35,11 @@ class InfluxDB1:
         self._rpc = ""
         self._url = place.program.url or ""
         self._log = place.logs / "influxd.log"
+
+    @property
+    def url(self) -> str:
+        """Where it answers, once it was configured: for tools that are told an address."""
+        return self._url
 
     def configure(self) -> dict[str, str]:
         """Write ``influxdb.conf``; return it with folders and ports as ``{data}``, ``{http}``, ``{rpc}``.
@@ -194,8 +199,12 @@ class InfluxDB1:
         return [one for one in found if (one.get("tags") or {}).get("database") in self._place.databases]
 
     def _write_out(self) -> None:
-        for database in self._place.databases:
-            self._alive(lambda name=database: write_out(self._place, self._rpc, name))  # type: ignore[misc]
+        for shard in cached(self._statistics()):
+            self._alive(
+                lambda one=shard: write_out(  # type: ignore[misc]
+                    self._place, self._rpc, one, lambda: one not in cached(self._statistics())
+                )
+            )
 
 
 def driver(place: Place) -> InfluxDB1:

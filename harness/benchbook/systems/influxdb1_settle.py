@@ -3,8 +3,10 @@
 **Settled** means, for the benchmark's database: nothing is left in the in-memory cache of any shard, and no
 compaction has run or waited for longer than one round of the server's planner. The server itself writes a
 cache out only when it has grown to 25 MB or rested for 10 minutes, and a restart does not write it out either,
-so it is asked to with its own tool: ``influxd backup -since`` a day in the far future writes out every cache
-and then copies nothing. Full compactions, which the server starts after 4 hours without a write, are not
+so it is asked to with its own tool, shard by shard: ``influxd backup -since`` a day in the far future writes a
+cache out and then copies nothing. Where the server cannot make the hard links that a backup needs, as on a
+mounted bucket, that tool tries again for minutes although the cache is written out: it is ended then. Full
+compactions, which the server starts after 4 hours without a write, are not
 waited for. On a server that the harness did not start, the backup port is unknown: there the cache may keep
 what it holds, and only compactions are waited for.
 """
@@ -16,6 +18,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,8 @@ SETTLE_SECONDS = 900.0
 """How long compactions may take after a load before the trial fails."""
 PLANNER_SECONDS = 1.0
 """Interval of the server's compaction planner: rest is only believed when it outlasts one round."""
+TOOL_SECONDS = 4.0
+"""After this the tool is ended where the cache is written out, else begun anew with twice the time."""
 FAR_FUTURE = "2200-01-01T00:00:00Z"
 
 _LEVELS = ("tsmLevel1", "tsmLevel2", "tsmLevel3", "tsmFull", "tsmOptimize")
@@ -48,14 +53,14 @@ def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> floa
     deadline = time.monotonic() + SETTLE_SECONDS
     rests_since: float | None = None
     while True:
-        cached, busy = _unsettled(statistics())
-        if cached and write_out is not None:
+        held, busy = _unsettled(statistics())
+        if held and write_out is not None:
             write_out()
-            cached, busy = _unsettled(statistics())
+            held, busy = _unsettled(statistics())
         if write_out is None:
-            cached = 0
+            held = 0
         now = time.monotonic()
-        if cached or busy:
+        if held or busy:
             rests_since = None
         elif rests_since is None:
             rests_since = now
@@ -64,29 +69,53 @@ def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> floa
         if now > deadline:
             raise TrialFailed(
                 f"InfluxDB did not settle in {SETTLE_SECONDS:.0f} s: "
-                f"{cached} bytes are left in its caches and {busy} compactions run or wait."
+                f"{held} bytes are left in its caches and {busy} compactions run or wait."
             )
         time.sleep(0.1)
 
 
-def write_out(place: Place, rpc: str, database: str) -> None:
-    """Make the server whose backup port is ``rpc`` (host:port) write every cache of a database out."""
+@dataclass(frozen=True)
+class Shard:
+    """One shard, as the server's counters name it."""
+
+    database: str
+    policy: str
+    number: str
+
+
+def cached(statistics: list[dict[str, Any]]) -> list[Shard]:
+    """Return the shards whose caches hold something."""
+    return [
+        Shard(one["tags"]["database"], one["tags"]["retentionPolicy"], one["tags"]["id"])
+        for one in statistics
+        if one["name"] == "tsm1_cache" and _unsettled([one])[0]
+    ]
+
+
+def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool]) -> None:
+    """Make the server whose backup port is ``rpc`` (host:port) write the cache of a shard out.
+
+    ``written`` says whether that cache holds nothing any more.
+    """
     folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
     assert place.program.path is not None
     command: list[str | Path] = [
-        place.program.path,
-        "backup",
-        "-portable",
-        "-host",
-        rpc,
-        "-database",
-        database,
-        "-since",
-        FAR_FUTURE,
-    ]
+        place.program.path, "backup", "-portable", "-host", rpc, "-database", shard.database,
+        "-retention", shard.policy, "-shard", shard.number, "-since", FAR_FUTURE, folder,
+    ]  # fmt: skip
+    limit = TOOL_SECONDS
     try:
-        ran = place.call([*command, folder], timeout_seconds=SETTLE_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        while True:
+            try:
+                ran = place.call(command, timeout_seconds=limit)
+                break
+            except subprocess.TimeoutExpired as error:
+                if written():
+                    return
+                limit *= 2
+                if limit > SETTLE_SECONDS:
+                    raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
+    except OSError as error:
         raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -8,6 +8,7 @@ import (
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/dataset/kline"
+	"benchbook/benchload/dataset/series"
 	"benchbook/benchload/request"
 )
 
@@ -23,6 +24,8 @@ var kinds = []kind{
 	{"devops", devops.TableNames(), func(e dataset.Extent) dataset.Generator { return devops.New(e) }},
 	{"iot", iot.TableNames(), func(e dataset.Extent) dataset.Generator { return iot.New(e) }},
 	{"kline", []string{kline.TableName}, func(e dataset.Extent) dataset.Generator { return kline.New(e) }},
+	{"inch", []string{series.InchTable}, func(e dataset.Extent) dataset.Generator { return series.NewInch(e, e.Tags, int(e.Fields)) }},
+	{"stress", []string{series.StressTable}, func(e dataset.Extent) dataset.Generator { return series.NewStress(e) }},
 }
 
 // kindOf is the dataset of this name, which exists.

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"benchbook/benchload/dataset"
@@ -19,7 +21,9 @@ type extentFlags struct {
 	windowStart, windowEnd *int64
 	interval               *time.Duration
 	table                  *string
-	days                   *int64 // of a kline dataset
+	days                   *int64  // of a kline dataset
+	tags                   *string // of an inch dataset
+	fields                 *int64  // of an inch dataset
 }
 
 // maxHostTicks is the largest dataset, as hosts times ticks.
@@ -43,6 +47,11 @@ func addExtent(flags *request.Flags, kind string) *extentFlags {
 		table:       flags.Choice("table", "Makes only the rows of this table.", "", kindOf(kind).tables...),
 	}
 	flags.Require("seed", "scale", "start")
+	if kind == "inch" {
+		e.tags = flags.Text("tags", "How many values each tag has; every combination is a series.", "", "numbers with commas between them, whose product is --scale, such as 100,10,10")
+		e.fields = flags.Count("fields", "Fields of a row.", 1, 1, 1000)
+		flags.Require("tags")
+	}
 	if kind == "kline" {
 		e.days = flags.Count("days", "Working days, in place of --end.", 500, 1, 1<<20)
 	} else {
@@ -60,6 +69,11 @@ func (e *extentFlags) extent() (dataset.Extent, error) {
 	}
 	if e.kind == "kline" {
 		if err := e.trading(&x); err != nil {
+			return x, err
+		}
+	}
+	if e.kind == "inch" {
+		if err := e.combinations(&x); err != nil {
 			return x, err
 		}
 	}
@@ -118,6 +132,26 @@ func (e *extentFlags) trading(x *dataset.Extent) error {
 		x.End = calendar.End(*e.days)
 		x.WindowEnd = x.End
 	}
+	return nil
+}
+
+// combinations sets the tags of an inch dataset.
+func (e *extentFlags) combinations(x *dataset.Extent) error {
+	product := int64(1)
+	for text := range strings.SplitSeq(*e.tags, ",") {
+		values, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || values < 1 {
+			return request.Mistakef("--tags %s: %q is not a whole number from 1 on; write it as 100,10,10.", *e.tags, text)
+		}
+		x.Tags = append(x.Tags, values)
+		if product *= values; product > x.Scale {
+			break
+		}
+	}
+	if product != x.Scale {
+		return request.Mistakef("--tags %s has another number of combinations than --scale %d; make the product the scale.", *e.tags, x.Scale)
+	}
+	x.Fields = *e.fields
 	return nil
 }
 

@@ -30,6 +30,7 @@ type loading struct {
 	workload  string
 	digest    *string
 	wait      bool // for a line of standard input
+	lasts     time.Duration
 }
 
 // loadCommand loads a dataset, made on the fly, or a file.
@@ -53,6 +54,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	file := flags.Text("file", "Loads this file instead of making rows.", "", "the path of a file in line protocol")
 	shares := addShares(flags)
 	dry := flags.Switch("dry-run", "Sends nothing: batches are made and read as the target's client would, which shows how fast the client alone is. No server is needed.")
+	lasts := flags.Duration("for", "How long to load; until all rows are sent if it is left out.", 0)
 	wait := flags.Switch("wait", "Waits, after all is prepared, for a line of standard input before the clock is started.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -71,7 +73,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	made := loading{
 		kind:   kind,
 		extent: shares.of(extent), target: system, batchRows: *batch, file: *file,
-		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait,
+		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait, lasts: *lasts,
 		options: load.Options{
 			Workers: int(*workers), Retries: int(*retries),
 			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
@@ -164,12 +166,15 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 	}
 	run := measure.NewRun(events, "write", l.options.Workers, false)
 	run.Start()
+	if l.lasts > 0 {
+		defer time.AfterFunc(l.lasts, source.Stop).Stop()
+	}
 	result := load.Run(ctx, source, l.target, run, l.options)
 	summary := run.Stop()
 	summary.Workload = l.workload
 	summary.GeneratorStallNS = int64(result.Stall)
 	summary.Digest = l.digest
-	if source.Rows() > 0 {
+	if source.Rows() > 0 && l.lasts == 0 {
 		summary.RowsUnsent = source.Rows() - summary.Rows - summary.RowsRefused
 	}
 	// Workers that wait for rows more than half of their time would be faster

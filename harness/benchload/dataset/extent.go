@@ -17,6 +17,9 @@ type Extent struct {
 	Table string // only this table; empty for all
 
 	Clock Clock // when ticks happen, if that is not at every interval
+
+	Tags   []int64 // values of each tag of a dataset that is all combinations of them
+	Fields int64   // of a row, in a dataset that has any number of them
 }
 
 // Clock says when the ticks of a dataset happen.

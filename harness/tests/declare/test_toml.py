@@ -88,7 +88,7 @@ def test_good_declarations_are_read(tmp_path: Path) -> None:
             Experiment,
             'workload = "load"',
             'workload = "lod"',
-            ["phases[0]", '"lod"', "load, query", '"load"'],
+            ["phases[0]", '"lod"', "load, original, query", '"load"'],
         ),
         (Experiment, "batch_size", "batchsize", ['phase "load"', '"batchsize"', '"batch_size"']),
         (Experiment, "batch_size = 10", "batch_size = 0", ['phase "load"', "batch_size = 0", "greater"]),

@@ -52,7 +52,14 @@ def chart(run: Run, claim: str, what: str) -> Figure | Words:
         return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
     if judged[claim].verdict == "not run":
         title += ", with a substitute"
-    return Figure(scaled.title(run, title), _draw(found, what), _alternative(found, title), _table(found))
+    return figure(run, title, found, f"{what}: right of 1 is faster")
+
+
+def figure(run: Run, title: str, found: list[Row], axis_title: str) -> Figure:
+    """Return the picture of some rows, each with the ratio of the rerun and that of the publication."""
+    return Figure(
+        scaled.title(run, title), _draw(found, axis_title), _alternative(found, title), _table(found)
+    )
 
 
 def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
@@ -75,7 +82,7 @@ def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
     return sorted(rows.values(), key=lambda row: _natural(row.label))
 
 
-def _draw(found: list[Row], what: str) -> Any:
+def _draw(found: list[Row], axis_title: str) -> Any:
     import altair as alt
 
     order = [row.label.replace("_", " ") for row in found]
@@ -103,7 +110,7 @@ def _draw(found: list[Row], what: str) -> Any:
     every = [1.0, *(ratio for row in found for ratio in (row.measured, row.published) if ratio)]
     every += [ratio for row in found for _, ratio in row.points]
     every += [end for row in found for end in (row.low, row.high) if end]
-    scale, axis = axes.logarithmic(every, f"{what}: right of 1 is faster")
+    scale, axis = axes.logarithmic(every, axis_title)
     y = alt.Y(
         "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.2), axis=alt.Axis(grid=False)
     )

@@ -1,0 +1,57 @@
+"""What a mounted bucket did in each phase: requests and bytes, as the store behind the mount counts them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from benchbook.report import quantity
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+COUNTS = {
+    "storage_requests": "Requests",
+    "storage_put_requests": "of them PUT",
+    "storage_get_requests": "GET",
+    "storage_head_requests": "HEAD",
+    "storage_list_requests": "LIST",
+}
+BYTES = {
+    "storage_bucket_write_bytes": "Bytes put",
+    "storage_bucket_read_bytes": "Bytes sent back",
+    "server_write_bytes": "Bytes the server wrote",
+}
+
+
+def table(run: Run) -> Table | Words:
+    """Return one row a phase and storage: means over the trials that did the phase."""
+    joined = run.ok.select("trial_id", "storage").join(
+        run.frame("measurements").select("trial_id", "phase", "metric", "value"), on="trial_id"
+    )
+    counted = joined.filter(pl.col("metric") == "storage_requests").select("trial_id", "phase")
+    if counted.is_empty():
+        return missing("What the mount did", "no storage of this run stands on a store that counts requests")
+    order = dict.fromkeys(run.frame("phases").sort("position", maintain_order=True)["phase"].to_list())
+    means = {
+        (storage, phase, metric): value
+        for storage, phase, metric, value in joined.join(counted, on=["trial_id", "phase"], how="semi")
+        .group_by("storage", "phase", "metric")
+        .agg(pl.col("value").mean())
+        .iter_rows()
+    }
+    storages = sorted({storage for storage, _, _ in means})
+    rows = [
+        [
+            storage, phase,
+            *(_text(means.get((storage, phase, metric)), "1") for metric in COUNTS),
+            *(_text(means.get((storage, phase, metric)), "B") for metric in BYTES),
+        ]
+        for storage in storages for phase in order
+        if (storage, phase, "storage_requests") in means
+    ]  # fmt: skip
+    columns = ["Storage", "Phase", *COUNTS.values(), *BYTES.values()]
+    return Table(columns, rows, numeric=frozenset(columns[2:]))
+
+
+def _text(value: float | None, unit: str) -> str:
+    return quantity.MISSING if value is None else quantity.text(value, unit)
