@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded.engine import Count, Row, Setting
+from benchbook.embedded.engine import Count, Reader, Row, Setting
 from benchbook.embedded.specification import Dialect, Specification, quoted, render
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class DuckDB:
         """Run one query and fetch its whole answer."""
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
+
+    def reader(self) -> Reader:
+        """Return a cursor's own way to ask: cursors of one database run beside each other."""
+        cursor = self._connection.cursor()
+        return lambda text, values: cursor.execute(text, values).fetchall()
 
     def settle(self) -> None:
         """Write the log into the database file and empty it (CHECKPOINT)."""

@@ -5,7 +5,7 @@ A module of this package named ``<name>_engine`` offers ``open_database(path, se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Setting = str | int | float | bool
 Row = tuple[int, str | None, float | int | None]
 """One row of an answer: start of the bucket in ns, host where grouped by host, value."""
+Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+"""Runs a statement with its bound values and fetches all rows."""
 ENGINES = ("duckdb", "sqlite")
 
 
@@ -54,6 +56,10 @@ class Engine(Protocol):
 
     def query(self, specification: Specification) -> list[Row]:
         """Run one query and return its whole answer."""
+        ...
+
+    def reader(self) -> Reader:
+        """Return a connection of its own to the open database, for one thread."""
         ...
 
     def settle(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.engine import Count, Row, Setting
+from benchbook.embedded.engine import Count, Reader, Row, Setting
 from benchbook.embedded.specification import Dialect, Specification, quoted, render
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ DIALECT = Dialect(time_to_ns='"time"', ns_to_time="?", divide="/")
 
 
 class SQLite:
-    """One SQLite file. Times are whole nanoseconds; every table has one index, on host and time."""
+    """One SQLite file. Times are whole nanoseconds; every table has one index, on host (or stock) and time."""
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
+        self._path = str(path)
         # Autocommit: transactions are begun and committed here, where they can be seen.
         self._connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False)
         known = {str(row[0]) for row in self._connection.execute("PRAGMA pragma_list")}
@@ -44,7 +45,7 @@ class SQLite:
         """Create a table and its index on host and time (time alone where there is no host)."""
         columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
-        keys = [quoted(name) for name in ("hostname", "time") if name in schema.names]
+        keys = [quoted(name) for name in ("hostname", "stock_name", "time") if name in schema.names]
         index = quoted(f"{table}_by_host_and_time")
         self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} ({', '.join(keys)})")
 
@@ -76,6 +77,11 @@ class SQLite:
         """Run one query and fetch its whole answer."""
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
+
+    def reader(self) -> Reader:
+        """Return a connection's own way to ask; connections read beside each other."""
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        return lambda text, values: connection.execute(text, values).fetchall()
 
     def settle(self) -> None:
         """Write the log into the database file and empty it, where the journal is a log."""

@@ -1,7 +1,7 @@
 """The worker: one engine, one database, one trial; requests in, events out.
 
 Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``settle``, ``count``,
-``version``, ``close``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
+``version``, ``close``, ``bars``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
 and a ``message``; ``load`` and ``query`` emit benchload's events before it.
 """
 
@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,12 +30,13 @@ class Worker:
         self._requests = requests
         self._events = events
         self._open_now: tuple[Engine, Watchdog] | None = None
-        self._program = ""
+        self._program = self._engine = ""
         self._answers: dict[str, Callable[[Request], dict[str, Any]]] = {
             "open": self._open,
             "tables": lambda _: {"tables": self._opened()[0].tables()},
             "load": self._load,
             "query": self._query,
+            "bars": self._bars,
             "settle": self._settle,
             "count": self._count,
             "version": lambda _: {"version": self._opened()[0].version()},
@@ -70,7 +72,8 @@ class Worker:
     def _open(self, request: Request) -> dict[str, Any]:
         engine = open_engine(request["engine"], Path(request["path"]), request["settings"])
         self._open_now = engine, Watchdog(engine.interrupt)
-        self._program = f"{request['engine']} {engine.version()}"
+        self._engine = str(request["engine"])
+        self._program = f"{self._engine} {engine.version()}"
         return {"version": engine.version()}
 
     def _load(self, request: Request) -> dict[str, Any]:
@@ -96,6 +99,14 @@ class Worker:
             query(engine, watchdog, queries, int(request["warmup"]), timeout, self._program, self.emit)
         else:
             answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
+        return {}
+
+    def _bars(self, request: Request) -> dict[str, Any]:
+        from benchbook.embedded import bars
+
+        engine, _ = self._opened()
+        dialect = import_module(f"benchbook.embedded.{self._engine}_engine").DIALECT
+        bars.serve(lambda: bars.asking(engine.reader(), dialect), request, self._program, self.emit)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:

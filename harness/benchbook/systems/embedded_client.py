@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import TrialFailed
+from benchbook.systems.bars import SQL_DEFECTS, BarsRequest
 from benchbook.systems.driver import Event, LoadRequest, QueryRequest
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ class EmbeddedClient:
     """Loads and queries through the worker; it *is* the system's process (see ``embedded_driver``)."""
 
     shares_process = True
+    published_defects = SQL_DEFECTS
+    program = "the engine's own Python binding"
 
     def __init__(self, driver: EmbeddedDriver, benchload: Path) -> None:
         self._driver = driver
@@ -48,6 +51,17 @@ class EmbeddedClient:
             warmup=request.warmup,
             answers=request.answers,
             timeout_seconds=request.timeout_seconds,
+        )
+
+    def bars(self, request: BarsRequest) -> Iterator[Event]:
+        """Read bars, timed or to be checked; every read in flight is a thread with a connection of its own."""
+        return self._events(
+            "bars",
+            requests=str(request.requests),
+            in_flight=request.in_flight,
+            seconds=request.seconds,
+            warmup=request.warmup,
+            answers=request.answers,
         )
 
     def processes(self) -> list[int]:

@@ -20,6 +20,8 @@ type Request struct {
 	From  int64  `json:"from"` // seconds since 1970
 	To    int64  `json:"to"`
 	Bars  int64  `json:"bars"` // that the dataset has there
+	// SHA256 is of those bars, packed, in the order of time; only of the first requests.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // Asking says how requests are drawn.
@@ -28,6 +30,7 @@ type Asking struct {
 	Seed     uint64
 	Count    int64
 	OneStock bool  // always the first stock, as the published reader of MySQL
+	Digested int64 // of how many requests the bars are digested
 	Margin   int64 // seconds before and after the bar of a short read, as published for SQL
 }
 
@@ -57,6 +60,7 @@ func (d *Days) Requests(asking Asking) ([]Request, error) {
 	below := func(n, draw, limit int64) int64 {
 		return int64(walk.Below(key, uint64(n*draws+draw), uint64(limit)))
 	}
+	maker := d.Maker()
 	all := make([]Request, asking.Count)
 	for n := range all {
 		r := Request{ID: int64(n), Type: asking.Type, Stock: uint16(d.First())}
@@ -72,6 +76,10 @@ func (d *Days) Requests(asking Asking) ([]Request, error) {
 			r.From, r.To = at-asking.Margin, at+asking.Margin
 		}
 		r.Bars = d.between(r.From, r.To)
+		if r.ID < asking.Digested {
+			answer := Answer{Bars: maker.between(&r)}
+			r.SHA256 = answer.Digest()
+		}
 		all[n] = r
 	}
 	return all, nil

@@ -9,6 +9,9 @@ import (
 	"benchbook/benchload/request"
 )
 
+// digested is how many requests say what their bars are, for clients that do not make the dataset.
+const digested = 100
+
 // barsRequests writes the requests of a kind of read.
 func barsRequests(_ context.Context, arguments []string, out, _ io.Writer) error {
 	flags := request.NewFlags("bars-requests",
@@ -29,7 +32,7 @@ func barsRequests(_ context.Context, arguments []string, out, _ io.Writer) error
 		return err
 	}
 	requests, err := bars.NewDays(extent).Requests(bars.Asking{
-		Type: *read, Seed: *seed, Count: *count, OneStock: *oneStock, Margin: int64(*margin / time.Second),
+		Digested: digested, Type: *read, Seed: *seed, Count: *count, OneStock: *oneStock, Margin: int64(*margin / time.Second),
 	})
 	if err != nil {
 		return request.Mistakef("--read %s: %s; give more --days.", *read, err)

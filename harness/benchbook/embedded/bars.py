@@ -1,0 +1,202 @@
+"""Reads of bars by a client in Python: what ``benchload bars-read`` does, for systems without a driver in Go.
+
+Every read in flight is a thread with a connection of its own. The bars of an answer are counted; answers that are
+held against the dataset are packed and digested as benchload does it, so all clients say the same of the same bars.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import struct
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.embedded.engine import Reader
+from benchbook.embedded.failure import FailedError
+from benchbook.embedded.recorder import Emit, Recorder, error, event
+from benchbook.embedded.specification import Dialect
+
+COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")
+BAR_BYTES = 28
+NS = 1_000_000_000
+
+Bar = Sequence[Any]
+"""Seconds since 1970, stock, open, close, high, low, volume, amount, turn."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A line of ``benchload bars-requests``: bars of a stock in a range of time, both ends included."""
+
+    id: int
+    type: str
+    stock: int
+    first: int
+    """Seconds since 1970."""
+    last: int
+    bars: int
+    """That the dataset has there."""
+    sha256: str
+    """Of those bars, packed; empty where nobody digested them."""
+
+
+Ask = Callable[[Request], Sequence[Bar]]
+"""Reads the bars of a request over one connection."""
+
+
+def read_requests(file: Path) -> tuple[list[Request], str]:
+    """Return the requests of a file and its digest."""
+    content = file.read_bytes()
+    found = []
+    for line in content.decode().splitlines():
+        one = json.loads(line)
+        found.append(
+            Request(
+                one["id"],
+                one["type"],
+                one["stock"],
+                one["from"],
+                one["to"],
+                one["bars"],
+                one.get("sha256", ""),
+            )
+        )
+    return found, f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def asking(reader: Reader, dialect: Dialect) -> Ask:
+    """Return how an embedded engine is asked, over one connection."""
+    columns = ", ".join(f'"{name}"' for name in COLUMNS)
+    text = (
+        f"SELECT {dialect.time_to_ns} {dialect.divide} {NS}, {columns} FROM finance "  # noqa: S608 - our own names
+        f'WHERE "stock_name" = ? AND "time" BETWEEN {dialect.ns_to_time} AND {dialect.ns_to_time}'
+    )
+    return lambda one: reader(text, [str(one.stock), one.first * NS, one.last * NS])
+
+
+def packed(bar: Bar) -> bytes:
+    """Return a bar in 28 bytes, as ``benchload`` packs it.
+
+    >>> len(packed((0, "1", 2, 3, 4, 5, 6, 7, 8)))
+    28
+    """
+    seconds, stock, *values = (int(value) for value in bar)
+    prices = b"".join(value.to_bytes(3, "little") for value in values[:4])
+    return struct.pack("<HI", stock, seconds) + prices + struct.pack("<IIH", *values[4:])
+
+
+def digest(bars: Sequence[Bar]) -> str:
+    """Return the SHA-256 of packed bars in the order of time."""
+    return hashlib.sha256(
+        b"".join(packed(bar) for bar in sorted(bars, key=lambda bar: int(bar[0])))
+    ).hexdigest()
+
+
+def serve(connect: Callable[[], Ask], request: dict[str, Any], program: str, emit: Emit) -> None:
+    """Do what a client is asked for: read for a while, timed, or hold answers against the dataset."""
+    requests, of_file = read_requests(Path(request["requests"]))
+    if request["answers"] is not None:
+        _check(connect(), requests[: int(request["answers"])], of_file, program, emit)
+    else:
+        _read(
+            connect, requests, of_file, int(request["in_flight"]), float(request["seconds"]),
+            int(request["warmup"]), program, emit,
+        )  # fmt: skip
+
+
+def _read(
+    connect: Callable[[], Ask], requests: list[Request], of_file: str, in_flight: int, seconds: float,
+    warmup: int, program: str, emit: Emit,
+) -> None:  # fmt: skip
+    emit(_start("kline", program, in_flight) | {"warmup": warmup, "loop": "closed"})
+    asks = [connect() for _ in range(in_flight)]
+    if warmup:
+        recorder = Recorder(emit, "warmup")
+        for number in range(warmup):
+            _timed(asks[0], requests[number % len(requests)], recorder, threading.Lock())
+        recorder.stop()
+    recorder, lock, numbers = Recorder(emit, "query"), threading.Lock(), itertools.count()
+    deadline = time.monotonic() + seconds
+    # next() of a count is one step of the interpreter, so every thread gets numbers of its own.
+    workers = [
+        threading.Thread(target=_until, args=(deadline, ask, requests, numbers, recorder, lock))
+        for ask in asks
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    summary = recorder.stop() | {"digest": of_file}
+    emit(event("summary", workload="kline", **summary))
+    if summary["errors"]:
+        raise FailedError(f"{summary['errors']} reads failed")
+
+
+def _until(
+    deadline: float, ask: Ask, requests: list[Request], numbers: itertools.count[int], recorder: Recorder,
+    lock: threading.Lock,
+) -> None:  # fmt: skip
+    while time.monotonic() < deadline:
+        _timed(ask, requests[next(numbers) % len(requests)], recorder, lock)
+
+
+def _timed(ask: Ask, one: Request, recorder: Recorder, lock: threading.Lock) -> None:
+    began_ns = time.perf_counter_ns()
+    try:
+        rows = len(ask(one))
+    except Exception as failure:  # whatever a driver raises is counted in its own words
+        with lock:
+            recorder.failed("refused", str(failure))
+        return
+    ended_ns = time.perf_counter_ns()
+    with lock:
+        if rows != one.bars:
+            words = f"a {one.type} read gave {rows} bars, and the dataset has {one.bars} there"
+            recorder.failed("answer", words)
+        else:
+            recorder.done(began_ns, ended_ns, rows=rows, size=rows * BAR_BYTES)
+
+
+def _check(ask: Ask, requests: list[Request], of_file: str, program: str, emit: Emit) -> None:
+    emit(_start("answers", program, 1))
+    recorder = Recorder(lambda _: None, "query")
+    wrong = ""
+    for one in requests:
+        try:
+            bars = ask(one)
+            found = digest(bars)
+        except Exception as failure:  # as above
+            wrong = str(failure)
+            emit(error("refused", wrong))
+            continue
+        if len(bars) != one.bars or (one.sha256 and one.sha256 != found):
+            wrong = f"request {one.id}: its {len(bars)} bars are not those of the dataset"
+            emit(error("answer", wrong))
+            continue
+        now_ns = time.perf_counter_ns()
+        recorder.done(now_ns, now_ns, rows=len(bars))
+        emit(
+            event(
+                "answer",
+                id=one.id,
+                query_type=one.type,
+                columns=["bars", "sha256"],
+                rows=[[len(bars), found]],
+            )
+        )
+    emit(event("summary", workload="answers", **(recorder.stop() | {"digest": of_file})))
+    if wrong:
+        raise FailedError(wrong)
+
+
+def _start(workload: str, program: str, workers: int) -> dict[str, object]:
+    return event(
+        "start", workload=workload, time_unix_ns=time.time_ns(), target=program.partition(" ")[0],
+        workers=workers, program=program,
+    )  # fmt: skip
