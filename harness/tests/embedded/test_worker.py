@@ -82,9 +82,11 @@ def queries(folder, **changes):
 def test_a_whole_trial(worker, load, tmp_path, name):
     worker.open(name, tmp_path / "file")
     events = worker("load", **load(5))
-    assert [one["type"] for one in events] == ["start", "interval", "histogram", "summary", "reply"]
+    # A load of more than a second has more than one interval.
+    kinds = list(dict.fromkeys(one["type"] for one in events))
+    assert kinds == ["start", "interval", "histogram", "summary", "reply"]
     assert (events[0]["workload"], events[0]["target"], events[0]["rows"]) == ("load", name, 50)
-    summary = events[3]
+    summary = events[-2]
     assert (summary["operations"], summary["rows"], summary["values"]) == (5, 50, 99)
     assert (summary["rows_unsent"], summary["rows_refused"], summary["errors"]) == (0, 0, 0)
     assert worker("settle")[-1]["ok"]

@@ -75,7 +75,8 @@ def test_a_trial_loads_counts_measures_and_ends(started, place, benchload):
     started.prepare()
     client = started.client(benchload())
     events = list(client.load(request(3)))
-    assert [one["type"] for one in events] == ["start", "interval", "histogram", "summary"]
+    # A load of more than a second has more than one interval.
+    assert list(dict.fromkeys(one["type"] for one in events)) == ["start", "interval", "histogram", "summary"]
     assert events[-1]["rows_unsent"] == 0
     started.settle()
     assert started.count() == {"cpu": TableCount(30, {"x": 30})}
