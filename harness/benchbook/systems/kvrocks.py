@@ -10,6 +10,8 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.redis import SETTLE_SECONDS, Redis
 
+IN_CONTAINERS = True
+
 
 class Kvrocks(Redis):
     """One Kvrocks in one trial."""

@@ -10,6 +10,7 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.mysql import MySQL
 
+IN_CONTAINERS = True
 INSTALL = "mariadb-install-db"
 
 
@@ -23,6 +24,8 @@ class MariaDB(MySQL):
         program = self._program()
         beside = [program.parent, program.parent.parent / "bin", program.parent.parent / "scripts"]
         found = shutil.which(INSTALL, path=":".join(map(str, beside))) or shutil.which(INSTALL)
+        if self._place.program.image:
+            found = f"/usr/bin/{INSTALL}"
         if found is None:
             raise TrialFailed(
                 f"{INSTALL}, which makes MariaDB's data folder, is neither near {program} nor on PATH.",

@@ -13,11 +13,12 @@ from benchbook.storage.folder import allocated
 from benchbook.systems import process
 from benchbook.systems.bars import SQL_DEFECTS, BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.launch import Started
 from benchbook.systems.ordinary_user import ordinary_user
 from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.redis import SETTLE_SECONDS
 
-SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
+IN_CONTAINERS = True
 FILE = "my.cnf"
 
 
@@ -31,12 +32,12 @@ class MySQL:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: Started | None = None
         self.watched_seconds = 0.0
         self.url = place.program.url or ""
         self._connection: Any = None
-        user = ordinary_user("mysql")
-        self._user = user if user.setpriv else None
+        user = None if place.program.image else ordinary_user("mysql")
+        self._user = user if user is not None and user.setpriv else None
         """The account that the server changes to by itself, where the harness is root."""
 
     def configure(self) -> dict[str, str]:
@@ -59,11 +60,10 @@ class MySQL:
         if self._place.program.url:
             return
         check_free(self.url.removeprefix("mysql://"))
-        self._running = process.start(
+        self._running = self._place.start(
             [self._program(), f"--defaults-file={self._place.config / FILE}"],
             words=self._place.program.system,
             log=self._place.logs / "server.log",
-            registry=self._place.processes,
         )
 
     def ready(self) -> bool:
@@ -202,6 +202,8 @@ class MySQL:
             "datadir": data, "socket": f"{data}/server.sock", "pid-file": f"{data}/server.pid",
             "bind-address": host, "port": port, "secure-file-priv": "", **self.extra,
         }  # fmt: skip
+        if self._place.program.image:
+            return options | {"user": "root"}  # of the container, whose accounts are not this machine's
         return options | ({"user": self._user.name} if self._user else {})
 
     def _initialise(self, config: Path) -> None:
@@ -215,8 +217,11 @@ class MySQL:
 
     def _run(self, command: list[str | Path]) -> None:
         log = self._place.logs / "initialise.log"
-        with log.open("ab") as out:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)
+        try:
+            done = self._place.call(command)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TrialFailed(f"{command[0]} could not be run: {error}.") from error
+        log.write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode != 0:
             said = log.read_text(encoding="utf-8", errors="replace").splitlines()
             errors = " | ".join(line for line in said if "[ERROR]" in line)

@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
-from benchbook.systems import process, redis_layout
+from benchbook.systems import redis_layout
 from benchbook.systems.bars import BenchloadBars
 from benchbook.systems.day_service import SETTING, DayService, split
 from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.launch import Started
 from benchbook.systems.ports import check_free, free_ports
+
+IN_CONTAINERS = True
 
 SETTLE_SECONDS = 900.0
 """How long a snapshot may take after a load before the trial fails."""
@@ -27,7 +30,7 @@ class Redis:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: Started | None = None
         self.watched_seconds = 0.0
         self.url = place.program.url or ""
         self._connection: Any = None
@@ -56,12 +59,11 @@ class Redis:
         if self._place.program.url:
             return
         check_free(self.url.removeprefix("redis://"))
-        self._running = process.start(
+        self._running = self._place.start(
             self._command(self._place.config / self.file),
             words=self._place.program.system,
             log=self._place.logs / "server.log",
             cwd=self._place.data,
-            registry=self._place.processes,
         )
 
     def ready(self) -> bool:

@@ -1,0 +1,40 @@
+"""Cells that an experiment leaves out."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.experiment import Experiment
+from benchbook.errors import RequestError
+from benchbook.plan.plan import plan
+
+ROOT = Path(__file__).resolve().parents[3]
+NAME = "kline-mysql-vs-kv"
+
+
+def declared() -> dict[str, object]:
+    return tomllib.loads((ROOT / "experiments" / NAME / "experiment.toml").read_text(encoding="utf-8"))
+
+
+def test_only_cells_that_are_left_are_planned():
+    made = plan(Catalogue(ROOT), NAME, "quick")
+    levels = [trial.levels for trial in made.trials]
+    assert {one["arm"] for one in levels if one["system"] == "mysql-8"} == {"published"}
+    assert {one["arm"] for one in levels if one["system"] == "sqlite"} == {"vanilla"}
+    assert {
+        one["method"] for one in levels if one["in_flight"] == "published" and one["system"] == "redis-7"
+    } == {"as-published"}
+
+
+def test_a_choice_without_any_cell_is_refused():
+    with pytest.raises(RequestError, match="leaves out every cell"):
+        plan(Catalogue(ROOT), NAME, "quick", {"system": ["mysql-8"], "arm": ["service"]})
+
+
+def test_an_unknown_factor_names_the_nearest():
+    with pytest.raises(ValueError, match='there is no factor "sytem"; did you mean "system"'):
+        Experiment.model_validate({**declared(), "without": [{"sytem": "sqlite"}]})
