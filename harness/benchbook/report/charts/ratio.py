@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import quantity, scaled, theme, thin, versus
+from benchbook.report.charts import forest
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
@@ -82,12 +82,6 @@ def _draw(found: list[Versus], base: str) -> Any:
         }
         for one in found
     ]
-    ends = [
-        1.0,
-        *(row["ratio"] for row in points),
-        *(row[end] for row in means for end in ("low", "high") if row[end]),
-    ]
-    scale, axis = axes.logarithmic(ends, f"Times as good as {base}: right of 1 is better")
     y = alt.Y(
         "row:N",
         title=None,
@@ -96,38 +90,16 @@ def _draw(found: list[Versus], base: str) -> Any:
         axis=alt.Axis(grid=False),
     )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    x = alt.X("ratio:Q", scale=scale, axis=axis)
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
-    even = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
-    names = [alt.Tooltip("row:N"), alt.Tooltip("cell:N")]
-    return alt.layer(
-        even.encode(x=alt.X("one:Q", scale=scale, axis=axis)),
-        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
-        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
-        alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=False, strokeWidth=1.5, size=38)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=paint,
-            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[
-                *names,
-                alt.Tooltip("block:O"),
-                alt.Tooltip("ratio:Q", format=".3~g", title="times as good"),
-            ],
-        ),
-        alt.Chart(alt.InlineData(values=means))
-        .mark_tick(thickness=2.5, size=18, opacity=1)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=paint,
-            tooltip=[*names, alt.Tooltip("words:N", title="times as good")],
-        ),
+    return forest.layers(
+        means,
+        points,
+        f"Times as good as {base}: right of 1 is better",
+        y=y,
+        offset=offset,
+        paint=paint,
+        shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+        names=[alt.Tooltip("row:N"), alt.Tooltip("cell:N")],
     ).properties(width="container", height=len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1)))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import colour, quantity, scaled, theme, thin, versus
+from benchbook.report.charts import forest
 from benchbook.report.comparison import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.markup import escape_markdown
@@ -143,9 +143,6 @@ def _draw(rows: list[Beside]) -> Any:
         }
         for one in rows
     ]  # fmt: skip
-    ends = [1.0, *(row["ratio"] for row in points)]
-    ends += [row[end] for row in means for end in ("low", "high") if row[end]]
-    scale, axis = axes.logarithmic(ends, "Times as good: right of 1 is better")
     y = alt.Y(
         "other:N",
         title=None,
@@ -154,26 +151,18 @@ def _draw(rows: list[Beside]) -> Any:
         axis=alt.Axis(grid=False),
     )
     offset = alt.YOffset("metric:N", sort=None, scale=alt.Scale(domain=metrics, padding=0.3))
-    x = alt.X("ratio:Q", scale=scale, axis=axis)
     paint = alt.value(colour.colour(rows[0].pair.cell.system))
     shape = alt.Shape("metric:N", title=None, scale=alt.Scale(domain=metrics, range=SHAPES[: len(metrics)]))
-    even = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
-    names = [alt.Tooltip("other:N", title="beside"), alt.Tooltip("metric:N")]
-    return alt.layer(
-        even.encode(x=alt.X("one:Q", scale=scale, axis=axis)),
-        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
-        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
-        alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=False, strokeWidth=1.5, size=38)
-        .encode(
-            y=y, yOffset=offset, x=x, color=paint, shape=shape,
-            tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("ratio:Q", format=".3~g", title="times as good")],
-        ),
-        alt.Chart(alt.InlineData(values=means))
-        .mark_tick(thickness=2.5, size=18, opacity=1)
-        .encode(y=y, yOffset=offset, x=x, color=paint, tooltip=[*names, alt.Tooltip("words:N", title="times as good")]),
-    ).properties(width="container", height=len(others) * ROW_HEIGHT)  # fmt: skip
+    return forest.layers(
+        means,
+        points,
+        "Times as good: right of 1 is better",
+        y=y,
+        offset=offset,
+        paint=paint,
+        shape=shape,
+        names=[alt.Tooltip("other:N", title="beside"), alt.Tooltip("metric:N")],
+    ).properties(width="container", height=len(others) * ROW_HEIGHT)
 
 
 def _words(one: Beside) -> str:
