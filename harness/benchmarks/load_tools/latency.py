@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from table import Line
 from work import Work, moment, run
 
-SLEEP = 0.020
+SLEEP = 0.050
+"""Seconds. Two wake-ups of an idle virtual processor, which no client can avoid, take up to 0.3 ms of what it sees."""
 RATE = 200
 SECONDS = 30
 STALL, EVERY = 1.0, 10.0
@@ -36,7 +37,10 @@ def lines(work: Work) -> Iterator[Line]:
             held = decode(str(json.loads(answer.read())["encoded"]))
         percents = (50.0, 90.0, 99.0)
         yield from _against(
-            "sleeps 20 ms, closed loop", events, "service", {p: _percentile(held, p) for p in percents}
+            f"sleeps {SLEEP * 1000:g} ms, closed loop",
+            events,
+            "service",
+            {p: _percentile(held, p) for p in percents},
         )
     with work.server(f"--stall {STALL}s --every {EVERY}s") as url:
         events = _events(run(f"{ask} --url {url} --workers 256 --rate {RATE} --duration {SECONDS}s").output)

@@ -12,7 +12,7 @@ Rows = list[dict[str, Any]]
 def layers(
     means: Rows, points: Rows, title: str, *, y: Any, offset: Any, paint: Any, shape: Any, names: Any
 ) -> Any:
-    """Return the layers: ``means`` have ratio, low, high and words, ``points`` ratio and block, both what ``y`` names."""
+    """Return the layers: ``means`` have ratio, low, high, words, ``points`` ratio and block, both what ``y`` names."""
     import altair as alt
 
     ends = [1.0, *(row["ratio"] for row in points)]
