@@ -107,7 +107,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
         unanswered += [f"{query_id}: {name}" for name in sorted(systems - {one.system for one in held})]
         for other in others:
             compared += 1
-            found = _differences(first, other, relative, absolute)
+            found = differences(first, other, relative, absolute)
             differing += len(found)
             kept += found[: max(0, KEPT - len(kept))]
     instances: dict[str, int] = defaultdict(int)
@@ -119,7 +119,11 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     )
 
 
-def _differences(a: Answer, b: Answer, relative: float, absolute: float) -> list[Difference]:
+def differences(
+    a: Answer, b: Answer, relative: float = RELATIVE, absolute: float = ABSOLUTE
+) -> list[Difference]:
+    """Return every place where two answers to one query differ."""
+
     def differ(what: str, row: dict[str, Cell], column: str | None, of_a: object, of_b: object) -> Difference:
         return Difference(
             a.query_type, a.query_id, what, row, column, a.system, a.trial_id, of_a, b.system, b.trial_id, of_b

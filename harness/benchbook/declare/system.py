@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from benchbook.declare.model import Model, Name, Setting, Text
+
+Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
+"""Where a file stands in Maven repositories."""
 
 
 class GoSource(Model):
@@ -19,6 +22,17 @@ class GoSource(Model):
     """Name of the executable that the build leaves."""
     ldflags: str = ""
     """Linker flags; ``{version}`` stands for the system's version."""
+
+
+class MavenSource(Model):
+    """Artifacts of Maven repositories, at fixed versions: jars, or a distribution to be unpacked."""
+
+    artifacts: list[Coordinate] = Field(min_length=1)
+    """What is wanted, ``group:artifact:version`` with ``:type`` where that is no jar."""
+    program: str | None = Field(default=None, pattern=r"^[^/].*$")
+    """The program in the unpacked distribution; left out where the jars themselves are run."""
+    sha256: dict[Coordinate, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(min_length=1)
+    """Every file that is needed, ``group:artifact:version:type``, with its digest; made by ``harness/relock-maven``."""
 
 
 class NixSource(Model):
@@ -94,6 +108,7 @@ class Source(Model):
     """Where the system can be had from; at least one way."""
 
     go: GoSource | None = None
+    maven: MavenSource | None = None
     nix: NixSource | None = None
     docker: DockerSource | None = None
     host: HostSource | None = None
@@ -102,8 +117,8 @@ class Source(Model):
 
     @model_validator(mode="after")
     def _some_way(self) -> Source:
-        if not any((self.go, self.nix, self.docker, self.host, self.python, self.own)):
-            raise ValueError("needs at least one of go, nix, docker, host, python, own")
+        if not any((self.go, self.maven, self.nix, self.docker, self.host, self.python, self.own)):
+            raise ValueError("needs at least one of go, maven, nix, docker, host, python, own")
         return self
 
 

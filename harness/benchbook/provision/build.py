@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
 
 from benchbook.errors import Unavailable
-from benchbook.provision import pin
+from benchbook.provision import once, pin
 from benchbook.provision.pin import Pin
 from benchbook.provision.request import Request
 from benchbook.systems.process import die_with_parent
@@ -24,53 +20,20 @@ from benchbook.systems.process import die_with_parent
 def into(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> dict[str, str]:
     """Build ``wanted`` into ``folder`` and return its record; use what another harness built in the meantime.
 
-    The build happens in a folder beside it, renamed at the end, under a lock that the kernel frees when its
-    holder dies; so an interrupted build leaves nothing that could be taken for a program.
+    An interrupted build leaves nothing that could be taken for a program.
     """
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder, title, request):
-            record = pin.read(folder, wanted)
-            if record is None:
-                for left in folder.parent.glob(f".{folder.name}.building-*"):
-                    shutil.rmtree(left, ignore_errors=True)
-                new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.building-", dir=folder.parent))
-                try:
-                    _install(new, wanted, toolchain, title, request)
-                    pin.write(new, wanted, _toolchain_words(toolchain))
-                    new.chmod(0o755)
-                    shutil.rmtree(folder, ignore_errors=True)
-                    new.rename(folder)
-                finally:
-                    shutil.rmtree(new, ignore_errors=True)
-                record = pin.read(folder, wanted)
-    except OSError as error:
-        raise Unavailable(
-            f"{title} cannot be built into the cache {folder}: {error.strerror or error}.",
-            "Free or make writable that folder, or name another one in BENCHBOOK_CACHE.",
-        ) from error
+
+    def fill(new: Path) -> None:
+        _install(new, wanted, toolchain, title, request)
+        pin.write(new, wanted, _toolchain_words(toolchain))
+
+    once.into(folder, lambda: pin.read(folder, wanted) is not None, fill, title, request)
+    record = pin.read(folder, wanted)
     if record is None:
         raise Unavailable(
             f"{folder} does not hold what was just built.", "See whether something clears the cache."
         )
     return record
-
-
-@contextlib.contextmanager
-def _lock(folder: Path, title: str, request: Request) -> Iterator[None]:
-    """Hold the lock of one pin, waiting with words while another harness builds it."""
-    with (folder.parent / f".{folder.name}.lock").open("a") as file:
-        started = told = time.monotonic()
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() - told >= 1:
-                    told = time.monotonic()
-                    request.progress(f"waiting while another harness builds {title} ({told - started:.0f} s)")
-                time.sleep(0.1)
-        yield
 
 
 def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> None:

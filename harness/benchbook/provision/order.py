@@ -1,11 +1,11 @@
-"""The order of the sources: given, nix, docker, host, go, python, own."""
+"""The order of the sources: given, nix, docker, host, go, maven, python, own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 from benchbook.errors import RequestError, Unavailable, nearest
-from benchbook.provision import docker, given, go, host, nix, own, python
+from benchbook.provision import docker, given, go, host, maven, nix, own, python
 from benchbook.provision.request import Missing, Request
 from benchbook.systems.driver import Program
 
@@ -25,7 +25,7 @@ class Source(Protocol):
         ...
 
 
-SOURCES: tuple[Source, ...] = (given, nix, docker, host, go, python, own)
+SOURCES: tuple[Source, ...] = (given, nix, docker, host, go, maven, python, own)
 NAMES = tuple(source.__name__.rpartition(".")[2] for source in SOURCES)  # type: ignore[attr-defined]
 """The names of the sources, which are the levels of the factor ``source``."""
 

@@ -14,7 +14,8 @@ from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
 if TYPE_CHECKING:
-    from benchbook.analyse.answers import Comparison
+    from benchbook.analyse.answers import Answer, Comparison
+    from benchbook.analyse.validation import Validated
 
 DEFAULT_TOLERANCE = 1e-9
 """Largest relative difference of equal floats where the dataset's declaration is not with the run."""
@@ -52,6 +53,49 @@ def _compared(run: Run) -> tuple[Comparison, ...]:
         compared = group.height - group.select("query_type", "query_id").n_unique()
         made.append(replace(found, compared=compared))
     return tuple(made)
+
+
+@functools.cache
+def _answers(run: Run) -> tuple[tuple[Answer, ...], ...]:
+    """Return what ``groups`` does."""
+    import polars as pl
+
+    from benchbook.analyse import answers
+
+    trials = run.ok.select("trial_id", "system", pl.col("dataset_digest").fill_null(""))
+    rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
+    alike = ["system", "query_type", "query_id", "digest"]
+    return tuple(
+        tuple(answers.from_rows(group.unique(alike, keep="first", maintain_order=True).to_dicts()))
+        for group in rows.partition_by("dataset_digest", maintain_order=True)
+    )
+
+
+def groups(run: Run) -> tuple[tuple[Answer, ...], ...]:
+    """Return the different answers of each system, one group for each dataset of the run; worked out once."""
+    return _answers(run)
+
+
+@functools.cache
+def _validated(run: Run) -> tuple[Validated, ...]:
+    from benchbook.analyse import validation
+
+    return tuple(one for group in _answers(run) for one in validation.validate(group, tolerance(run)))
+
+
+def validated(run: Run) -> list[Validated]:
+    """Return how each system's answers to each type of query compare with those of most systems."""
+    return list(_validated(run))
+
+
+def flagged(run: Run) -> set[str]:
+    """Return the systems that answer otherwise than most do, where it can be said which."""
+    return {one.system for one in _validated(run) if one.differing or one.unanswered}
+
+
+def undecided(run: Run) -> bool:
+    """Say whether systems differ, and no answer is that of more than half of them."""
+    return any(one.alone for one in _validated(run))
 
 
 def comparisons(run: Run) -> tuple[Comparison, ...]:

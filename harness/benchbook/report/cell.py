@@ -6,8 +6,11 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import colour
+from benchbook.report import answer, colour
 from benchbook.report.results import Run
+
+FLAG = " (answers differ)"
+"""Behind the label of a system that answers otherwise than most do."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ def embedded(run: Run, system: str) -> bool:
 def cells(run: Run) -> list[Cell]:
     """Return the cells of a run: by system in its stable order, then by name; worked out once a run.
 
-    A label is the system's title and, where they vary in the run, its other levels.
+    A label is the system's title and, where they vary in the run, its other levels; that of a system that answers
+    otherwise than most do says so, so that every chart does.
     """
     return list(_cells(run))
 
@@ -64,6 +68,7 @@ def _cells(run: Run) -> tuple[Cell, ...]:
         for factor in factors
         if factor != "system" and len({known.get(factor) for known in levels.values()}) > 1
     ]
+    flagged = answer.flagged(run)
     made: dict[str, Cell] = {}
     counts: dict[str, tuple[int, int]] = {}
     for trial in trials:
@@ -77,7 +82,7 @@ def _cells(run: Run) -> tuple[Cell, ...]:
             name=name,
             system=system,
             arm=trial["arm"] or "",
-            label=", ".join([title(run, system), *others]),
+            label=", ".join([title(run, system), *others]) + (FLAG if system in flagged else ""),
             planned=counts[name][0],
             ok=counts[name][1],
         )

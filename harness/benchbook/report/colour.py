@@ -32,6 +32,13 @@ ORDER = (
     "opentsdb",
     "mongodb",
     "kvrocks",
+    "elasticsearch-6.8.23",
+    "cassandra-5.0.9",
+    "mongodb-7.0",
+    "opentsdb-2.4.1",
+    "victoriametrics-1.79",
+    "clickhouse-18.16",
+    "questdb-9.3.4",
 )
 """Systems in the order they were first given a colour. Append, never insert: a system keeps its place for ever."""
 

@@ -47,6 +47,7 @@ func commands() []command {
 		{"bars-requests", "Writes requests for ranges of bars.", barsRequests},
 		{"bars-read", "Reads ranges of bars and measures.", barsRead},
 		{"bars-service", "Serves bars over HTTP from packed days in Redis.", barsService},
+		{"inspect", "Tells a server's version and what it holds.", inspect},
 		{"null-server", "A server that keeps nothing, for calibration.", nullServer},
 		{"calibrate", "Measures what the client alone reaches here.", calibrate},
 		{"version", "Prints the versions of the program and of its events.", version},

@@ -7,9 +7,15 @@ import (
 
 	"benchbook/benchload/request"
 	"benchbook/benchload/target"
+	"benchbook/benchload/target/cassandra"
+	"benchbook/benchload/target/clickhouse"
 	"benchbook/benchload/target/cnosdb"
+	"benchbook/benchload/target/elasticsearch"
 	"benchbook/benchload/target/influx"
+	"benchbook/benchload/target/mongodb"
 	"benchbook/benchload/target/null"
+	"benchbook/benchload/target/opentsdb"
+	"benchbook/benchload/target/postgres"
 	"benchbook/benchload/target/questdb"
 	"benchbook/benchload/target/victoriametrics"
 	"benchbook/benchload/target/wire"
@@ -45,6 +51,18 @@ var targets = []kindOfTarget{
 	{"victoriametrics", func(p place) target.Target {
 		return victoriametrics.New(p.address, p.database, p.user, p.timeout)
 	}, ""},
+	{"elasticsearch", func(p place) target.Target { return elasticsearch.New(p.address, p.user, p.timeout) }, ""},
+	{"elasticsearch-refresh", func(p place) target.Target {
+		return elasticsearch.New(p.address, p.user, p.timeout).Refreshing()
+	}, ""},
+	{"opentsdb", func(p place) target.Target { return opentsdb.New(p.address, p.user, p.timeout) }, ""},
+	{"clickhouse", func(p place) target.Target { return clickhouse.New(p.address, p.database, p.user, p.timeout) }, ""},
+	{"cassandra", func(p place) target.Target { return cassandra.New(p.url, p.database, p.user, p.timeout) }, "cassandra"},
+	{"mongodb", func(p place) target.Target { return mongodb.New(p.url, p.database, p.user, p.timeout) }, "mongodb"},
+	{"postgresql", func(p place) target.Target { return postgres.New(p.url, p.database, p.user, p.timeout) }, "postgres"},
+	{"timescaledb", func(p place) target.Target {
+		return postgres.New(p.url, p.database, p.user, p.timeout).Hyper()
+	}, "postgres"},
 	{"questdb", func(p place) target.Target { return questdb.New(p.address, p.user, p.timeout) }, ""},
 }
 

@@ -18,3 +18,38 @@ type Query struct {
 	Fleet       string   `json:"fleet,omitempty"` // that a form asks for
 	Limit       float64  `json:"limit,omitempty"` // of a form
 }
+
+// Within is the window in a coarser unit of time, for systems that keep times in
+// such units: rows at whole units are inside exactly if they are inside the query.
+func (q Query) Within(unitNS int64) (start, end int64) {
+	up := func(ns int64) int64 { return (ns + unitNS - 1) / unitNS }
+	return up(q.StartNS), up(q.EndNS)
+}
+
+// Part is a stretch of a query's window that lies in one bucket, or a run of
+// whole buckets.
+type Part struct {
+	StartNS, EndNS int64
+	Bucket         int64 // where its only bucket starts; -1 for a run of whole ones
+}
+
+// Parts cuts the window where its buckets are not whole, for systems that count
+// only whole buckets: at most a part of the first, the whole ones, a part of the last.
+func (q Query) Parts() []Part {
+	up := (q.StartNS + q.BucketNS - 1) / q.BucketNS * q.BucketNS
+	down := q.EndNS / q.BucketNS * q.BucketNS
+	if up > down {
+		return []Part{{q.StartNS, q.EndNS, down}}
+	}
+	var parts []Part
+	if q.StartNS < up {
+		parts = append(parts, Part{q.StartNS, up, up - q.BucketNS})
+	}
+	if up < down {
+		parts = append(parts, Part{up, down, -1})
+	}
+	if down < q.EndNS {
+		parts = append(parts, Part{down, q.EndNS, down})
+	}
+	return parts
+}

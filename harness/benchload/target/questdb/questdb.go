@@ -5,11 +5,9 @@ package questdb
 
 import (
 	"encoding/json"
-	"errors"
 	"net/url"
 	"time"
 
-	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -59,22 +57,13 @@ func holds(status int, body []byte) (bool, error) {
 	return found.Dataset[0][0] > 0, nil
 }
 
-// errLoadsOnly is the answer to queries.
-var errLoadsOnly = errors.New("the target questdb takes loads only; ask another target")
-
-// Text is an error: queries are not rendered for this system.
-func (t *QuestDB) Text(spec.Query, bool) ([]byte, error) { return nil, errLoadsOnly }
-
-// Rows is an error too.
-func (t *QuestDB) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, errLoadsOnly }
-
 // Client makes a client.
 func (t *QuestDB) Client() target.Client {
-	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user)}
+	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user), t.user}
 }
 
 // client is one connection.
-type client struct{ *lines.Client }
-
-// Query is an error.
-func (c *client) Query([]byte) (target.Answer, error) { return target.Answer{}, errLoadsOnly }
+type client struct {
+	*lines.Client
+	headers string // of queries
+}

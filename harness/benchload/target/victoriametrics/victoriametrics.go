@@ -6,13 +6,11 @@ package victoriametrics
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
 	"time"
 
-	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -70,23 +68,14 @@ func holds(status int, body []byte) (bool, error) {
 	return len(found.Data) > 0, nil
 }
 
-// errLoadsOnly is the answer to queries.
-var errLoadsOnly = errors.New("the target victoriametrics takes loads only; ask another target")
-
-// Text is an error: queries are not rendered for this system.
-func (t *VictoriaMetrics) Text(spec.Query, bool) ([]byte, error) { return nil, errLoadsOnly }
-
-// Rows is an error too.
-func (t *VictoriaMetrics) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, errLoadsOnly }
-
 // Client makes a client.
 func (t *VictoriaMetrics) Client() target.Client {
 	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
-	return &client{lines.NewClient(t.address, t.timeout, path, t.user)}
+	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user}
 }
 
 // client is one connection.
-type client struct{ *lines.Client }
-
-// Query is an error.
-func (c *client) Query([]byte) (target.Answer, error) { return target.Answer{}, errLoadsOnly }
+type client struct {
+	*lines.Client
+	headers string // of queries
+}

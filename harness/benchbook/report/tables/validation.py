@@ -1,0 +1,96 @@
+"""The fifth phase of the suite: which systems gave the same answers, and side by side where they did not."""
+
+from __future__ import annotations
+
+from benchbook.report import answer, fact
+from benchbook.report import cell as cells_of
+from benchbook.report.results import Run
+from benchbook.report.table import Table
+from benchbook.report.words import Words, missing
+
+SHOWN = 12
+"""Rows of answers that are put side by side."""
+
+
+def matrix(run: Run) -> Table | Words:
+    """Return one row a system and one column a query type: how many of its answers are those of most systems."""
+    found = answer.validated(run)
+    if not found or len({one.system for one in found}) < 2:
+        return missing("The validation of answers", "fewer than two systems gave answers")
+    kinds = sorted({one.query_type for one in found})
+    rows = []
+    for system in dict.fromkeys(one.system for one in found):
+        held = {one.query_type: one for one in found if one.system == system}
+        cells = []
+        for kind in kinds:
+            one = held.get(kind)
+            if one is None:
+                cells.append("not asked")
+            elif one.ok:
+                cells.append(f"same, {one.same} of {one.queries}")
+            elif one.alone:
+                cells.append(f"undecided, {one.alone} of {one.queries}")
+            else:
+                said = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
+                said += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
+                cells.append("; ".join(said))
+        rows.append([cells_of.title(run, system), *cells])
+    caption = (
+        "Answers that are the same as those of most systems: columns and keys equal, floats within a relative "
+        f"difference of {fact.text(answer.tolerance(run))}"
+    )
+    return Table(["System", *kinds], rows, caption)
+
+
+def side_by_side(run: Run) -> Table | Words:
+    """Return the first rows of one query's answers, one column a system, as the suite prints them side by side."""
+    for group in answer.groups(run):
+        if not group:
+            continue
+        asked = min(((one.query_type, one.query_id) for one in group if one.rows), default=None)
+        if asked is None:
+            continue
+        held = {one.system: one for one in group if (one.query_type, one.query_id) == asked}
+        columns = {
+            system: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2}
+            for system, one in held.items()
+        }
+        keys = sorted({key for one in columns.values() for key in one}, key=repr)[:SHOWN]
+        rows = [
+            [_moment(key), *(_value(columns[system].get(key, "no row")) for system in columns)]
+            for key in keys
+        ]
+        heads = [cells_of.title(run, system) for system in columns]
+        caption = f"The answers to query {asked[1]} of type {asked[0]}: the first {len(rows)} rows"
+        return Table(["Bucket (UTC)", *heads], rows, caption, frozenset(heads))
+    return missing("Answers side by side", "no answer with rows was recorded")
+
+
+def differences(run: Run) -> Table | Words:
+    """Return where each system first differs from most; a sentence where none does."""
+    rows = []
+    for one in answer.validated(run):
+        if one.example is not None:
+            place = one.example
+            key = ", ".join(f"{name} {value}" for name, value in place.row.items())
+            rows.append(
+                [
+                    cells_of.title(run, one.system), one.query_type, str(place.query_id), key or place.what,
+                    _value(place.b), f"{cells_of.title(run, place.a_system)}: {_value(place.a)}",
+                ]
+            )  # fmt: skip
+    if rows:
+        return Table(["System", "Query type", "Query", "Row", "Its value", "The value of most"], rows)
+    return answer.table(run)
+
+
+def _moment(key: tuple[object, object]) -> str:
+    from datetime import UTC, datetime
+
+    time_ns, host = key
+    shown = datetime.fromtimestamp(int(str(time_ns)) / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"{shown} {host}" if host else shown
+
+
+def _value(value: object) -> str:
+    return repr(value) if isinstance(value, float) else fact.text(value)

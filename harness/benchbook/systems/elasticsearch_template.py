@@ -1,0 +1,33 @@
+"""The two index templates of the suite, in the mappings of Elasticsearch 6."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NAMES = ("default", "aggregation")
+
+
+def template(name: str) -> dict[str, Any]:
+    """Return an index template.
+
+    ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps columns
+    only: documents are not stored, numbers are not searchable, and what is aggregated is exact all the same.
+    """
+    aggregation = name == "aggregation"
+    number = {"doc_values": True, **({"index": False} if aggregation else {})}
+    return {
+        "index_patterns": ["*"],
+        "order": 0,
+        "mappings": {
+            "doc": {
+                "_source": {"enabled": not aggregation},
+                "properties": {"@timestamp": {"type": "date"}},
+                "dynamic_templates": [
+                    {"tags": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}},
+                    # Left to itself it takes numbers with a point for floats of 32 bits.
+                    {"floats": {"match_mapping_type": "double", "mapping": {"type": "double", **number}}},
+                    {"integers": {"match_mapping_type": "long", "mapping": {"type": "long", **number}}},
+                ],
+            }
+        },
+    }

@@ -1,0 +1,187 @@
+// Package elasticsearch speaks with Elasticsearch 6: bulk requests, one index a
+// table, and aggregations. It has one database, so --database is not used.
+//
+// What is kept of a document is the index templates' matter, which whoever starts
+// the server puts there before a load: tags have to be keywords and floats doubles.
+package elasticsearch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/format"
+	"benchbook/benchload/target"
+	"benchbook/benchload/target/lines"
+	"benchbook/benchload/target/wire"
+)
+
+// Elasticsearch is a server.
+type Elasticsearch struct {
+	address wire.Address
+	user    string
+	timeout time.Duration
+	refresh bool // after each write, so that its rows are found at once
+}
+
+// New makes the target; the user may be empty.
+func New(address wire.Address, user string, timeout time.Duration) *Elasticsearch {
+	return &Elasticsearch{address: address, user: lines.Basic(user), timeout: timeout}
+}
+
+// Refreshing makes each write wait until its rows can be searched.
+func (t *Elasticsearch) Refreshing() *Elasticsearch {
+	t.refresh = true
+	return t
+}
+
+// Name is the name of this kind of target.
+func (t *Elasticsearch) Name() string {
+	if t.refresh {
+		return "elasticsearch-refresh"
+	}
+	return "elasticsearch"
+}
+
+// Format is the body of bulk requests. Times are milliseconds, and what a number
+// is follows from its text, so fields have to be floats or integers throughout.
+func (t *Elasticsearch) Format(generator dataset.Generator) (format.Format, error) {
+	for _, table := range generator.Tables() {
+		for _, field := range table.Fields {
+			if field.Kind == dataset.Short {
+				return nil, errors.New("the values of " + table.Name + "." + field.Name + " are written with or without decimals, so the server would guess their type")
+			}
+		}
+	}
+	return format.NewElasticsearch(generator), nil
+}
+
+// Prepare has nothing to make: indexes come with their first row.
+func (t *Elasticsearch) Prepare() error { return nil }
+
+// Holds tells if any index that is not the server's own has documents.
+func (t *Elasticsearch) Holds() (bool, error) {
+	client := lines.NewClient(t.address, t.timeout, "", t.user)
+	defer client.Close()
+	status, answer, err := client.Ask("GET", "/*,-.*/_count", t.user, nil)
+	if err != nil {
+		return false, err
+	}
+	if failure := lines.CheckStatus(status, answer.Body); failure != nil {
+		return false, failure
+	}
+	var found struct {
+		Count *int64 `json:"count"`
+	}
+	if err := json.Unmarshal(answer.Body, &found); err != nil || found.Count == nil {
+		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+			Message: "the answer about documents is not one of Elasticsearch: " + lines.Message(answer.Body)}
+	}
+	return *found.Count > 0, nil
+}
+
+// Client makes a client.
+func (t *Elasticsearch) Client() target.Client {
+	// Only what went wrong is answered: a line for each row would be as long as the rows.
+	path := "/benchbook/doc/_bulk?filter_path=errors,error,items.*.error"
+	if t.refresh {
+		path += "&refresh=true"
+	}
+	return &client{lines.NewClient(t.address, t.timeout, "", t.user), path, t.user + "Content-Type: application/x-ndjson\r\n", t.user + "Content-Type: application/json\r\n"}
+}
+
+// client is one connection.
+type client struct {
+	*lines.Client
+	path, bulk, plain string
+}
+
+// Write sends a bulk request.
+func (c *client) Write(batch target.Batch) error {
+	headers := c.bulk
+	if batch.Gzip {
+		headers += "Content-Encoding: gzip\r\n"
+	}
+	status, answer, err := c.Ask("POST", c.path, headers, batch.Bytes)
+	if err != nil {
+		failure := target.AsFailure(err)
+		failure.Refused = batch.Rows
+		return failure
+	}
+	if failure := checkBulk(status, answer.Body, batch.Rows); failure != nil {
+		return failure
+	}
+	return nil
+}
+
+// noErrors is the answer to a bulk request of which every row was taken.
+var noErrors = []byte(`{"errors":false`)
+
+// checkBulk tells what is wrong with the answer to a bulk request.
+func checkBulk(status int, body []byte, rows int64) *target.Failure {
+	if failure := lines.CheckStatus(status, body); failure != nil {
+		failure.Message, failure.Refused = words(body), rows
+		return failure
+	}
+	if bytes.HasPrefix(body, noErrors) {
+		return nil
+	}
+	var found struct {
+		Errors *bool                    `json:"errors"`
+		Items  []map[string]itemOutcome `json:"items"`
+	}
+	if err := json.Unmarshal(body, &found); err != nil || found.Errors == nil {
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Refused: rows,
+			Message: "the answer to a bulk request is not one of Elasticsearch: " + lines.Message(body)}
+	}
+	failure := &target.Failure{Kind: target.Refused, Status: status}
+	for _, item := range found.Items {
+		for _, one := range item {
+			if one.Error == nil {
+				continue
+			}
+			failure.Refused++
+			failure.Message = lines.Steady(one.Error.Type)
+			if one.Error.Type == rejected {
+				failure.Status = 429
+			} else if one.Error.Reason != "" {
+				failure.Message = lines.Steady(one.Error.Type + ": " + one.Error.Reason)
+			}
+		}
+	}
+	if !*found.Errors && failure.Refused == 0 {
+		return nil
+	}
+	// Sending a batch again is right only if nothing of it was taken: the rest would be there twice.
+	if failure.Status == 429 && failure.Refused == rows {
+		failure.Kind = target.Server
+	}
+	failure.Refused = min(max(failure.Refused, 1), rows)
+	return failure
+}
+
+// rejected is what a row says whose write queue was full.
+const rejected = "es_rejected_execution_exception"
+
+// itemOutcome is what became of one row.
+type itemOutcome struct {
+	Error *itemError `json:"error"`
+}
+
+type itemError struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+// words are the server's own about a failure.
+func words(body []byte) string {
+	var found struct {
+		Error itemError `json:"error"`
+	}
+	if json.Unmarshal(body, &found) == nil && found.Error.Type != "" {
+		return lines.Steady(found.Error.Type + ": " + found.Error.Reason)
+	}
+	return lines.Message(body)
+}

@@ -1,0 +1,123 @@
+"""The real systems of the experiment devops-suite, each loaded, settled, measured, counted and asked.
+
+The ones that start in seconds are for every machine; those of the Java virtual machine that take a minute are run by
+``.ci/full``, which sets BENCHBOOK_FULL.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from bench import need_benchload
+
+from benchbook.declare.system import System
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.provision import Request, find
+from benchbook.run.benchload import find as find_benchload
+from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest
+
+ROOT = Path(__file__).resolve().parents[3]
+FLAGS = (
+    "--seed=1",
+    "--scale=8",
+    "--start=2016-01-01T00:00:00Z",
+    "--end=2016-01-01T02:00:00Z",
+    "--interval=60s",
+)
+ROWS, VALUES = 8 * 120, 8 * 120 * 101
+CHEAP = ["victoriametrics-1.79", "questdb-9.3.4", "clickhouse-18.16", "postgresql-15", "mongodb-7.0"]
+SLOW = ["elasticsearch-6.8.23", "cassandra-5.0.9", "opentsdb-2.4.1"]
+
+
+def cases():
+    full = pytest.mark.skipif(not os.environ.get("BENCHBOOK_FULL"), reason="takes minutes: .ci/full runs it")
+    for name in [*CHEAP, *SLOW]:
+        for arm in ["vanilla", *(["aggregation", "refresh"] if name.startswith("elastic") else [])]:
+            yield pytest.param(name, arm, marks=[full] if name in SLOW else [], id=f"{name}-{arm}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder that an account other than ours can enter, as a results folder is."""
+    for parent in (tmp_path, *tmp_path.parents):
+        if not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    for name in ("data", "config", "logs"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def answers(client, queries: Path) -> list[tuple]:
+    found = [e for e in client.query(QueryRequest(queries, answers=20)) if e["type"] == "answer"]
+    assert len(found) == 12
+    return [(e["id"], len(e["rows"]), [row[:2] for row in e["rows"]]) for e in found]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("name", "arm"), cases())
+def test_the_whole_protocol(name: str, arm: str, folder: Path):
+    need_benchload()
+    system = System.model_validate(tomllib.loads((ROOT / f"systems/{name}.toml").read_text()))
+    try:
+        program = find(system, Request())
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    benchload = find_benchload()
+    settings = {key: value for key, value in system.arms[arm].settings.items() if key != "heap"}
+    place = Place(
+        program,
+        arm,
+        settings,
+        folder / "data",
+        folder / "config",
+        folder / "logs",
+        processes=folder / "processes",
+    )
+    driver = importlib.import_module(f"benchbook.systems.{system.driver}").driver(place)
+    client = driver.client(benchload)
+    try:
+        texts = driver.configure()
+        assert not any(str(folder) in text for text in texts.values())
+        driver.start()
+        deadline = time.monotonic() + 400
+        while not driver.ready():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert system.accepts(driver.version())
+        driver.prepare()
+        load = LoadRequest(
+            DatasetRequest("devops", FLAGS, {}), workers=2, batch_rows=500, timeout_seconds=120
+        )
+        summary = next(event for event in client.load(load) if event["type"] == "summary")
+        assert (summary["rows"], summary["values"]) == (9 * ROWS, VALUES)
+        driver.settle()
+        assert driver.size()["data"] > 0
+        counted = driver.count()
+        assert sorted(counted) == sorted(
+            ["cpu", "diskio", "disk", "kernel", "mem", "net", "nginx", "postgresl", "redis"]
+        )
+        assert {one.rows for one in counted.values()} == {ROWS}
+        assert counted["cpu"].fields["usage_user"] == ROWS
+        assert sum(number for one in counted.values() for number in one.fields.values()) == VALUES
+        queries = folder / "queries"
+        made = subprocess.run(
+            [benchload, "queries", "devops", *FLAGS, "--query-seed=1", "--count=3",
+             "--types=1-host-1-hr,8-host-1-hr,groupby,groupby-max"],
+            capture_output=True, check=True,
+        )  # fmt: skip
+        queries.write_bytes(made.stdout)
+        for _, rows, keys in answers(client, queries):
+            assert rows > 0
+            assert rows == len({tuple(key) for key in keys})
+        with pytest.raises(TrialFailed, match="already holds"):
+            driver.prepare()
+        assert driver.processes()
+    finally:
+        driver.stop()
+    assert list((folder / "processes").iterdir()) == []
