@@ -16,7 +16,7 @@ RUNNING_SECONDS = 5.0
 
 def wait(driver: Driver, name: str, url: str | None = None) -> None:
     """Return when it answers; raise TrialFailed when it does not in time, or has died."""
-    limit = RUNNING_SECONDS if url else READY_SECONDS
+    limit = RUNNING_SECONDS if url else getattr(driver, "ready_seconds", READY_SECONDS)
     deadline = time.monotonic() + limit
     while not driver.ready():
         if time.monotonic() > deadline:

@@ -13,6 +13,9 @@ from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.ports import free_ports
 from benchbook.systems.server import Server
 
+FIRST = 100_000_000
+"""Second of 1973 from which values are counted: a window that reached back beyond 1970 would find nothing."""
+
 
 class VictoriaMetrics(Server):
     """One VictoriaMetrics in one trial."""
@@ -80,10 +83,10 @@ class VictoriaMetrics(Server):
         ask = self._http()
         ask.text("/internal/force_flush")
         found: dict[str, dict[str, int]] = {}
-        now = int(time.time())  # a window that reached back beyond 1970 would find nothing
+        now = int(time.time())
         database = self._place.databases[0]
         for name in ask.json(f"/api/v1/label/__name__/values?{self._all()}")["data"]:
-            query = f'sum(count_over_time({{__name__="{name}",db="{database}"}}[{now - 1}s]))'
+            query = f'sum(count_over_time({{__name__="{name}",db="{database}"}}[{now - FIRST}s]))'
             answer = ask.json(f"/api/v1/query?{urlencode({'query': query, 'time': now, 'nocache': 1})}")
             table, _, field = str(name).partition("_")
             found.setdefault(table, {})[field] = sum(int(one["value"][1]) for one in answer["data"]["result"])
