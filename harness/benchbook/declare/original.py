@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,15 +11,22 @@ from benchbook.declare.model import Model, Text
 
 Tool = Literal["inch", "influx-stress", "bulk_load_influx", "query_benchmarker_influxdb"]
 
+Program = Literal[
+    "inch",
+    "influx-stress",
+    "bulk_data_gen",
+    "bulk_load_influx",
+    "bulk_query_gen",
+    "query_benchmarker_influxdb",
+]
+
 
 class OriginalOptions(Model):
     """Options of the workload ``original``."""
 
     tool: Tool
     """``bulk_load_influx`` is fed by ``bulk_data_gen``, ``query_benchmarker_influxdb`` by ``bulk_query_gen``."""
-    arguments: Annotated[list[Text], Field(max_length=64)] = Field(default_factory=list)
-    """Arguments of the tool itself, besides where the server is and which database it writes."""
-    feed: Annotated[list[Text], Field(max_length=64)] = Field(default_factory=list)
-    """Arguments of the tool that feeds it."""
+    arguments: dict[Program, list[Text]] = Field(default_factory=dict)
+    """Program → its arguments, besides where the server is; one that is not named has its own defaults."""
     limit: Duration = "2h"
     """How long it may take."""

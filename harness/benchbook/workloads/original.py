@@ -133,7 +133,10 @@ ADAPTERS = {
     "inch": Adapter(("inch", "-host", "{url}"), (), "stress", parse_inch),
     "influx-stress": Adapter(("influx-stress", "insert", "--host", "{url}"), (), "stress", parse_stress),
     "bulk_load_influx": Adapter(
-        ("bulk_load_influx", "-urls", "{url}"), ("bulk_data_gen",), "benchmark_db", parse_load
+        ("bulk_load_influx", "-urls", "{url}", "-do-abort-on-exist=false"),
+        ("bulk_data_gen",),
+        "benchmark_db",
+        parse_load,
     ),
     "query_benchmarker_influxdb": Adapter(
         ("query_benchmarker_influxdb", "-urls", "{url}"),
@@ -156,11 +159,11 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
             )
     if adapter.loads_first:
         with steps.timeline.phase("data"):
-            _run(steps, "data", ADAPTERS["bulk_load_influx"], [], [], options)
+            _run(steps, "data", ADAPTERS["bulk_load_influx"], options)
         with steps.timeline.phase("settle"):
             steps.driver.settle()
     with steps.timeline.phase(phase, "original"):
-        stated = _run(steps, phase, adapter, options.arguments, options.feed, options)
+        stated = _run(steps, phase, adapter, options)
     with steps.timeline.phase("check"):
         stated = _checked(steps, options, adapter, stated)
     steps.findings.measurements += [
@@ -168,22 +171,18 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
     ]
 
 
-def _run(
-    steps: Steps,
-    phase: str,
-    adapter: Adapter,
-    arguments: list[str],
-    feed: list[str],
-    options: OriginalOptions,
-) -> dict[str, float]:
+def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -> dict[str, float]:
+    """Run a tool to its end and return what it states; raise TrialFailed with its last words."""
     url = getattr(steps.driver, "url", "")
     if not url:
         raise TrialFailed(
             f"{adapter.command[0]} speaks to InfluxDB over HTTP.", "Use it with an InfluxDB system."
         )
-    command = shlex.join([part.replace("{url}", url) for part in (*adapter.command, *arguments)])
-    if adapter.feed:
-        command = f"{shlex.join([*adapter.feed, *feed])} | {command}"
+    given = options.arguments
+    own = (*adapter.command, *given.get(adapter.command[0], ()))  # type: ignore[call-overload]
+    command = shlex.join([part.replace("{url}", url) for part in own])
+    for feed in adapter.feed:
+        command = f"{shlex.join([feed, *given.get(feed, ())])} | {command}"  # type: ignore[call-overload]
     words, log = f"{phase} {options.tool}", Path(steps.folder / "logs" / f"original-{phase}.log")
     running = process.start(
         ["sh", "-c", command], words=words, log=log, registry=steps.context.results / "processes"
@@ -218,7 +217,9 @@ def _checked(
         return stated
     counted = steps.driver.count_in(adapter.database)
     there = sum(table.rows for table in counted.values())
-    expected = inch_points(options.arguments) if options.tool == "inch" else int(stated["rows"])
+    expected = (
+        inch_points(options.arguments.get("inch", [])) if options.tool == "inch" else int(stated["rows"])
+    )
     if options.tool == "influx-stress":
         # It counts points that were refused, and gives some the times of earlier ones: what is there is told.
         return {**stated, "rows_found": float(there)}
