@@ -21,6 +21,15 @@ class SizedOptions(Model):
     """The most it can hold; both take room only as it is filled."""
 
 
+class DisksOptions(Model):
+    """Options of ``loop_disks``: how many disks, and how large each is."""
+
+    disks: Annotated[int, Field(ge=1, le=16)] = 2
+    """File systems of their own, each on a loop device."""
+    size_mib: Positive = 2048
+    """The most one of them can hold; it takes room only as it is filled."""
+
+
 class S3fsOptions(Model):
     """Options of ``minio_s3fs``: how s3fs mounts the bucket. The defaults are those of s3fs itself."""
 
@@ -36,12 +45,13 @@ class S3fsOptions(Model):
     """How often s3fs sends a request that failed (``retries``)."""
 
 
-StorageOptions = NoOptions | SizedOptions | S3fsOptions
+StorageOptions = NoOptions | SizedOptions | DisksOptions | S3fsOptions
 
 OPTIONS: dict[str, type[StorageOptions]] = {
     "local": NoOptions,
     "tmpfs": SizedOptions,
     "loop_ext4": SizedOptions,
+    "loop_disks": DisksOptions,
     "minio_s3fs": S3fsOptions,
 }
 """Option model of each storage driver; a new driver adds one entry and a module in ``benchbook/storage``."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from benchbook.declare.bars import KlineOptions
+from benchbook.declare.blob_workload import BlobOptions
 from benchbook.declare.command import CommandOptions
 from benchbook.declare.duration import Duration
 from benchbook.declare.fio import FioOptions
@@ -69,6 +70,7 @@ Options = (
     | StressOptions
     | OriginalOptions
     | KlineOptions
+    | BlobOptions
 )
 """Options of a workload."""
 
@@ -81,5 +83,6 @@ WORKLOADS: dict[str, type[Options]] = {
     "inch": InchOptions,
     "stress": StressOptions,
     "original": OriginalOptions,
+    "blob": BlobOptions,
 }
 """Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""

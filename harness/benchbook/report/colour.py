@@ -39,6 +39,12 @@ ORDER = (
     "victoriametrics-1.79",
     "clickhouse-18.16",
     "questdb-9.3.4",
+    "seaweedfs-4",
+    "postgresql-15",
+    "filesystem",
+    "minio",
+    "redis-7",
+    "seaweedfs-s3-4",
 )
 """Systems in the order they were first given a colour. Append, never insert: a system keeps its place for ever."""
 

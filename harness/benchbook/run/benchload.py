@@ -51,6 +51,8 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
         except ValueError:
             kept.unlink()
     line = json.loads(_output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
+    if "objects" in line:  # of a dataset of objects, which has no tables
+        line |= {"rows": line["objects"], "values": line["objects"], "tables": {}}
     made = {"name": dataset.name, **line}
     write_json(kept, made)
     return made

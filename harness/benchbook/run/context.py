@@ -218,8 +218,8 @@ def combined(digests: list[str]) -> str | None:
 def _calibration(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     """Return the client's ceiling, measured once; embedded systems share the client's process and need none."""
     plan = context.plan
-    if all(context.system(name).embedded for name in plan.systems()):
-        return []
+    if all(context.system(name).embedded for name in plan.systems()) or dataset.generator == "blob":
+        return []  # objects need no server to be without one: the file system's row shows the client's limit
     loads = [options for phase in plan.phases if isinstance(options := phase_options(phase, {}), LoadOptions)]
     options = loads[0] if loads else LoadOptions()
     context.observer.note("measuring the client's own ceiling against a null server")

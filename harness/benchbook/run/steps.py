@@ -21,7 +21,7 @@ from benchbook.run.stream import EventFile, required_summary
 from benchbook.run.timeline import Timeline
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
-from benchbook.workloads import command, fio, kline, load, original, query, series, steady_rate
+from benchbook.workloads import blob, command, fio, kline, load, original, query, series, steady_rate
 
 
 @dataclass
@@ -166,6 +166,7 @@ WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "inch": series.inch,
     "stress": series.stress,
     "original": original.original,
+    "blob": blob.run,
 }
 """How a phase of each workload is done. A workload of its own module adds ``run(steps, phase, options)``."""
 

@@ -10,7 +10,7 @@ from typing import IO
 
 from benchbook.errors import TrialFailed
 from benchbook.systems import process
-from benchbook.systems.driver import Event, LoadRequest, QueryRequest
+from benchbook.systems.driver import BlobRequest, Event, LoadRequest, QueryRequest
 
 SCHEMA = 1
 """The version of the event schema that the harness understands (docs/benchload-events.md)."""
@@ -26,8 +26,6 @@ COUNTED = ("interval", "summary", "histogram", "error")
 class BenchloadClient:
     """Runs ``benchload load`` and ``benchload query`` against one server and yields their events."""
 
-    shares_process = False
-
     def __init__(
         self,
         benchload: Path,
@@ -37,10 +35,15 @@ class BenchloadClient:
         database: str,
         log: Path,
         registry: Path | None = None,
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
+        sync: str | None = None,
+        shares_process: bool = False,
     ) -> None:
         """Take where the server is; ``environment`` is for secrets, which must not stand in a command line."""
         self._environment = environment
+        self._sync = sync
+        """What the client asks a store of objects to have on the device when it acknowledges."""
+        self.shares_process = shares_process
         self._benchload = benchload
         self._target, self._url, self._database = target, url, database
         self._log = log
@@ -75,6 +78,19 @@ class BenchloadClient:
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         return self._events(command, "query")
 
+    def blob(self, request: BlobRequest) -> Iterator[Event]:
+        """Put, get and delete objects, or read all of them back."""
+        command: list[str | Path] = [self._benchload, "blob", *request.flags, *self._where()]
+        command += ["--do", request.do, "--kept", request.kept, "--workers", str(request.workers)]
+        command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        command += ["--batch", str(request.batch)] if request.batch > 1 and request.do != "check" else []
+        command += ["--operations", str(request.operations)] if request.operations else []
+        command += ["--mix", request.mix] if request.mix else []
+        command += ["--sync", self._sync] if self._sync else []
+        if request.rate:
+            command += ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals]
+        return self._events(command, "blob")
+
     def processes(self) -> list[int]:
         """Process ids of the benchload that runs now."""
         running = self._running
@@ -91,7 +107,7 @@ class BenchloadClient:
         self._cancelled = False
         running = process.start(
             command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
-            environment=self._environment,
+            environment=self._environment() if callable(self._environment) else self._environment,
         )  # fmt: skip
         self._running = running
         last_error = ""

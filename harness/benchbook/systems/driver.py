@@ -174,6 +174,36 @@ class QueryRequest:
     """When set: do not time, but emit one ``answer`` event for the first N queries of each type."""
 
 
+@dataclass(frozen=True)
+class BlobRequest:
+    """Operations on the objects of a blob dataset."""
+
+    flags: tuple[str, ...]
+    """Flags of the dataset: ``--seed=1 --count=100 --size=1KiB``."""
+    do: str
+    """``put``, ``get``, ``delete``, ``mixed``, or ``check``: read everything back, untimed."""
+    kept: Path
+    """File in which the client keeps which objects the store has to have, and under which names."""
+    workers: int = 1
+    batch: int = 1
+    operations: int = 0
+    """0 for one an object."""
+    mix: str | None = None
+    rate: float = 0.0
+    """Operations a second of an open loop; 0 for a closed one."""
+    arrivals: str = "constant"
+    timeout_seconds: float = 30.0
+
+
+@runtime_checkable
+class Blobs(Protocol):
+    """What a client can do whose system takes objects."""
+
+    def blob(self, request: BlobRequest) -> Iterator[Event]:
+        """Do operations on objects, yielding events as they happen."""
+        ...
+
+
 class Client(Protocol):
     """What puts load on a system and reports events; one process at a time."""
 

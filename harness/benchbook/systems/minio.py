@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
+from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.minio_server import MinioServer
 from benchbook.systems.s3_request import S3
@@ -102,12 +103,15 @@ class Minio:
         sizes = self._listed(bucket_of(database))
         return {"objects": TableCount(len(sizes), {"bytes": sum(sizes)})}
 
-    def client(self, benchload: Path) -> Client:  # noqa: ARG002
-        """Refuse: rows have no place in a store of objects."""
-        raise TrialFailed(
-            f"{self._place.program.system} stores objects; it takes no rows and answers no queries.",
-            "Use it as a storage (storage/minio-s3fs.toml).",
-        )
+    def client(self, benchload: Path) -> Client:
+        """Benchload, speaking S3; it takes objects, no rows, and answers no queries."""
+        return BenchloadClient(
+            benchload, target="s3", url=lambda: self.s3.url, database=bucket_of(self._place.databases[0]),
+            log=self._place.logs / "benchload.log", registry=self._place.processes,
+            environment=lambda: {
+                "AWS_ACCESS_KEY_ID": self.s3.access_key, "AWS_SECRET_ACCESS_KEY": self.s3.secret_key
+            },
+        )  # fmt: skip
 
     def processes(self) -> list[int]:
         """Return the server's process tree; empty for a server elsewhere."""

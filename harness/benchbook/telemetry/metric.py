@@ -83,6 +83,7 @@ SUMMARY: Mapping[str, Measured] = {
     "server_write_bytes": Measured("B"),
     "device_read_bytes": Measured("B"),
     "device_write_bytes": Measured("B"),
+    "device_writes": Measured("1"),
     "device_flushes": Measured("1"),
     "machine_steal_fraction": Measured("1"),
     "psi_cpu_some_fraction": Measured("1"),

@@ -21,6 +21,7 @@ SUMS = {
     "server_write_bytes": (("server", "write_bytes"),),
     "device_read_bytes": (("machine", "device_read_bytes"),),
     "device_write_bytes": (("machine", "device_write_bytes"),),
+    "device_writes": (("machine", "device_writes"),),
     "device_flushes": (("machine", "device_flushes"),),
 }
 PEAKS = {

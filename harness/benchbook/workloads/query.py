@@ -11,6 +11,7 @@ from benchbook.workloads.measurement import Measurement
 
 PERCENTILES = {
     "latency_p50": 50.0,
+    "latency_p80": 80.0,
     "latency_p90": 90.0,
     "latency_p95": 95.0,
     "latency_p99": 99.0,

@@ -48,6 +48,7 @@ func commands() []command {
 		{"bars-read", "Reads ranges of bars and measures.", barsRead},
 		{"bars-service", "Serves bars over HTTP from packed days in Redis.", barsService},
 		{"inspect", "Tells a server's version and what it holds.", inspect},
+		{"blob", "Puts, gets and deletes objects and measures.", objectsCommand},
 		{"null-server", "A server that keeps nothing, for calibration.", nullServer},
 		{"calibrate", "Measures what the client alone reaches here.", calibrate},
 		{"version", "Prints the versions of the program and of its events.", version},

@@ -16,24 +16,24 @@ import (
 // workers are busy then, it waits in line, and the wait is part of its response
 // time: leaving it out is what is called coordinated omission.
 func open(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) (offered float64) {
-	arrivals := newSchedule(int64(len(texts)), options)
+	arrivals := NewSchedule(int64(len(texts)), options)
 	began := run.Began()
 	each(ctx, t, run, options.Workers, func(a *asker) bool {
-		n, offset, more := arrivals.next()
+		n, offset, more := arrivals.Next()
 		if !more {
 			return false
 		}
 		intended := began.Add(offset)
-		if !waitUntil(a.ctx, intended) {
+		if !WaitUntil(a.ctx, intended) {
 			return false
 		}
 		return a.ask(texts[n%int64(len(texts))], intended)
 	})
-	return arrivals.offered()
+	return arrivals.Offered()
 }
 
-// schedule says when queries should be sent.
-type schedule struct {
+// Schedule says when queries should be sent.
+type Schedule struct {
 	lock    sync.Mutex
 	options Options
 	count   int64 // of queries, if there is no duration
@@ -41,12 +41,13 @@ type schedule struct {
 	elapsed float64 // ns, of Poisson arrivals
 }
 
-func newSchedule(count int64, options Options) *schedule {
-	return &schedule{count: count, options: options}
+// NewSchedule makes the schedule of so many operations; the options may give a duration instead.
+func NewSchedule(count int64, options Options) *Schedule {
+	return &Schedule{count: count, options: options}
 }
 
-// next gives the number of the next query and its time since the start.
-func (s *schedule) next() (n int64, offset time.Duration, more bool) {
+// Next gives the number of the next query and its time since the start.
+func (s *Schedule) Next() (n int64, offset time.Duration, more bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	gap := 1e9 / s.options.Rate
@@ -65,8 +66,8 @@ func (s *schedule) next() (n int64, offset time.Duration, more bool) {
 	return s.n - 1, offset, true
 }
 
-// offered is the arrivals a second that the schedule had.
-func (s *schedule) offered() float64 {
+// Offered is the arrivals a second that the schedule had.
+func (s *Schedule) Offered() float64 {
 	if s.options.Duration == 0 || !s.options.Poisson {
 		return s.options.Rate
 	}
@@ -80,8 +81,8 @@ const (
 	sleepSlack = 80 * time.Microsecond
 )
 
-// waitUntil waits for a time, exactly; false if the run ended meanwhile.
-func waitUntil(ctx context.Context, when time.Time) bool {
+// WaitUntil waits for a time, exactly; false if the run ended meanwhile.
+func WaitUntil(ctx context.Context, when time.Time) bool {
 	if left := time.Until(when); left > timerSlack {
 		timer := time.NewTimer(left - timerSlack)
 		select {

@@ -81,6 +81,19 @@ type Answer struct {
 	Rows      [][]any  `json:"rows"`
 }
 
+// Checked is what came of reading all objects back.
+type Checked struct {
+	Head
+	Objects   int64  `json:"objects"`   // that the store has to have
+	Read      int64  `json:"read"`      // that it has
+	Bytes     int64  `json:"bytes"`     // of them
+	Missing   int64  `json:"missing"`   // that it does not have
+	Different int64  `json:"different"` // that have other bytes than were put
+	Back      int64  `json:"back"`      // that were deleted and are there
+	SHA256    string `json:"sha256"`    // of the SHA-256 of the objects as they were read, in order
+	Expected  string `json:"expected"`  // the same, of what was put
+}
+
 // Summary is always the last event.
 type Summary struct {
 	Head
@@ -157,3 +170,6 @@ func (w *Writer) Answer(e Answer) { e.Head = head("answer"); w.write(e) }
 
 // Summary writes a summary.
 func (w *Writer) Summary(e Summary) { e.Head = head("summary"); w.write(e) }
+
+// Checked writes what came of reading all objects back.
+func (w *Writer) Checked(e Checked) { e.Head = head("checked"); w.write(e) }

@@ -1,0 +1,94 @@
+"""Objects a second: along the operations in flight, and along the objects of one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from benchbook.report import cell as cells_of
+from benchbook.report import scaled
+from benchbook.report.charts.curve import Axes, Dot
+from benchbook.report.charts.curve import figure as curve
+from benchbook.report.comparison import refused
+from benchbook.report.estimate import mean
+from benchbook.report.figure import Figure
+from benchbook.report.results import Run
+from benchbook.report.words import Words, missing
+
+RATE = "objects_per_second"
+LIMIT = "synced_writes_per_second"
+
+
+def concurrency(
+    run: Run,
+    phase: str,
+    arm: str,
+    metric: str = RATE,
+    along: str = "workers",
+    unit: str = "Objects per second",
+) -> Figure | Words:
+    """Draw ``metric`` of a phase along the operations in flight, of one arm; fio's rate is the dashed limit."""
+    title = f"{unit}, {phase}, arm {arm}"
+    if words := refused(run, title):
+        return words
+    factor = 1000.0 if metric.startswith("latency") else 1.0
+    dots = list(_dots(run, phase, metric, along, {"arm": arm}, factor))
+    if len({one.at for one in dots}) < 2:
+        return missing(title, f"it needs trials of {phase} at two or more levels of {along} in the arm {arm}")
+    limit = _limit(run, phase, along) if metric == RATE else []
+    return curve(dots, scaled.title(run, title), Axes("Operations in flight", unit), limit)
+
+
+def batches(run: Run, phases: Mapping[str, int], arm: str, workers: str) -> Figure | Words:
+    """Draw the rate of puts along the objects of one transaction, of one arm, at one level of workers."""
+    title = f"Objects put per second by objects a transaction, arm {arm}, {workers} in flight"
+    if words := refused(run, title):
+        return words
+    dots = []
+    for phase, batch in phases.items():
+        for one in _dots(run, phase, RATE, "workers", {"arm": arm, "workers": workers}):
+            dots.append(Dot(one.system, one.label, float(batch), one.value, one.low, one.high, one.trials))
+    if len({one.at for one in dots}) < 2:
+        return missing(title, "it needs trials of puts with two or more sizes of batch")
+    return curve(dots, scaled.title(run, title), Axes("Objects a transaction", "Objects per second"))
+
+
+def _levels(run: Run) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        found.setdefault(trial_id, {})[factor] = level
+    return found
+
+
+def _dots(
+    run: Run, phase: str, metric: str, along: str, fixed: Mapping[str, str], factor: float = 1.0
+) -> Iterator[Dot]:
+    levels = _levels(run)
+    free = {along, "system", *fixed}
+    names = sorted({name for known in levels.values() for name in known} - free)
+    varying = [name for name in names if len({known.get(name) for known in levels.values()}) > 1]
+    groups: dict[tuple[str, str, float], list[float]] = {}
+    for trial_id, system, value in (
+        run.measured(phase, metric).select("trial_id", "system", "value").iter_rows()
+    ):
+        known = levels[trial_id]
+        if any(known.get(name) != level for name, level in fixed.items()) or along not in known:
+            continue
+        label = ", ".join([cells_of.title(run, system), *(f"{name} {known[name]}" for name in varying)])
+        groups.setdefault((system, label, float(known[along])), []).append(float(value) * factor)
+    for (system, label, at), values in sorted(groups.items()):
+        middle, low, high = mean(values)
+        if middle:
+            yield Dot(system, label, at, middle, low, high, len(values))
+
+
+def _limit(run: Run, phase: str, along: str) -> list[Dot]:
+    levels, groups = _levels(run), {}  # type: tuple[dict[str, dict[str, str]], dict[float, list[float]]]
+    for trial_id, value in run.measured(phase, LIMIT).select("trial_id", "value").iter_rows():
+        groups.setdefault(float(levels[trial_id][along]), []).append(float(value))
+    words = "fio: synced writes per second"
+    found = []
+    for at, values in sorted(groups.items()):
+        middle, low, high = mean(values)
+        if middle:
+            found.append(Dot("fio", words, at, middle, low, high, len(values)))
+    return found

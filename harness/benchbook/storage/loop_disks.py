@@ -1,0 +1,62 @@
+"""loop-disks: several ext4 file systems, each on a loop device of its own, below one data folder.
+
+They stand for several disks: each has a journal, a queue and a cache of its own. Their files lie on the same
+disk of the host, though, and share what that can sync; ``facts`` says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbook.declare.storage import DisksOptions
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.disks import NAME
+from benchbook.storage.driver import Facts, Place
+from benchbook.storage.local import Local
+from benchbook.storage.loop_ext4 import MAKE
+
+
+class LoopDisks(Local):
+    """A data folder with one mounted ext4 a disk."""
+
+    def __init__(self, options: DisksOptions, place: Place) -> None:
+        super().__init__(place.folder)
+        self._options, self._mounts = options, place.mounts
+        self._disks = [
+            (place.folder / f"{NAME}{number}", place.folder.with_name(f"{place.folder.name}-{number}.ext4"))
+            for number in range(1, options.disks + 1)
+        ]
+
+    def mount(self) -> Path:
+        """Make and mount every disk; raise Unavailable where that is not permitted."""
+        super().mount()
+        for point, image in self._disks:
+            mounting.empty_folder(point)
+            leftovers.register(self._mounts, point, (image,), "loop-disks")
+            with image.open("wb") as file:
+                file.truncate(self._options.size_mib << 20)
+            mounting.run(
+                [*MAKE, image], "loop-disks cannot be made", "mkfs.ext4 is in Debian's package e2fsprogs."
+            )
+            mounting.mount(["-o", "loop,noatime", image, point], "loop-disks")
+            (point / "lost+found").rmdir()
+        return self.folder
+
+    def facts(self) -> Facts:
+        """Return what the first disk's file system says, how many there are, and what they stand on."""
+        below = super().facts()
+        first = Local(self._disks[0][0]).facts()
+        return {**first, "disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
+
+    def unmount(self) -> None:
+        """Unmount every disk and remove its file."""
+        for point, image in self._disks:
+            if mounting.unmount(point):
+                image.unlink(missing_ok=True)
+                leftovers.unregister(self._mounts, point)
+        super().unmount()
+
+
+def driver(options: DisksOptions, place: Place) -> LoopDisks:
+    """Return several disks for one trial."""
+    return LoopDisks(options, place)
