@@ -32,8 +32,7 @@ def chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Wo
     if not found:
         return missing(title, "this run measured no cell of both that can be compared")
     title = f"{WORDS[metric]} of {phase} reads, packed days over {found[0].over}"
-    better = "right" if metric == "reads_per_second" else "left"
-    axis = f"times {found[0].over}: {better} of 1 is better"
+    axis = f"times {found[0].over}"
     return Figure(scaled.title(run, title), _draw(found, axis), _alternative(found, title), _table(found))
 
 
@@ -81,13 +80,17 @@ def _draw(found: list[Step], words: str) -> Any:
     def data(rows: list[dict[str, Any]]) -> Any:
         return alt.Chart(alt.InlineData(values=rows))
 
+    whole = [row for row in means if row["low"]]
+    bands = [
+        data(whole)
+        .mark_rule(strokeWidth=8, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour)
+    ]
     return alt.layer(
         data([{"one": 1}])
         .mark_rule(strokeDash=[4, 3], opacity=0.8)
         .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
-        data([row for row in means if row["low"]])
-        .mark_rule(strokeWidth=8, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
+        *(bands if whole else []),
         data(points)
         .mark_point(filled=False, strokeWidth=1.5, size=40)
         .encode(
