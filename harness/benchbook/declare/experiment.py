@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from benchbook.declare.claim import Choice, Claim
 from benchbook.declare.claim_check import check_claims
 from benchbook.declare.claim_numbers import PublishedMachine
+from benchbook.declare.level import listed, text
 from benchbook.declare.model import Model, Name, Positive, Setting, Text
 from benchbook.declare.toml import check
 from benchbook.declare.workload import WORKLOADS, Options
@@ -75,6 +76,9 @@ class Profile(Model):
     """Workload options that replace those of every phase that has them."""
     factors: dict[Name, Levels] = Field(default_factory=dict)
     """Levels that replace the declared ones."""
+    without: list[dict[Name, Choice]] = Field(default_factory=list)
+    """Cells that this profile has no time for, besides those that the experiment leaves out. One that names a
+    factor of ``--set`` leaves nothing out: what is asked for is done."""
 
 
 class Experiment(Model):
@@ -100,12 +104,9 @@ class Experiment(Model):
             raise ValueError("factors needs the key system: a list of names of systems/*.toml")
         if not self.question.endswith("?"):
             raise ValueError("question must be one sentence that ends with a question mark")
-        for one in self.without:
-            for name in one:
-                if name not in self.levels():
-                    guess = nearest(name, self.levels())
-                    meant = f'; did you mean "{guess}"?' if guess else ""
-                    raise ValueError(f'without: there is no factor "{name}"{meant}')
+        self._check_without("without", self.without)
+        for name, profile in self.profiles.items():
+            self._check_without(f'profiles "{name}": without', profile.without)
         names = [phase.name for phase in self.phases]
         kinds = [phase.workload for phase in self.phases]
         if "query" in kinds and "load" not in kinds[: kinds.index("query")]:
@@ -117,15 +118,25 @@ class Experiment(Model):
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         return self
 
-    def leaves_out(self, levels: Mapping[str, Setting]) -> bool:
-        """Say whether cells of these levels are left out: ``without`` names one of each of its factors."""
+    def leaves_out(
+        self, levels: Mapping[str, Setting], profile: Profile | None = None, chosen: Collection[str] = ()
+    ) -> bool:
+        """Say whether cells of these levels are left out: ``without`` names one of each of its factors.
+
+        That of a profile counts where it names no factor that was ``chosen`` by the user.
+        """
+        small = [one for one in profile.without if not one.keys() & set(chosen)] if profile else []
         return any(
-            all(
-                name in levels and levels[name] in (held if isinstance(held, list) else [held])
-                for name, held in one.items()
-            )
-            for one in self.without
+            all(name in levels and text(levels[name]) in listed(held) for name, held in one.items())
+            for one in (*self.without, *small)
         )
+
+    def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
+        for name in {name: None for one in without for name in one}:
+            if name not in self.levels():
+                guess = nearest(name, self.levels())
+                meant = f'; did you mean "{guess}"?' if guess else ""
+                raise ValueError(f'{place}: there is no factor "{name}"{meant}')
 
     def _check_only(self) -> None:
         levels = self.levels()

@@ -119,7 +119,7 @@ def plan(
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
     if against_itself:
         levels = {**levels, AA: list(AA_LABELS)}
-    chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell)]
+    chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell, profile, chosen or {})]
     if not chosen_cells:
         raise RequestError(
             f"experiments/{slug}/experiment.toml leaves out every cell that was asked for.",

@@ -32,6 +32,8 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     numeric: frozenset[str] = field(default_factory=frozenset)
+    stacked: bool = False
+    """Whether a narrow page sets the cells of a row below each other, each with its column's name: for sentences."""
 
     def html(self) -> str:
         """Return the table in a box that scrolls sideways by itself."""
@@ -41,8 +43,9 @@ class Table:
         body = "".join(f"<tr>{self._cells(row)}</tr>" for row in self.rows)
         caption = f"<caption>{escape_html(self.caption)}</caption>" if self.caption else ""
         label = escape_html(self.caption or f"Table: {', '.join(self.columns)}")
+        kind = "bb-table bb-stacked" if self.stacked else "bb-table"
         return (
-            f'<div class="bb-table" role="region" tabindex="0" aria-label="{label}"><table>{caption}'
+            f'<div class="{kind}" role="region" tabindex="0" aria-label="{label}"><table>{caption}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
 
@@ -61,7 +64,8 @@ class Table:
         for column, cell in zip(self.columns, row, strict=True):
             text = escape_html(cell)
             text = f"<code>{text}</code>" if isinstance(cell, Code) and cell.text else text
-            parts.append(f"<td{self._align(column)}>{text}</td>")
+            name = f' data-column="{escape_html(column)}"' if self.stacked else ""
+            parts.append(f"<td{self._align(column)}{name}>{text}</td>")
         return "".join(parts)
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:

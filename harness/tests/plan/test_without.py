@@ -38,3 +38,22 @@ def test_a_choice_without_any_cell_is_refused():
 def test_an_unknown_factor_names_the_nearest():
     with pytest.raises(ValueError, match='there is no factor "sytem"; did you mean "system"'):
         Experiment.model_validate({**declared(), "without": [{"sytem": "sqlite"}]})
+
+
+def test_a_profile_leaves_out_what_it_has_no_time_for():
+    services = [one.levels for one in plan(Catalogue(ROOT), NAME, "quick").trials]
+    assert {one["in_flight"] for one in services if one["arm"] == "service"} == {"published"}
+
+
+def test_what_is_asked_for_is_done_whatever_a_profile_leaves_out():
+    made = plan(Catalogue(ROOT), NAME, "quick", {"arm": ["service"], "system": ["redis-7"]})
+    assert {one.levels["method"] for one in made.trials} == {"as-published", "corrected"}
+
+
+def test_a_profile_that_names_an_unknown_factor_is_named():
+    whole = declared()
+    profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "without": [{"stock": 10}]}}
+    with pytest.raises(
+        ValueError, match='profiles "quick": without: there is no factor "stock"; did you mean "stocks"'
+    ):
+        Experiment.model_validate({**whole, "profiles": profiles})

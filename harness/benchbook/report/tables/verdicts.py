@@ -26,7 +26,7 @@ def table(run: Run) -> Table | Words:
         ]
         for one in found
     ]
-    return Table(["Claim", "Verdict", "Published", "Measured (95 % interval)", "Why"], rows)
+    return Table(["Claim", "Verdict", "Published", "Measured (95 % interval)", "Why"], rows, stacked=True)
 
 
 def counts(run: Run) -> Words:
