@@ -76,10 +76,20 @@ def write_trial(folder: Path, trial: dict[str, Any]) -> None:
     """
     for path in sorted(folder.glob("*.jsonl")):
         try:
+            if trial.get("status") != "ok":  # an ok trial with half a line is corrupt, and done again
+                _end_with_a_whole_line(path)
             _sync(path)
         except OSError as error:
             raise cannot_write(path, error) from error
     write_json(folder / TRIAL_FILE, trial)
+
+
+def _end_with_a_whole_line(path: Path) -> None:
+    """Cut off what a full disk left of a last line, so that a failed trial is a row and not corrupt."""
+    with path.open("rb+") as file:
+        content = file.read()
+        if not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
 
 
 def trial_folders(run: Path) -> list[Path]:

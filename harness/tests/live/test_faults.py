@@ -155,12 +155,12 @@ def wait_until_dead(driver: Any) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 24 MB on a loop device."""
+    """A file system of 96 MB on a loop device."""
     if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
         pytest.skip("needs root and mkfs.ext4 to make a small disk")
     image, folder = tmp_path / "image", tmp_path / "disk"
     with image.open("wb") as file:
-        file.truncate(24 << 20)
+        file.truncate(96 << 20)
     folder.mkdir()
     subprocess.run(["mkfs.ext4", "-q", image], check=True)
     done = subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, text=True, check=False)
@@ -176,14 +176,14 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
     """Results and data lie on it: first it fills up in the midst of a load, then there is room."""
     results = small_disk / "results"
     ballast = small_disk / "ballast"
-    ballast.write_bytes(b"x" * (15 << 20))
+    ballast.write_bytes(b"x" * (73 << 20))
     done = bench("run", *SMALL, "--set", "scale=40", "--results", str(results))
     assert done.returncode in (2, 4), done.stderr
     assert "Traceback" not in done.stderr
     assert "space" in done.stderr, done.stderr
     ballast.unlink()
     again = bench("resume", "--results", str(results))
-    assert "Traceback" not in again.stderr
+    assert again.returncode in (0, 4), again.stderr
     found = rows(results, "select trial_id, count(*) as n from trials group by all")
     assert len(found) == 4
     assert {one["n"] for one in found} == {1}

@@ -49,6 +49,17 @@ def test_a_value_that_json_cannot_hold_is_refused_and_leaves_the_old_file(tmp_pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["trial.json"]
 
 
+@pytest.mark.parametrize(
+    ("status", "left"), [("failed", '{"a":1}\n'), ("invalid", '{"a":1}\n'), ("ok", '{"a":1}\n{"a"')]
+)
+def test_half_a_line_is_cut_off_where_the_trial_failed(tmp_path: Path, status: str, left: str) -> None:
+    (tmp_path / "telemetry.jsonl").write_text('{"a":1}\n{"a"')
+    (tmp_path / "events.jsonl").write_text("{")
+    folder.write_trial(tmp_path, {"status": status})
+    assert (tmp_path / "telemetry.jsonl").read_text() == left
+    assert (tmp_path / "events.jsonl").read_text() == ("{" if status == "ok" else "")
+
+
 @pytest.mark.parametrize("call", ["fsync", "rename"])
 def test_a_full_disk_leaves_no_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     def full(*_: object) -> None:
