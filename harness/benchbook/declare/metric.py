@@ -142,6 +142,7 @@ OF_WORKLOAD = {
         "synced_writes_per_second",
     ),
     "query": (
+        "data_cached_bytes",
         "errors",
         "latency_max",
         "latency_mean",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from benchbook.host.cpu import numbers
@@ -77,3 +78,8 @@ def _node_bytes(text: str) -> int:
     if not found:
         raise Unreadable("the node's meminfo has no MemTotal")
     return int(found.group(1)) * 1024
+
+
+def machine_bytes() -> float:
+    """Return the memory of the machine."""
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

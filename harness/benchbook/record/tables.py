@@ -110,7 +110,7 @@ TABLES: tuple[Table, ...] = (
         (
             "cache_state",
             "VARCHAR",
-            "Caches at the start: cold, warm, or lukewarm where dropping was not permitted.",
+            "Caches at the start: cold, warm, or lukewarm where dropping was not permitted or left some of the data.",
         ),
         ("data_to_memory", "DOUBLE", "Bytes of the dataset over bytes of memory of the machine, 1."),
         (

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from benchbook.errors import TrialFailed
 
 
-def with_last_words(error: TrialFailed, *alive: Callable[[], object]) -> str:
-    """Return the failure, with what server and storage said last where one of them has died of it."""
-    words = str(error)
+def with_last_words(cause: str, error: TrialFailed, *alive: Callable[[], object]) -> str:
+    """Return the failure after what is known to have caused it, with what server and storage said last.
+
+    They are asked by ``alive``, and only one that has died says something.
+    """
+    words = str(error) if cause in str(error) else f"{cause} {error}"
     for ask in alive:
         try:
             ask()

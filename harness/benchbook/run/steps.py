@@ -22,6 +22,7 @@ from benchbook.run.timeline import Timeline
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
 from benchbook.workloads import blob, command, fio, kline, load, original, query, series, steady_rate
+from benchbook.workloads.measurement import Measurement
 
 
 @dataclass
@@ -118,6 +119,11 @@ class Steps:
         summary = required_summary(taken, phase)
         self.findings.measurements += query.measurements(phase, summary, taken.histograms)
         self.findings.client_cpu(phase, summary)
+        cached = self.storage.cached_bytes()
+        if cached is not None:
+            self.findings.measurements.append(
+                Measurement(phase, "data_cached_bytes", float(cached), "B", "none")
+            )
 
     def command(self, phase: str, options: CommandOptions) -> None:
         """Time a tool's command; nothing is left of the file it read."""

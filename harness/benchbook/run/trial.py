@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import math
-import os
 import shutil
 import traceback
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import Any
 from benchbook.declare.limits import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
+from benchbook.host import memory
 from benchbook.plan.plan import PlannedTrial
 from benchbook.run import cache, ready
 from benchbook.run.confined import Confined
@@ -30,6 +30,7 @@ from benchbook.run.neighbour import neighbours
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
+from benchbook.run.storage_watch import StorageWatch
 from benchbook.run.storage_work import StorageWork
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
@@ -133,9 +134,8 @@ class Trial:
     def _on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
         """Start the system on a data folder, do the phases, stop it."""
         config, logs = _made(self.folder / "config"), _made(self.folder / "logs")
-        registry = self.context.results / "processes"
+        registry, arm = self.context.results / "processes", str(self.planned.levels["arm"])
         with launching(program, (data, config, logs), registry) as launch:
-            arm = str(self.planned.levels["arm"])
             place = Place(
                 program=program,
                 arm=arm,
@@ -164,16 +164,18 @@ class Trial:
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
         hang = Hang(lambda: [*driver.processes(), *client.processes()])
+        watch = StorageWatch(storage, client, driver.processes)
         with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():
             try:
-                self._start(driver, place.program.url, confined)
-                Steps(
-                    self.context, self.planned, self.dataset, self.digest,
-                    self.timeline, self.findings, driver, client, events, self.folder, storage, place.data,
-                    lambda: self._restart(driver, place.program.url, confined),
-                ).all()  # fmt: skip
+                with watch.watched():
+                    self._start(driver, place.program.url, confined)
+                    Steps(
+                        self.context, self.planned, self.dataset, self.digest,
+                        self.timeline, self.findings, driver, client, events, self.folder, storage, place.data,
+                        lambda: self._restart(driver, place.program.url, confined),
+                    ).all()  # fmt: skip
             except TrialFailed as error:
-                words = with_last_words(error, driver.ready, storage.check)
+                words = with_last_words(watch.words, error, driver.ready)
                 raise TrialFailed(words + confined.killed() + hang.words()) from None
             finally:
                 client.cancel()
@@ -224,14 +226,6 @@ class Trial:
             )
             with self.telemetry:
                 yield
-
-    def _read_bytes(self) -> dict[str, float]:
-        """Return the bytes that each phase read from the storage."""
-        read: dict[str, float] = {}
-        for one in self.findings.measurements:
-            if one.metric in cache.READS:
-                read[one.phase] = read.get(one.phase, 0.0) + one.value
-        return read
 
     def _phase_begins(self, name: str) -> None:
         if self.telemetry is not None:
@@ -284,9 +278,9 @@ class Trial:
             "storage_facts": self.storage_facts,
             "dataset_digest": f"sha256:{self.digest['sha256']}",
             "queries_digest": self.context.queries_digest(),
-            "cache_state": cache.seen(found.cache_states, self._read_bytes()),
+            "cache_state": cache.of_trial(found.cache_states),
             "data_to_memory": float(self.digest["bytes"])
-            / min(_memory_bytes(), self.limits.memory_bytes or math.inf),
+            / min(memory.machine_bytes(), self.limits.memory_bytes or math.inf),
             "confinement": self.confined.as_dict() if self.confined else None,
             "load_before": {**load_before, "other_runs": len(neighbours())},
             "phases": [entry.as_dict() for entry in self.timeline.phases],
@@ -304,7 +298,3 @@ def _made(folder: Path) -> Path:
 
 def _digest(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def _memory_bytes() -> float:
-    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

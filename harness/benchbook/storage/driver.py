@@ -52,6 +52,10 @@ class Storage(Protocol):
         """
         ...
 
+    def abandon(self) -> None:
+        """Have whoever waits for the data folder get an error at once, from another thread; it has died."""
+        ...
+
     def processes(self) -> list[int]:
         """Process ids of the programs that the storage runs on, now."""
         ...
@@ -59,8 +63,13 @@ class Storage(Protocol):
     def drop_caches(self) -> bool:
         """Empty every cache between the system and the device; False where that is not permitted (lukewarm).
 
-        Called while nothing has a file of the data folder open: the storage may mount it anew.
+        Called while nothing has a file of the data folder open: the storage may mount it anew. That the caches
+        are empty is not believed but seen: no page of the data is in memory when it returns True.
         """
+        ...
+
+    def cached_bytes(self) -> int | None:
+        """Return the bytes of the data that are in memory now; None where to look would change it."""
         ...
 
     def sync(self) -> None:

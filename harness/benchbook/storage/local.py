@@ -13,9 +13,12 @@ from benchbook.host.reading import Tree
 from benchbook.storage.driver import Facts, Place
 from benchbook.storage.folder import allocated
 from benchbook.storage.mounting import empty_folder
+from benchbook.storage.resident import resident
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 """Writing 3 here empties the page cache, the dentries and the inodes of the whole machine; needs root."""
+DROPS = 5
+"""How often it is written: the kernel leaves the pages that another processor holds at that moment."""
 
 
 class Local:
@@ -35,6 +38,9 @@ class Local:
     def check(self) -> None:
         """Nothing stands behind a folder that could have died."""
 
+    def abandon(self) -> None:
+        """Nobody waits for a folder on a local disk."""
+
     def counters(self) -> dict[str, float]:
         """Return nothing: the kernel counts what happens here, and telemetry reads it."""
         return {}
@@ -46,7 +52,11 @@ class Local:
     def drop_caches(self) -> bool:
         """Sync, then empty the page cache of the whole machine; False without the right to do so."""
         self.sync()
-        return drop_page_cache()
+        return drop_page_cache(self.folder)
+
+    def cached_bytes(self) -> int | None:
+        """Return the bytes of the folder's files that the page cache holds."""
+        return resident(self.folder)
 
     def sync(self) -> None:
         """Sync the file system that the folder stands on."""
@@ -70,13 +80,16 @@ class Local:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def drop_page_cache() -> bool:
-    """Empty the page cache of the whole machine; False without the right to do so."""
-    try:
-        DROP_CACHES.write_text("3\n")
-    except OSError:
-        return False
-    return True
+def drop_page_cache(data: Path) -> bool:
+    """Empty the page cache of the whole machine; False without the right, or where some of ``data`` stays in it."""
+    for _ in range(DROPS):
+        try:
+            DROP_CACHES.write_text("3\n")
+        except OSError:
+            return False
+        if resident(data) == 0:
+            return True
+    return False
 
 
 def driver(_options: NoOptions, place: Place) -> Local:

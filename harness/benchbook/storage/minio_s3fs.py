@@ -73,6 +73,12 @@ class MinioS3fs(Local):
             if one is not None:
                 one.check()
 
+    def abandon(self) -> None:
+        """Kill s3fs: it asks a MinIO that is gone again and again, and who waits for it cannot even be killed."""
+        s3fs = self._s3fs
+        if s3fs is not None:
+            s3fs.kill()
+
     def counters(self) -> dict[str, float]:
         """Return the requests and bytes that MinIO took, over this mount."""
         return counters(self._minio) if self._minio is not None else {}
@@ -87,9 +93,14 @@ class MinioS3fs(Local):
         self.sync()
         self._unmount_bucket()
         shutil.rmtree(self._cache, ignore_errors=True)
-        dropped = drop_page_cache()
+        Local(self._drive).sync()  # of what was uploaded by unmounting
+        dropped = drop_page_cache(self._drive / BUCKET)
         self._mount_bucket()
         return dropped
+
+    def cached_bytes(self) -> int | None:
+        """Return None: opening the files of the mount asks MinIO for them, and empties their pages."""
+        return None
 
     def bytes(self) -> int:
         """Return the bytes that the bucket takes on MinIO's drive: the mount itself does not know."""
@@ -139,10 +150,11 @@ class MinioS3fs(Local):
         try:
             self.check()
         except TrialFailed:
-            self._s3fs.kill()  # whoever waits for an answer of the mount gets an error now
+            self.abandon()
+        # It ends when it is unmounted, and has not died then.
+        s3fs, self._s3fs = self._s3fs, None
         mounting.unmount(self._point)
-        self._s3fs.stop(first=None)
-        self._s3fs = None
+        s3fs.stop(first=None)
 
     def _mount_options(self, url: str, keys: str, cache: str, temporary: str) -> list[str]:
         chosen = self._options

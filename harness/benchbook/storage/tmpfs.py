@@ -29,6 +29,10 @@ class Tmpfs(Local):
         """Say that it stays warm: memory is all there is."""
         return False
 
+    def cached_bytes(self) -> int | None:
+        """Return all of it: memory is where it is."""
+        return self.bytes()
+
     def unmount(self) -> None:
         """Unmount it, which frees its memory."""
         if mounting.unmount(self.folder):

@@ -1,4 +1,4 @@
-"""The state of the caches: cold only where bytes were read from the storage."""
+"""The state of the caches of a trial, from that of its phases."""
 
 import pytest
 
@@ -6,16 +6,15 @@ from benchbook.run import cache
 
 
 @pytest.mark.parametrize(
-    ("states", "read", "found"),
+    ("states", "found"),
     [
-        ({}, {}, "warm"),
-        ({"q": "warm"}, {"q": 9.0}, "warm"),
-        ({"q": "cold"}, {"q": 1.0}, "cold"),
-        ({"q": "cold"}, {cache.PHASE: 1.0}, "cold"),
-        ({"q": "cold"}, {"load": 1.0}, "lukewarm"),
-        ({"q": "lukewarm"}, {"q": 1.0}, "lukewarm"),
-        ({"q": "cold", "r": "lukewarm"}, {"q": 1.0}, "lukewarm"),
+        ({}, "warm"),
+        ({"q": "warm"}, "warm"),
+        ({"q": "cold"}, "cold"),
+        ({"q": "warm", "r": "cold"}, "cold"),
+        ({"q": "lukewarm"}, "lukewarm"),
+        ({"q": "cold", "r": "lukewarm"}, "lukewarm"),
     ],
 )
-def test_the_state_is_what_was_seen(states, read, found):
-    assert cache.seen(states, read) == found
+def test_a_trial_is_cold_where_all_that_asked_for_it_had_it(states, found):
+    assert cache.of_trial(states) == found

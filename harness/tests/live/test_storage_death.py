@@ -1,0 +1,40 @@
+"""A storage that dies in the middle of a load: its trial fails in words, soon, and the run goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from bench import begin, need_benchload, rows
+from fault import clean, ended, once, reasons
+
+RUN = ["influx-local-vs-s3fs", "--profile", "smoke", "--set", "cache=warm", "--set", "scale=20"]
+SECONDS = 60.0
+"""A bound far beyond what it takes, and far below the timeouts of the phases (5 minutes and 5 retries)."""
+
+
+@pytest.mark.parametrize("who", ["MinIO", "s3fs"])
+def test_a_mount_pulled_away_in_a_load_fails_its_trial_and_the_run_goes_on(tmp_path: Path, who: str) -> None:
+    need_benchload()
+    process = begin("run", *RUN, "--set", "storage=minio-s3fs", "--trials", "2", "--results", str(tmp_path))
+    killed: list[float] = []
+
+    def kill(pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
+        killed.append(time.time())
+
+    once(process, tmp_path, who, kill, after='"phase":"load"')
+    ended(process, 4)
+    [reason] = reasons(tmp_path)
+    # In words of the server too, that could not write any more.
+    assert "transport endpoint is not connected" in reason
+    assert f"{who} was ended by SIGKILL" in reason
+    found = rows(tmp_path, "select status, epoch(ended_at) as ended from trials order by started_at")
+    if any(one["status"] == "skipped" for one in found):
+        pytest.skip("s3fs, fio or FUSE is missing: apt-get install s3fs fio fuse3")
+    assert [one["status"] for one in found] == ["failed", "ok"]
+    assert found[0]["ended"] - killed[0] < SECONDS
+    clean(tmp_path)
