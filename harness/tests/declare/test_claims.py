@@ -220,7 +220,7 @@ def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     of_load |= {one.metric for one in steady_rate.measurements("load", [seconds] * 8)} | {"latency_mean"}
     assert of_load == set(OF_WORKLOAD["load"])
     measured = {one.metric for one in query.measurements("q", summary, [])} | set(query.PERCENTILES)
-    assert measured | {"latency_mean"} == set(OF_WORKLOAD["query"])
+    assert measured | {"latency_mean", "data_cached_bytes"} == set(OF_WORKLOAD["query"])
     assert set(SUMMARY) - {"harness_cpu_seconds"} <= set(metrics("load") or ())
     assert metrics("nobody wrote it") is None
     assert metrics(None) == OF_TRIAL
