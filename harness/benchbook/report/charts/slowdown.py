@@ -33,4 +33,4 @@ def chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Words:
     title = f"{what}, rerun and published"
     if not any(row.measured for row in found):
         return missing(title, "no level was measured in both places in one block")
-    return figure(run, title, found, f"{what}: right of 1 is slower")
+    return figure(run, title, found, "times slower, right of 1")

@@ -18,21 +18,32 @@ LISTED = 100
 """Values of a cell that the table spells out."""
 
 
-def chart(run: Run, phase: str, metric: str) -> Figure | Words:
-    """Draw ``metric`` of ``phase`` for every cell; a sentence stands for it where no trial measured it."""
-    title = words_of(metric).title
+def chart(run: Run, phase: str, metric: str, title: str | None = None) -> Figure | Words:
+    """Draw ``metric`` of ``phase`` for every cell that did it; a sentence stands for it where no trial measured it.
+
+    ``title`` is what a page calls it that draws one metric of several phases.
+    """
+    title = title or words_of(metric).title
     if words := refused(run, title):
         return words
-    found = estimates(run, phase, metric)
+    found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
     return Figure(
         scaled.title(run, title),
-        _draw(found, title),
+        _draw(found, words_of(metric).title),
         _alternative(found, title),
         table(found),
         thin.note(len(one.points) for one in found),
     )
+
+
+def _tried(run: Run, phase: str, cell: str) -> bool:
+    """Say whether a cell was to do the phase, as far as is known: whole trials without it were told to leave it out."""
+    whole = set(run.ok.filter(run.ok["cell"] == cell)["trial_id"])
+    phases = run.frame("phases")
+    did = set(phases.filter(phases["phase"] == phase)["trial_id"])
+    return not whole or bool(whole & did) or not did
 
 
 def _draw(found: list[Estimate], title: str) -> Any:

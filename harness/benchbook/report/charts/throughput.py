@@ -8,7 +8,9 @@ from benchbook.report.results import Run
 from benchbook.report.words import Words
 
 
-def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figure | Words:
+def chart(
+    run: Run, metric: str = "rows_per_second", phase: str | None = None, title: str | None = None
+) -> Figure | Words:
     """Draw the throughput of the load phase (or of ``phase``): one row a cell, every trial a point."""
     loads = run.phases("load")
-    return strip.chart(run, phase or (loads[0] if loads else "load"), metric)
+    return strip.chart(run, phase or (loads[0] if loads else "load"), metric, title)

@@ -11,7 +11,7 @@ from benchbook.report.words import Words, missing
 
 COUNTS = {
     "storage_requests": "Requests",
-    "storage_put_requests": "of them PUT",
+    "storage_put_requests": "PUT",
     "storage_get_requests": "GET",
     "storage_head_requests": "HEAD",
     "storage_list_requests": "LIST",
@@ -19,7 +19,7 @@ COUNTS = {
 BYTES = {
     "storage_bucket_write_bytes": "Bytes put",
     "storage_bucket_read_bytes": "Bytes sent back",
-    "server_write_bytes": "Bytes the server wrote",
+    "server_write_bytes": "Server wrote",
 }
 
 
@@ -31,7 +31,7 @@ def table(run: Run) -> Table | Words:
     counted = joined.filter(pl.col("metric") == "storage_requests").select("trial_id", "phase")
     if counted.is_empty():
         return missing("What the mount did", "no storage of this run stands on a store that counts requests")
-    order = dict.fromkeys(run.frame("phases").sort("position", maintain_order=True)["phase"].to_list())
+    order = _order(run)
     means = {
         (storage, phase, metric): value
         for storage, phase, metric, value in joined.join(counted, on=["trial_id", "phase"], how="semi")
@@ -42,15 +42,30 @@ def table(run: Run) -> Table | Words:
     storages = sorted({storage for storage, _, _ in means})
     rows = [
         [
-            storage, phase,
+            *([storage] if len(storages) > 1 else []), phase,
             *(_text(means.get((storage, phase, metric)), "1") for metric in COUNTS),
             *(_text(means.get((storage, phase, metric)), "B") for metric in BYTES),
         ]
         for storage in storages for phase in order
         if (storage, phase, "storage_requests") in means
     ]  # fmt: skip
-    columns = ["Storage", "Phase", *COUNTS.values(), *BYTES.values()]
-    return Table(columns, rows, numeric=frozenset(columns[2:]))
+    columns = [*(["Storage"] if len(storages) > 1 else []), "Phase", *COUNTS.values(), *BYTES.values()]
+    return Table(columns, rows, numeric=frozenset([*COUNTS.values(), *BYTES.values()]))
+
+
+def _order(run: Run) -> list[str]:
+    """Return every phase, as the trials with most phases did them; what only others did comes before the end."""
+    lists = [
+        list(dict.fromkeys(one.sort("position")["phase"].to_list()))
+        for one in run.frame("phases").partition_by("trial_id", maintain_order=True)
+    ]
+    found: list[str] = []
+    for one in sorted(lists, key=len, reverse=True):
+        for place, phase in enumerate(one):
+            if phase not in found:
+                after = [found.index(known) for known in one[:place] if known in found]
+                found.insert(max(after, default=-1) + 1, phase)
+    return found
 
 
 def _text(value: float | None, unit: str) -> str:

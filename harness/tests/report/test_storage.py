@@ -1,0 +1,159 @@
+"""What storages did, in tables and in the chart of the slowdown."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from benchbook.analyse import claims
+from benchbook.report import cell
+from benchbook.report.charts import slowdown, strip
+from benchbook.report.figure import Figure
+from benchbook.report.table import Table
+from benchbook.report.tables import mount, storage_reads
+from benchbook.report.words import Words
+
+
+class Trials:
+    """A run of two trials, one warm and one cold, on a mounted bucket."""
+
+    def __init__(self, measurements: list[tuple[str, str, str, float]]) -> None:
+        self.ok = pl.DataFrame(
+            {
+                "trial_id": ["w", "c"], "storage": ["minio-s3fs"] * 2, "cell": ["warm", "cold"],
+                "cache_state": ["warm", "cold"],
+            }
+        )  # fmt: skip
+        order = {
+            "w": ["load", "check", "q", "inch", "check", "stop"],
+            "c": ["load", "drop caches", "q", "stop"],
+        }
+        self._frames = {
+            "measurements": pl.DataFrame(
+                measurements, schema=["trial_id", "phase", "metric", "value"], orient="row"
+            ),
+            "phases": pl.DataFrame(
+                [(trial, phase, place) for trial, all_ in order.items() for place, phase in enumerate(all_)],
+                schema=["trial_id", "phase", "position"], orient="row",
+            ),
+        }  # fmt: skip
+
+    def frame(self, name: str) -> pl.DataFrame:
+        return self._frames[name]
+
+    def phases(self, _workload: str) -> list[str]:
+        return ["q"]
+
+    def measured(self, phase: str, metric: str) -> pl.DataFrame:
+        held = self.frame("measurements")
+        return self.ok.join(held.filter(phase=phase, metric=metric), on="trial_id")
+
+
+def counted(**requests: float) -> list[tuple[str, str, str, float]]:
+    return [
+        (trial, phase, "storage_requests", requests.get(phase.replace(" ", "_"), 1.0))
+        for trial, phases in (
+            ("w", ["load", "check", "q", "inch", "stop"]),
+            ("c", ["load", "drop caches", "q"]),
+        )
+        for phase in phases
+    ]
+
+
+def test_the_table_of_the_mount_has_the_phases_in_their_order_and_means_of_trials() -> None:
+    table = mount.table(Trials([*counted(load=300.0), ("w", "load", "storage_put_requests", 20.0)]))  # type: ignore[arg-type]
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["load", "drop caches", "check", "q", "inch", "stop"]
+    assert str(table.rows[0][1]) == "300"
+    assert str(table.rows[0][2]) == "20.0"
+
+
+def test_without_a_store_that_counts_a_sentence() -> None:
+    said = mount.table(Trials([("w", "load", "rows_per_second", 1.0)]))  # type: ignore[arg-type]
+    assert isinstance(said, Words)
+    assert "counts requests" in said.markdown
+
+
+@pytest.mark.parametrize(
+    ("measurements", "words"),
+    [
+        ([], "cannot be told"),
+        ([("w", "q", "server_read_bytes", 0.0)], "answered from memory"),
+        (
+            # A store answers with a few bytes also who only asks what there is.
+            [("w", "q", "storage_get_requests", 0.0), ("w", "q", "storage_bucket_read_bytes", 301.0)],
+            "answered from memory",
+        ),
+        ([("w", "q", "storage_get_requests", 3.0)], "3 objects of the bucket: they were not"),
+        ([("w", "q", "server_read_bytes", 4096.0)], "4.10 kB from devices: they were not"),
+        (
+            [("w", "q", "server_read_bytes", 0.0), ("c", "drop caches", "server_read_bytes", 9e6)],
+            "With cold caches most was read before the first query",
+        ),
+    ],
+)
+def test_the_guess_that_queries_read_from_memory_is_answered(
+    measurements: list[tuple[str, str, str, float]], words: str
+) -> None:
+    run: Any = Trials(measurements or [("w", "load", "rows", 1.0)])
+    assert words in storage_reads.words(run).markdown
+
+
+def test_the_table_of_reads_has_a_row_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [SimpleNamespace(name=name, label=name) for name in ("warm", "cold", "failed")]
+    monkeypatch.setattr(cell, "cells", lambda _run: cells)
+    run: Any = Trials([("w", "q", "data_cached_bytes", 5e6), ("c", "drop caches", "server_read_bytes", 9e6)])
+    table = storage_reads.table(run)
+    assert isinstance(table, Table)
+    assert [row[:2] for row in table.rows] == [["warm", "warm"], ["cold", "cold"]]
+    assert table.rows[0][-1] == "5.00 MB"
+    assert table.rows[1][2] == "9.00 MB"
+
+
+def judged(claim: str, measured: float | None) -> Any:
+    logs = [(block, 1.0) for block in range(3)] if measured else []
+    one = SimpleNamespace(
+        published=3.22, measured=measured, low=2.0, high=3.5, logs=logs, verdict="reproduced"
+    )
+    return SimpleNamespace(id=claim, cells=[one])
+
+
+def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", 2.7), judged("fio", 1.9)])
+    levels = {"fio": "fio, read", "load": "bulk load", "no such claim": "nothing"}
+    figure = slowdown.chart(plain, levels, "Times slower")
+    assert isinstance(figure, Figure)
+    assert [row[0] for row in figure.table.rows] == ["fio, read", "bulk load"]
+    assert "2.70" in str(figure.table.rows[1][1])
+    assert "published 3.22" in figure.alt
+
+
+def test_a_slowdown_that_nothing_measured_is_a_sentence(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", None)])
+    assert isinstance(slowdown.chart(plain, {"load": "bulk load"}, "Times slower"), Words)
+
+
+def test_cells_that_leave_a_phase_out_have_no_row_in_its_chart(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    phases, measurements = plain.frame("phases"), plain.frame("measurements")
+    left = set(plain.ok.filter(system="sqlite")["trial_id"])
+    without = {
+        "phases": phases.filter(~(pl.col("trial_id").is_in(left) & (pl.col("phase") == "groupby"))),
+        "measurements": measurements.filter(
+            ~(pl.col("trial_id").is_in(left) & (pl.col("phase") == "groupby"))
+        ),
+    }
+    frame = type(plain).frame
+    monkeypatch.setattr(
+        type(plain), "frame", lambda run, name: without.get(name) if name in without else frame(run, name)
+    )
+    plain.__dict__.pop("_measurements", None)
+    try:
+        figure = strip.chart(plain, "groupby", "latency_p50", "Queries: median latency")
+    finally:
+        plain.__dict__.pop("_measurements", None)
+    assert isinstance(figure, Figure)
+    assert figure.title == "Queries: median latency"
+    assert [row[0] for row in figure.table.rows] == ["DuckDB 1.5.6"]
