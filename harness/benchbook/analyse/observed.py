@@ -169,7 +169,7 @@ def read(connection: DuckDBPyConnection, run_id: str, pairs: Iterable[Pair] | No
 def facts_of(connection: DuckDBPyConnection, run_id: str) -> dict[str, dict[str, Any]]:
     """Return the parts of run.json that are not columns: topic → key → value; empty for an unknown run."""
     facts: dict[str, dict[str, Any]] = {}
-    text = "SELECT topic, key, value FROM run_facts WHERE run_id = ? ORDER BY rowid"
+    text = "SELECT topic, key, value FROM run_facts WHERE run_id = ?"
     for topic, key, value in connection.execute(text, [run_id]).fetchall():
         facts.setdefault(topic, {})[key] = json.loads(value) if value else None
     return facts

@@ -13,6 +13,7 @@ from benchbook.cli import (
     aa,
     claims,
     compare,
+    dask,
     doctor,
     export,
     import_,
@@ -82,6 +83,7 @@ app.command("site")(site.command)
 app.command("rebuild")(rebuild.command)
 app.command("doctor")(doctor.command)
 app.command("test", context_settings=test.CONTEXT)(test.command)
+app.command("dask", context_settings=dask.CONTEXT)(dask.command)
 app.command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
@@ -33,6 +35,7 @@ def planned(
     order_seed: int | None,
     systems: list[str] | None,
     against_itself: bool = False,
+    cluster: str | None = None,
 ) -> Plan:
     """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
     given = parse_system(systems or [], catalogue)
@@ -52,8 +55,8 @@ def planned(
             f"Begin with a copy: cp reports/quickstart.qmd reports/{slug}.qmd",
         )
     asked = Request(given=made.given)
-    for name in made.given:
+    for name in made.given if cluster is None else ():
         preview(
             catalogue.system(name), asked
         )  # a path that is not there is refused before anything is stored
-    return made
+    return replace(made, cluster=cluster)

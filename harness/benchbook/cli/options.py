@@ -7,9 +7,23 @@ from typing import Annotated
 
 import typer
 
+
+def _results_folder(text: str) -> Path:
+    """Read ``--results``; object storage is worked for by a folder of the cache."""
+    from benchbook.record.objects import folder_of
+
+    return folder_of(text)
+
+
 Results = Annotated[
     Path,
-    typer.Option("--results", metavar="DIR", envvar="BENCHBOOK_RESULTS", help="Folder of results."),
+    typer.Option(
+        "--results",
+        metavar="DIR",
+        envvar="BENCHBOOK_RESULTS",
+        parser=_results_folder,
+        help="Folder of results, or s3://BUCKET/PREFIX.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]
 Run = Annotated[
@@ -35,8 +49,16 @@ System = Annotated[
     list[str] | None,
     typer.Option(
         "--system",
-        metavar="NAME=PATH|URL",
-        help="A program to use for a system, or a server that runs already. Repeatable.",
+        metavar="NAME=PATH|URL|docker://IMAGE",
+        help="A program or image to use for a system, or a server that runs already. Repeatable.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="tcp://HOST:8786",
+        help="Dask scheduler whose workers run the server and its clients.",
     ),
 ]
 

@@ -39,6 +39,7 @@ def command(
         bool,
         typer.Option("--strict", help="Refuse to run where this machine is not controlled (bench doctor)."),
     ] = False,
+    cluster: options.Cluster = None,
 ) -> int:
     """Run an experiment and render its report; the last line printed is the report's path.
 
@@ -63,7 +64,7 @@ def command(
             raise RequestError("--precision and --trials both fix the number of trials.", "Give one of them.")
         asked = {"slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system}
         return precise.begin(asked, results, precision)
-    made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
+    made = planned(catalogue, slug, profile, sets, trials, order_seed, system, cluster=cluster)
     agree(results, made, yes)
     store_plan(results, made)
     return carry_out_and_report(made, results)

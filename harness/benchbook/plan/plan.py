@@ -57,6 +57,8 @@ class Plan:
     schema: int = SCHEMA
     precision: dict[str, Any] | None = None
     """What fixed the number of trials where a precision was asked for: the share, and the pilot (None: it is one)."""
+    cluster: str | None = None
+    """Address of the Dask scheduler whose workers carry it out; None: this machine does."""
 
     @property
     def against_itself(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbook.record import database, folder, ingest
+from benchbook.record import database, folder, ingest, objects
 from benchbook.record.folder import Say, tell
 
 
@@ -27,10 +27,16 @@ def catch_up(results: Path, say: Say = tell) -> int:
     behind = [run for run in runs if missing[run] or entered.get(run.name) is not _finished(run)]
     if not behind:
         return 0
+    if remote := objects.of(results):
+        return sum(objects.push(remote, run, missing[run]) for run in behind if not _elsewhere(run))
     with database.open(results, say=say) as connection:
         for run in behind:
             ingest.run_facts(connection, run, say)
         return sum(ingest.trials(connection, missing[run], say) for run in behind)
+
+
+def _elsewhere(run: Path) -> bool:
+    return (run / objects.ELSEWHERE).exists()
 
 
 def _finished(run: Path) -> bool | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError
-from benchbook.record import folder, lock
+from benchbook.record import folder, lock, objects
 from benchbook.record.ddl import statements
 from benchbook.record.folder import Say, tell
 from benchbook.record.tables import SCHEMA_VERSION
@@ -35,6 +35,8 @@ class Unusable(Exception):
 def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[DuckDBPyConnection]:  # noqa: A001
     """Open the results database for the length of a ``with`` block; make it where there is none.
 
+    Of results on object storage it is a database in memory that reads the objects in place.
+
     Raises RequestError where another process keeps it open for more than a minute, where its schema
     is newer than this Benchbook, where the folder is full or cannot be written, and, for reading,
     where there are no results.
@@ -42,8 +44,11 @@ def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[Du
     import duckdb
 
     file = results / FILE
+    remote = objects.of(results)
     with contextlib.ExitStack() as stack:
-        if read_only:
+        if remote is not None:
+            connection = remote.connection()
+        elif read_only:
             connection = _to_read(results, say)
         else:
             stack.enter_context(lock.writer(results, say))

@@ -41,8 +41,10 @@ def run(results: Path, run_folder: Path, say: Say = tell) -> int:
 
     Raises RequestError where the database cannot be opened or written.
     """
-    from benchbook.record import database
+    from benchbook.record import database, objects
 
+    if remote := objects.of(results):
+        return objects.push(remote, run_folder, folder.trial_folders(run_folder))
     with database.open(results, say=say) as connection:
         run_facts(connection, run_folder, say)
         return trials(connection, folder.trial_folders(run_folder), say)

@@ -79,6 +79,7 @@ EVENTS = Source(
     {
         "type": "VARCHAR",
         "phase": "VARCHAR",
+        "client": "BIGINT",
         "operation": "VARCHAR",
         "kind": "VARCHAR",
         "start_ns": "BIGINT",
@@ -108,6 +109,20 @@ EVENTS = Source(
                 "nullif(histogram, '')",
             ),
             "type = 'interval'",
+        ),
+        "client_intervals": (
+            (
+                "phase",
+                "client",
+                "operation",
+                "start_ns / 1e9",
+                "duration_ns / 1e9",
+                "operations",
+                '"rows"',
+                "errors",
+                "nullif(histogram, '')",
+            ),
+            "type = 'client-interval'",
         ),
         "histograms": (
             ("phase", "operation", _KIND, "operation IS NOT DISTINCT FROM 'warmup'", '"count"', "encoded"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RequestError, nearest
-from benchbook.record import folder
+from benchbook.record import folder, objects
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -66,7 +66,8 @@ def _read(path: Path) -> Run:
         created_at=facts["created_at"],
         finished_at=finished if isinstance(finished, str) else None,
         planned=len(planned),
-        done=len(folder.trial_folders(path)),
+        # Of a run that another machine carries out, nothing is left to be done here.
+        done=len(planned) if (path / objects.ELSEWHERE).exists() else len(folder.trial_folders(path)),
         path=path,
         against_itself=any("aa" in (one.get("levels") or {}) for one in planned[:1] if isinstance(one, dict)),
     )
@@ -141,7 +142,11 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
 
 def unfinished(results: Path, say: Say = tell) -> list[str]:
     """Return the ids of the runs that lack trials of their plan or did not come to their end, oldest first."""
-    return [run.run_id for run in all_runs(results, say) if not run.whole or run.finished_at is None]
+    return [
+        run.run_id
+        for run in all_runs(results, say)
+        if (not run.whole or run.finished_at is None) and not (run.path / objects.ELSEWHERE).exists()
+    ]
 
 
 def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
@@ -151,6 +156,8 @@ def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
     Raises RequestError where there is no such run or its plan cannot be read.
     """
     run = find(results, run_id, say)
+    if (run.path / objects.ELSEWHERE).exists():
+        return []  # another machine's, and carried out there
     try:
         planned = folder.read_object(run.path / folder.PLAN_FILE)["trials"]
         whole = {trial["trial_id"] for trial in folder.read_trials(run.path, say)}

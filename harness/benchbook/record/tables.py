@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the tables below, kept in table ``schema_version``."""
 
 
@@ -119,6 +119,12 @@ TABLES: tuple[Table, ...] = (
             "What the storage stood on: file system, mount and its options, programs, JSON.",
         ),
         ("load_before", "VARCHAR", "Load of the machine before the trial, JSON."),
+        ("unmeasured", "VARCHAR", "Metrics that could not be measured, each with the reason, JSON."),
+        (
+            "placement",
+            "VARCHAR",
+            "The machines of server and clients and the offsets of their clocks, JSON; NULL on one machine.",
+        ),
     ),
     _table(
         "levels",
@@ -166,6 +172,21 @@ TABLES: tuple[Table, ...] = (
         ("bytes", "BIGINT", "Bytes acknowledged in it, B."),
         ("errors", "BIGINT", "Operations that failed in it."),
         ("warmup", "BOOLEAN", "Whether it is warm-up: kept, and left out of measurements."),
+        ("histogram", "VARCHAR", "Latencies in it: HdrHistogram V2, base64, in ns; NULL without any."),
+    ),
+    _table(
+        "client_intervals",
+        "trial_id",
+        "What each of several clients did in each short interval of a phase.",
+        _TRIAL,
+        _PHASE,
+        ("client", "BIGINT!", "Which client, from 0."),
+        ("operation", "VARCHAR", "Kind of operation: write, query or warmup."),
+        ("started_seconds", "DOUBLE", "Start, s since the start of that client's clock."),
+        ("duration_seconds", "DOUBLE", "Length, s."),
+        ("operations", "BIGINT", "Operations that ended in it."),
+        ("rows", "BIGINT", "Rows acknowledged in it."),
+        ("errors", "BIGINT", "Operations that failed in it."),
         ("histogram", "VARCHAR", "Latencies in it: HdrHistogram V2, base64, in ns; NULL without any."),
     ),
     _table(

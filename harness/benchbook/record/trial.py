@@ -107,6 +107,8 @@ class Trial(TypedDict):
     confinement: NotRequired[dict[str, Any] | None]
     storage_facts: NotRequired[dict[str, Any] | None]
     load_before: NotRequired[dict[str, Any] | None]
+    unmeasured: NotRequired[dict[str, str] | None]
+    placement: NotRequired[dict[str, Any] | None]
     phases: list[Phase]
     measurements: list[Measurement]
     errors: list[Failure]

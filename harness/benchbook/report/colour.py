@@ -79,7 +79,10 @@ def shape(system: str) -> str:
     ('circle', 'square')
     """
     place = slot(system)
-    return SHAPES[(place + place // len(PALETTE)) % len(SHAPES)]
+    rounds = place // len(PALETTE)
+    return SHAPES[
+        (place + rounds + rounds // 2) % len(SHAPES)
+    ]  # the halves let no round repeat an earlier one
 
 
 def dash(system: str) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ def limits(run: Run) -> Words:
     """Return the limits of the run as a list."""
     found = [
         words
-        for part in (_mixed, _size, _trials, _embedded, busy_client, _machine, _order, _noise)
+        for part in (_mixed, _size, _trials, _embedded, busy_client, _machine, _elsewhere, _order, _noise)
         for words in part(run)
     ]
     return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
@@ -132,6 +132,21 @@ def _machine(run: Run) -> list[str]:
         words.append(
             f"The data is {quantity.number(ratio, 2)} times the machine's memory, so it fits into caches."
         )
+    return words
+
+
+def _elsewhere(run: Run) -> list[str]:
+    """Say what was not measured, and how far the clocks of several machines were apart."""
+    reasons: dict[str, set[str]] = {}
+    apart = 0.0
+    for unmeasured, placement in run.ok.select("unmeasured", "placement").iter_rows():
+        for metric, reason in (json.loads(unmeasured) if unmeasured else {}).items():
+            reasons.setdefault(reason, set()).add(metric)
+        for client in json.loads(placement)["clients"] if placement else ():
+            apart = max(apart, abs(client["clock_offset_seconds"]) + client["clock_error_seconds"])
+    words = [f"Not measured, because {why}: {', '.join(sorted(names))}." for why, names in reasons.items()]
+    if apart:
+        words.append(f"Clients ran on other machines, with clocks at most {1000 * apart:.3g} ms apart.")
     return words
 
 

@@ -42,15 +42,16 @@ class Run:
         return self._frames[table]
 
     def _read(self, table: str) -> pl.DataFrame:
-        from benchbook.record import database
+        from benchbook.record import database, objects
         from benchbook.record.tables import BY_NAME
 
+        where = objects.ORDERED if objects.of(self.results) else "main"
         if BY_NAME[table].owner == "run_id" or table == "trials":
             order = '"index"' if table == "trials" else "rowid"
-            text = f"SELECT * FROM {table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
+            text = f"SELECT * FROM {where}.{table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
         else:
             text = (
-                f"SELECT r.* FROM {table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
+                f"SELECT r.* FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
                 'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
             )
         with database.open(self.results, read_only=True) as connection:

@@ -103,6 +103,11 @@ def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> 
     return [event for event in events if event.get("type") == "summary"]
 
 
+def calibrate_here(dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
+    """Return what ``calibrate`` returns of the load tool on this machine, which may be a worker of a cluster."""
+    return calibrate(find(), dataset, batch_rows, workers)
+
+
 def _output(binary: Path, *arguments: str) -> str:
     """Run the binary and return what it printed; its own sentence becomes the error where it refuses."""
     try:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import published
 from benchbook.declare.bars import KlineOptions
@@ -25,6 +25,10 @@ from benchbook.run.observer import Observer
 from benchbook.run.options import phase_options
 from benchbook.systems.driver import Program
 from benchbook.workloads import kline
+
+if TYPE_CHECKING:
+    from benchbook.cluster.cluster import Cluster
+    from benchbook.cluster.remote import Machines
 
 SCHEMA = 1
 
@@ -52,6 +56,10 @@ class Context:
     """Query set by dataset flags, type and number."""
     host: str = "127.0.0.1"
     """The address that servers listen on, which clients reach."""
+    machines: Machines | None = None
+    """The machines that clients run on; None: this one."""
+    cluster: Cluster | None = None
+    """The cluster that trials are carried out on; None: here."""
 
     def system(self, name: str) -> System:
         """Return the declaration of a system."""
@@ -79,7 +87,13 @@ class Context:
 
 
 def prepare(
-    plan: Plan, catalogue: Catalogue, results: Path, scratch: Path, given: dict[str, str], observer: Observer
+    plan: Plan,
+    catalogue: Catalogue,
+    results: Path,
+    scratch: Path,
+    given: dict[str, str],
+    observer: Observer,
+    cluster: Cluster | None = None,
 ) -> Context:
     """Find the programs, digest the datasets and write the query sets; nothing is started yet.
 
@@ -96,11 +110,17 @@ def prepare(
         levels = sources.get(name, {"system": name})
         try:
             source = str(levels[SOURCE]) if SOURCE in levels else None
-            programs[name] = find(catalogue.system(str(levels["system"])), asked, source)
-        except Unavailable as reason:
-            programs[name] = reason
-            observer.note(f"{name} cannot be had and its trials are skipped: {reason}")
-    context = Context(plan, catalogue, results, folder, scratch, binary, observer, programs)
+            programs[name] = (
+                find(catalogue.system(str(levels["system"])), asked, source)
+                if cluster is None
+                else cluster.find(str(levels["system"]), given, source)
+            )
+        except Unavailable as missing:
+            programs[name] = missing
+        lacking = programs[name]
+        if isinstance(lacking, Unavailable):
+            observer.note(f"{name} cannot be had and its trials are skipped: {lacking}")
+    context = Context(plan, catalogue, results, folder, scratch, binary, observer, programs, cluster=cluster)
     for trial in plan.trials:
         dataset = trial_dataset(plan, trial.levels)
         if dataset.flags() not in context.digests:
@@ -156,8 +176,14 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
             "dataset_digest": combined([str(digest["sha256"]) for digest in context.digests.values()]),
             "queries_digest": context.queries_digest(),
         },
-        "host": facts(context.results),
-        "controls": [vars(control) for control in checks(context.results)],
+        **(
+            context.cluster.describe()
+            if context.cluster
+            else {
+                "host": facts(context.results),
+                "controls": [vars(control) for control in checks(context.results)],
+            }
+        ),
         "dataset": context.digests[first.flags()],
         "programs": {name: program_record(program) for name, program in context.programs.items()},
         "calibration": _calibration(context, first),
@@ -223,7 +249,11 @@ def _calibration(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     loads = [options for phase in plan.phases if isinstance(options := phase_options(phase, {}), LoadOptions)]
     options = loads[0] if loads else LoadOptions()
     context.observer.note("measuring the client's own ceiling against a null server")
-    return benchload.calibrate(context.benchload, dataset, options.batch_size, options.workers)
+    asked = (dataset, options.batch_size, options.workers)
+    if context.cluster:
+        found: list[dict[str, Any]] = context.cluster.on_client(benchload.calibrate_here, *asked)
+        return found
+    return benchload.calibrate(context.benchload, *asked)
 
 
 def _declared(context: Context) -> dict[str, Any]:

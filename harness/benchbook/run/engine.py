@@ -16,6 +16,7 @@ from typing import IO
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.plan import Plan, PlannedTrial
+from benchbook.record import objects
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
@@ -27,6 +28,7 @@ from benchbook.record.folder import (
 )
 from benchbook.record.runs import left
 from benchbook.run import context as shared
+from benchbook.run.elsewhere import elsewhere, joined
 from benchbook.run.intention import forget
 from benchbook.run.neighbour import announced, neighbours, words
 from benchbook.run.observer import Observer
@@ -103,10 +105,11 @@ def carry_out(
         observer.run_started(plan, len(plan.trials) - len(todo))
         try:
             if todo:
-                context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer)
-                _run_record(context, folder, argv)
-                for trial in todo:
-                    _one(context, trial, folder)
+                with joined(plan, observer) as cluster:
+                    context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
+                    _run_record(context, folder, argv)
+                    for trial in todo:
+                        _one(context, trial, folder)
             _finish(folder)
             _ingest(results, folder)
         finally:
@@ -128,8 +131,10 @@ def _one(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)  # what a killed harness left of this trial
     place.mkdir(parents=True)
     context.observer.trial_started(trial)
-    record = Trial(context, trial, place).run()
+    record = elsewhere(context, trial, place) if context.cluster else Trial(context, trial, place).run()
     write_trial(place, record)
+    if remote := objects.of(context.results):
+        objects.push(remote, folder, [place])
     context.observer.trial_ended(trial, record)
 
 

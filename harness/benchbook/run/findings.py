@@ -21,6 +21,8 @@ class Findings:
     measurements: list[Measurement] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    unmeasured: dict[str, str] = field(default_factory=dict)
+    """Metrics that this trial could not measure, and why."""
     client_cores: int = os.cpu_count() or 1
     """Cores that the client may use."""
     cache_states: dict[str, str] = field(default_factory=dict)
@@ -101,13 +103,16 @@ class Findings:
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
         """Add the sums of telemetry by phase; the client's CPU is in its own summary, over the timed time alone.
 
-        ``server`` says whether the server's processes could be seen: nothing is said of those elsewhere.
+        ``server`` says whether the server runs on this machine: of one elsewhere neither its processes nor its
+        disk are seen, and that is written down for each metric.
         """
         for phase, numbers in summary.items():
             for metric, value in numbers.items():
-                if phase == OUTSIDE or value is None or metric == "client_cpu_seconds":
+                if phase == OUTSIDE or metric == "client_cpu_seconds":
                     continue
-                if server or not metric.startswith("server_"):
+                if not server and metric.startswith(("server_", "device_")):
+                    self.unmeasured[metric] = "the server ran before, out of sight of this harness"
+                elif value is not None:
                     kind = SUMMARY[metric]
                     self.measurements.append(
                         Measurement(phase, metric, float(value), kind.unit, kind.direction)

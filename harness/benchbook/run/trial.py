@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import json
-import math
 import shutil
 import traceback
 from collections.abc import Iterator
@@ -17,16 +16,14 @@ from typing import Any
 from benchbook.declare.limits import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
-from benchbook.host import memory
 from benchbook.plan.plan import PlannedTrial
-from benchbook.run import cache, ready
+from benchbook.run import ready
 from benchbook.run.confined import Confined
-from benchbook.run.context import Context, program_name, program_record
+from benchbook.run.context import Context, program_name
 from benchbook.run.findings import Findings
 from benchbook.run.hang import Hang
 from benchbook.run.last_words import with_last_words
 from benchbook.run.listening import beyond
-from benchbook.run.neighbour import neighbours
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
@@ -34,12 +31,12 @@ from benchbook.run.storage_watch import StorageWatch
 from benchbook.run.storage_work import StorageWork
 from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
+from benchbook.run.trial_record import record_of
 from benchbook.storage.driver import Facts, Storage
 from benchbook.systems.containers import launching
 from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.load import databases
-from benchbook.workloads.measurement import Measurement
 
 LEAST_FREE_BYTES = 1 << 20
 """With less left on the disk a failure is the disk's, not the system's: the run stops and can be resumed."""
@@ -60,6 +57,9 @@ class Trial:
         self.config_digest: str | None = None
         self.telemetry: Telemetry | None = None
         self.storage_facts: Facts = {}
+        found = context.programs[program_name(planned)]
+        self.running = isinstance(found, Program) and found.url is not None
+        """Whether the server runs already, so that much of it cannot be measured."""
         self.limits = limits(planned.levels)
         self.confined: Confined | None = None
         self.storage_work: StorageWork | None = None
@@ -97,7 +97,11 @@ class Trial:
         jumped = clock.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped
-        return self._record(status, reason, started_at, load_before)
+        return record_of(self, status, reason, started_at, load_before)
+
+    def lost(self, status: str, reason: str) -> dict[str, Any]:
+        """Return the record of a trial that did not come to its end where it was carried out."""
+        return record_of(self, status, reason, datetime.now(UTC), {})
 
     def _work(self, program: Program) -> None:
         """Give the trial its data folder, and take it away again."""
@@ -118,7 +122,10 @@ class Trial:
             self.storage_facts = held.facts()
             self.storage_work = StorageWork(held)
             self.confined = Confined(self.limits, self.planned.index, program, embedded=self.system.embedded)
-            self.findings.client_cores = self.confined.client_cores()
+            machines = self.context.machines
+            self.findings.client_cores = machines.cores() if machines else self.confined.client_cores()
+            for machine in machines.machines if machines else ():
+                machine.synchronise()
             with self.confined.client():
                 self._on(data, self.confined.program, held, self.confined)
         finally:
@@ -239,56 +246,6 @@ class Trial:
             self.storage_work.ends()
         if self.telemetry is not None:
             self.telemetry.phase(OUTSIDE)
-
-    def _record(
-        self, status: str, reason: str | None, started_at: datetime, load_before: dict[str, float]
-    ) -> dict[str, Any]:
-        """Return what ``trial.json`` holds."""
-        planned, plan, found = self.planned, self.context.plan, self.findings
-        start_seconds = self.timeline.seconds_of("start")
-        duration = self.timeline.seconds()
-        overhead = self.timeline.overhead_seconds()
-        if status != "skipped":
-            found.measurements.append(Measurement("trial", "start_seconds", start_seconds, "s", "lower"))
-            found.measurements.append(
-                Measurement("trial", "overhead_fraction", overhead / duration, "1", "lower")
-            )
-        return {
-            "schema": 1,
-            "trial_id": planned.trial_id,
-            "run_id": plan.run_id,
-            "experiment": plan.experiment,
-            "profile": plan.profile,
-            **{factor: str(planned.levels[factor]) for factor in ("system", "arm", "storage")},
-            "cell": planned.cell,
-            "levels": planned.levels,
-            "block": planned.block,
-            "position": planned.position,
-            "index": planned.index,
-            "status": status,
-            "reason": reason,
-            "started_at": started_at.isoformat(timespec="milliseconds"),
-            "ended_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "duration_seconds": duration,
-            "start_seconds": start_seconds,
-            "overhead_seconds": overhead,
-            "version_reported": self.version,
-            "program": program_record(self.context.programs[program_name(planned)]),
-            "config_digest": self.config_digest,
-            "storage_facts": self.storage_facts,
-            "dataset_digest": f"sha256:{self.digest['sha256']}",
-            "queries_digest": self.context.queries_digest(),
-            "cache_state": cache.of_trial(found.cache_states),
-            "data_to_memory": float(self.digest["bytes"])
-            / min(memory.machine_bytes(), self.limits.memory_bytes or math.inf),
-            "confinement": self.confined.as_dict() if self.confined else None,
-            "load_before": {**load_before, "other_runs": len(neighbours())},
-            "phases": [entry.as_dict() for entry in self.timeline.phases],
-            "measurements": [measurement.as_dict() for measurement in found.measurements],
-            "errors": found.errors,
-            "checks": found.checks,
-            "telemetry_cost_seconds": self.telemetry.cost_seconds if self.telemetry else 0.0,
-        }
 
 
 def _made(folder: Path) -> Path:

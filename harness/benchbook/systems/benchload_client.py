@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
+from benchbook.cluster.remote import RemoteRunning
 from benchbook.errors import TrialFailed
-from benchbook.systems import process
+from benchbook.systems import client_host, process
 from benchbook.systems.driver import BlobRequest, Event, LoadRequest, QueryRequest
 
 SCHEMA = 1
@@ -48,7 +48,7 @@ class BenchloadClient:
         self._target, self._url, self._database = target, url, database
         self._log = log
         self._registry = registry
-        self._running: process.Running | None = None
+        self._running: process.Running | RemoteRunning | None = None
         self._cancelled = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
@@ -67,6 +67,7 @@ class BenchloadClient:
         command += ["--keep-going"] if request.keep_going else []
         command += ["--append"] if request.append else []
         command += ["--for", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
+        command += ["--wait"] if request.wait else []
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
@@ -91,6 +92,11 @@ class BenchloadClient:
             command += ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals]
         return self._events(command, "blob")
 
+    def begin(self, at: float) -> None:
+        """Let a load that waits begin at a moment of the clock."""
+        if self._running is not None:
+            self._running.release(at)
+
     def processes(self) -> list[int]:
         """Process ids of the benchload that runs now."""
         running = self._running
@@ -105,15 +111,20 @@ class BenchloadClient:
 
     def _events(self, command: Sequence[str | Path], verb: str) -> Iterator[Event]:
         self._cancelled = False
-        running = process.start(
-            command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
-            environment=self._environment() if callable(self._environment) else self._environment,
+        elsewhere = client_host.current()
+        around = self._environment() if callable(self._environment) else self._environment
+        running: process.Running | RemoteRunning = (
+            process.start(
+                command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
+                environment=around,
+            )
+            if elsewhere is None
+            else elsewhere.start(command, self._log, around)
         )  # fmt: skip
         self._running = running
         last_error = ""
         try:
-            assert running.process.stdout is not None
-            for event in events(running.process.stdout, f"benchload {verb}"):
+            for event in events(running.lines(), f"benchload {verb}"):
                 if event["type"] == "error":
                     last_error = str(event.get("message", ""))
                 yield event
@@ -138,7 +149,7 @@ class BenchloadClient:
         return f"benchload {verb} {ending}: {last_error or process.last_words(self._log)}"
 
 
-def events(lines: IO[bytes], who: str) -> Iterator[Event]:
+def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
     """Yield the events of a stream of JSON lines; raise TrialFailed at a line that is none."""
     for line in lines:
         if not line.strip():

@@ -160,6 +160,8 @@ class LoadRequest:
     """Whether the database may hold data already."""
     lasts_seconds: float | None = None
     """When set: the load ends after so long, wherever it is."""
+    wait: bool = False
+    """Whether the client, when all is prepared, waits until it is let begin."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,6 +103,19 @@ class Running:
     def tree(self) -> list[int]:
         """Process ids of it and its descendants now; empty when it has ended."""
         return [] if self.ending() is not None else tree(self.pid)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of its standard output, where that is a pipe, until it ends."""
+        assert self.process.stdout is not None
+        yield from self.process.stdout
+
+    def release(self, at: float | None = None) -> None:
+        """Give it the line of standard input that it waits for, at a moment of the clock or now."""
+        if at is not None:
+            time.sleep(max(0.0, at - time.time()))
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
 
     def kill(self) -> None:
         """Kill the whole group at once, from any thread; ``stop`` must still be called."""

@@ -2,15 +2,17 @@
 
 Their events come out as those of one client: intervals and the summary hold sums, histograms are merged. An
 interval that not every client wrote through has ``"whole": false``, so that a steady rate is never taken from
-the time in which some had ended. The summary's duration is that of the client that wrote longest, and its
-``clients`` are the clients' own summaries.
+the time in which some had ended. The intervals of each client are kept beside them as ``client-interval``. The
+summary's duration is that of the client that wrote longest, and its ``clients`` are the clients' own summaries.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ SUMMARY_SUMS = (
 )  # fmt: skip
 EVEN = 0.05
 """Intervals of two clients are of the same second when their lengths differ by less than this share."""
+
+BARRIER_SECONDS = 0.2
+"""From the moment that all clients are prepared until they begin: longer than a message takes to any of them."""
 
 _Item = tuple[int, Event | BaseException | None]
 
@@ -47,9 +52,14 @@ class SeveralClients:
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
         """Load the whole dataset through every client; where one fails, end the others and raise its error."""
-        streams = [client.load(request) for client in self._clients]
-        # The first event of each is taken here: processes must be started from a thread that lives on.
+        barrier = all(hasattr(client, "begin") for client in self._clients)
+        streams = [client.load(replace(request, wait=barrier)) for client in self._clients]
+        # The first event of each is taken here: processes must be started from a thread that lives on. It comes
+        # when a client is prepared; all begin at one moment after that.
         firsts = [next(stream, None) for stream in streams]
+        at = time.time() + BARRIER_SECONDS
+        for client in self._clients if barrier else ():
+            client.begin(at)  # type: ignore[attr-defined]
         items: queue.Queue[_Item] = queue.Queue()
         pumps = [
             threading.Thread(target=_pump, args=(place, stream, items), daemon=True)
@@ -124,6 +134,7 @@ class _Merged:
         """Keep an event; yield the intervals that are complete by it."""
         kind = event.get("type")
         if kind == "interval":
+            yield {**event, "type": "client-interval", "client": place}
             self._waiting.setdefault(int(event["index"]), {})[place] = event
             yield from self._complete()
         elif kind == "histogram":

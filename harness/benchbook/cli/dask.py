@@ -1,0 +1,15 @@
+"""``bench dask …``: Dask's own command line in Benchbook's environment, for schedulers and workers."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def command(context: typer.Context) -> None:
+    """Start Dask here: bench dask scheduler, bench dask worker tcp://HOST:8786 --resources "client=1"."""
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "dask", *context.args])

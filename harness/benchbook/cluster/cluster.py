@@ -1,0 +1,182 @@
+"""A Dask cluster as the engine of a run: which worker is the server's, which are the clients', and their loss."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.cluster import server_side
+from benchbook.cluster.agent import Agent
+from benchbook.cluster.server_side import Errand
+from benchbook.errors import RequestError, TrialFailed, Unavailable
+from benchbook.run.observer import Observer
+from benchbook.systems.driver import Program
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_SECONDS = 10.0
+WORKER_SECONDS = 60.0
+"""How long a run waits for workers: those of a batch system come when it is their turn."""
+LOOK_SECONDS = 0.2
+SERVER, CLIENT = "server", "client"
+
+
+class Cluster:
+    """A connection to a scheduler, for one run."""
+
+    def __init__(self, address: str, observer: Observer) -> None:
+        """Connect, wait for workers of both kinds, and hold their Benchbook against ours."""
+        from distributed import Client
+
+        self.address = address
+        self._observer = observer
+        try:
+            self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
+        except (OSError, ValueError, TimeoutError) as error:
+            raise RequestError(
+                f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}).",
+                "Start one with: bench dask scheduler",
+            ) from None
+        self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._key = ""
+        self._client.subscribe_topic(server_side.TOPIC, self._told)
+        self._wait()
+        self._check()
+
+    def workers(self, resource: str) -> list[str]:
+        """Return the addresses of the workers that have a resource now, in an order that stays."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        found = [at for at, one in known.items() if float((one.get("resources") or {}).get(resource, 0)) >= 1]
+        return sorted(found, key=lambda at: (str(known[at].get("name")), at))
+
+    def server(self) -> str:
+        """Return the worker of the server; raise Unavailable where there is none."""
+        found = self.workers(SERVER)
+        if not found:
+            raise Unavailable(
+                f"No worker of {self.address} has the resource {SERVER}.",
+                f'Start one there with: bench dask worker {self.address} --resources "{SERVER}=1"',
+            )
+        return found[0]
+
+    def find(self, system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
+        """Look for a program on the server's worker."""
+        found: Program | Unavailable = self._call(server_side.find, self.server(), system, given, source)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``run.json`` holds of the machines: the server's as the run's own, and all of them."""
+        own = self._call(server_side.facts, self.server())
+        workers = {
+            at: {"resource": kind, **self._call(server_side.about, at)}
+            for kind in (SERVER, CLIENT)
+            for at in self.workers(kind)
+        }
+        return {**own, "cluster": {"scheduler": self.address, "workers": workers}}
+
+    def on_client(self, function: Any, *arguments: Any) -> Any:
+        """Call a function on the first client's worker."""
+        return self._call(function, self.workers(CLIENT)[0], *arguments)
+
+    def carry_out(self, errand: Errand, folder: Path) -> dict[str, Any]:
+        """Carry out a trial; its files go into ``folder``. Raises TrialFailed where a worker is lost in it."""
+        server = self.server()
+        errand.machines = self._machines(server)
+        future = self._client.submit(
+            server_side.carry_out, errand, workers=[server], allow_other_workers=False,
+            resources={SERVER: 1}, pure=False, retries=0, key=f"benchbook-{errand.trial.trial_id}-{time.time_ns()}",
+        )  # fmt: skip
+        self._key = str(future.key)
+        try:
+            while not future.done():
+                if server not in self.workers(SERVER):
+                    raise TrialFailed(
+                        f"The server's worker {server} was lost in the trial.",
+                        "The next trials use the workers that are left.",
+                    )
+                time.sleep(LOOK_SECONDS)
+            record, packed = future.result()
+        except TrialFailed:
+            raise
+        except Exception as error:
+            raise TrialFailed(f"The trial ended on its worker {server}: {error}") from error
+        finally:
+            future.cancel()
+        server_side.unpack(packed, folder)
+        return dict(record)
+
+    def close(self) -> None:
+        """End what clients still run, and the connection."""
+        for agent, _ in self._agents.values():
+            try:
+                agent.stop_all().result(timeout=5)
+            except Exception:  # noqa: S112 - a worker that is gone has ended it
+                continue
+        self._client.close(timeout=5)
+
+    def _machines(self, server: str) -> list[tuple[str, Any, dict[str, Any]]]:
+        """Return the workers of clients with their actors, made where they are not there yet."""
+        at = [one for one in self.workers(CLIENT) if one != server] or self.workers(CLIENT)
+        if not at:
+            raise Unavailable(
+                f"No worker of {self.address} has the resource {CLIENT}.",
+                f'Start one there with: bench dask worker {self.address} --resources "{CLIENT}=1"',
+            )
+        for one in at:
+            if one not in self._agents:
+                future = self._client.submit(
+                    Agent, actor=True, workers=[one], allow_other_workers=False, pure=False
+                )
+                agent = future.result(timeout=WORKER_SECONDS)
+                self._agents[one] = agent, agent.about().result(timeout=WORKER_SECONDS)
+        return [(one, *self._agents[one]) for one in at]
+
+    def _call(self, function: Any, worker: str, *arguments: Any) -> Any:
+        future = self._client.submit(
+            function, *arguments, workers=[worker], allow_other_workers=False, pure=False
+        )
+        try:
+            return future.result()
+        except ModuleNotFoundError as error:
+            raise RequestError(
+                f"The worker {worker} does not have Benchbook ({error}).",
+                "Start it from a checkout, with: bench dask worker …",
+            ) from error
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + WORKER_SECONDS
+        told = False
+        while not (self.workers(SERVER) and self.workers(CLIENT)) and time.monotonic() < deadline:
+            if not told:
+                self._observer.note(
+                    f"waiting for workers of {self.address} with the resources server and client"
+                )
+                told = True
+            time.sleep(LOOK_SECONDS)
+        for kind in (SERVER, CLIENT):
+            if not self.workers(kind):
+                raise RequestError(
+                    f"--cluster {self.address}: no worker has the resource {kind}.",
+                    f'Start one with: bench dask worker {self.address} --resources "{kind}=1"',
+                )
+
+    def _check(self) -> None:
+        """Refuse workers of another Benchbook: their numbers would be another program's."""
+        ours = server_side.about()
+        for worker in dict.fromkeys([*self.workers(SERVER), *self.workers(CLIENT)]):
+            theirs = self._call(server_side.about, worker)
+            for what in ("source_digest", "benchload"):
+                if theirs[what] != ours[what]:
+                    raise RequestError(
+                        f"The worker {worker} on {theirs['host']} has another {what} ({theirs[what]}) than this"
+                        f" machine ({ours[what]}).",
+                        "Check out the same revision there, and start the worker again.",
+                    )
+
+    def _told(self, event: tuple[float, Any]) -> None:
+        """Hand on what a worker tells of the trial that goes on."""
+        _, message = event
+        if isinstance(message, dict) and message.get("key") == self._key and message["what"] != "note":
+            getattr(self._observer, message["what"])(*message["values"])
