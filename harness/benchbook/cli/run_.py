@@ -62,7 +62,10 @@ def command(
 
         if trials is not None:
             raise RequestError("--precision and --trials both fix the number of trials.", "Give one of them.")
-        asked = {"slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system}
+        asked = {
+            "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
+            "cluster": cluster,
+        }  # fmt: skip
         return precise.begin(asked, results, precision)
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system, cluster=cluster)
     agree(results, made, yes)

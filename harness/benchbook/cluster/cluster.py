@@ -99,8 +99,10 @@ class Cluster:
                 time.sleep(LOOK_SECONDS)
             record, packed = future.result()
         except TrialFailed:
+            self._stop_clients()
             raise
         except Exception as error:
+            self._stop_clients()
             raise TrialFailed(f"The trial ended on its worker {server}: {error}") from error
         finally:
             future.cancel()
@@ -109,12 +111,16 @@ class Cluster:
 
     def close(self) -> None:
         """End what clients still run, and the connection."""
-        for agent, _ in self._agents.values():
+        self._stop_clients()
+        self._client.close(timeout=5)
+
+    def _stop_clients(self) -> None:
+        """End what clients still run: nobody does where the server's worker is gone. Forget lost ones."""
+        for at, (agent, _) in list(self._agents.items()):
             try:
                 agent.stop_all().result(timeout=5)
-            except Exception:  # noqa: S112 - a worker that is gone has ended it
-                continue
-        self._client.close(timeout=5)
+            except Exception:  # a worker that is gone has ended it
+                del self._agents[at]
 
     def _machines(self, server: str) -> list[tuple[str, Any, dict[str, Any]]]:
         """Return the workers of clients with their actors, made where they are not there yet."""

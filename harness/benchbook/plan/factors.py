@@ -23,6 +23,8 @@ AA_LABELS = ("A", "B")
 
 SOURCE = "source"
 """Factor that says where systems come from (host, docker, …); without it the first source that has them."""
+FROM = " from "
+"""Between a system and its source, in the name of a program of a run."""
 
 _DEFAULTS: Factors = {"arm": ["vanilla"], "storage": ["local"]}
 

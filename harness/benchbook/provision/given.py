@@ -11,6 +11,7 @@ from benchbook.errors import RequestError
 from benchbook.provision import digest, docker, stated
 from benchbook.provision.request import Request
 from benchbook.systems.driver import Program
+from benchbook.systems.lookup import url_schemes
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -32,7 +33,11 @@ def find(system: System, request: Request) -> Program | None:
     if "://" in value:
         # Nobody answers for a server's version before it is asked: the driver does, in every trial.
         return Program(
-            system.name, system.version, "given", url=_url(flag, value), detail=f"a running server, {flag}"
+            system.name,
+            system.version,
+            "given",
+            url=_url(flag, value, url_schemes(system.driver)),
+            detail=f"a running server, {flag}",
         )
     path = _path(flag, value)
     states = stated.version(system, path)
@@ -61,16 +66,22 @@ def preview(system: System, request: Request) -> str | None:
     return f"use the running server {found.url}" if found.url else f"use {found.path} (given)"
 
 
-def _url(flag: str, value: str) -> str:
+def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
     try:
         parts = urlsplit(value)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+        good = parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port > 0)
+        secret = parts.password is not None
     except ValueError:
-        good = False
-    if not good:
+        good = secret = False
+    if secret:
+        system = flag.partition("=")[0]
         raise RequestError(
-            f"{flag}: this is no URL of a server.", "Write it as http://HOST:PORT or https://HOST:PORT."
+            f"{system}: the URL holds a password, which would stand in every result.",
+            "Leave it out; that of PostgreSQL is taken from PGPASSWORD.",
         )
+    if not good:
+        allowed = " or ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
+        raise RequestError(f"{flag}: this is no URL of a server.", f"Write it as {allowed}.")
     return value.rstrip("/")
 
 

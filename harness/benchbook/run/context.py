@@ -17,7 +17,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import RequestError, Unavailable
-from benchbook.plan.factors import SOURCE
+from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.record.folder import write_whole
 from benchbook.run import benchload
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from benchbook.cluster.remote import Machines
 
 SCHEMA = 1
-
-FROM = " from "
-"""Between a system and its source, in the name of a program."""
 
 
 @dataclass

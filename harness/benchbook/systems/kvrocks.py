@@ -11,6 +11,7 @@ from benchbook.systems.driver import Place, Setting
 from benchbook.systems.redis import SETTLE_SECONDS, Redis
 
 IN_CONTAINERS = True
+URL_SCHEMES = ("redis",)
 
 
 class Kvrocks(Redis):

@@ -27,6 +27,12 @@ def in_containers(name: str) -> bool:
     return bool(getattr(module, "IN_CONTAINERS", False))
 
 
+def url_schemes(name: str) -> tuple[str, ...]:
+    """Return the schemes of the URLs by which a driver takes a server that runs already."""
+    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
+    return tuple(getattr(module, "URL_SCHEMES", ("http", "https")))
+
+
 def names() -> list[str]:
     """Return the names of all drivers: the modules of this package that offer ``driver(place)``.
 

@@ -11,6 +11,7 @@ from benchbook.systems.driver import Place, Setting
 from benchbook.systems.mysql import MySQL
 
 IN_CONTAINERS = True
+URL_SCHEMES = ("mysql",)
 INSTALL = "mariadb-install-db"
 
 

@@ -19,6 +19,7 @@ from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.redis import SETTLE_SECONDS
 
 IN_CONTAINERS = True
+URL_SCHEMES = ("mysql",)
 FILE = "my.cnf"
 
 
@@ -36,6 +37,7 @@ class MySQL:
         self.watched_seconds = 0.0
         self.url = place.program.url or ""
         self._connection: Any = None
+        self._created: list[str] = []
         user = None if place.program.image else ordinary_user("mysql")
         self._user = user if user is not None and user.setpriv else None
         """The account that the server changes to by itself, where the harness is root."""
@@ -83,7 +85,9 @@ class MySQL:
         """Make each database; refuse one that has tables."""
         for database in self._place.databases:
             self.ask(f"CREATE DATABASE IF NOT EXISTS `{database}`")
-            if self.ask(f"SHOW TABLES FROM `{database}`"):
+            if not self.ask(f"SHOW TABLES FROM `{database}`"):
+                self._created.append(database)
+            else:
                 raise TrialFailed(
                     f'The database "{database}" of {self.url} already holds data.',
                     f'Look at it, then remove it with: mysql -e "DROP DATABASE {database}"',
@@ -156,7 +160,14 @@ class MySQL:
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """SIGTERM, which ends it in the ordinary way, then SIGKILL."""
+        """SIGTERM, which ends it in the ordinary way, then SIGKILL.
+
+        One that already ran loses the databases that this trial made.
+        """
+        for database in self._created if self._place.program.url else ():
+            with contextlib.suppress(TrialFailed):
+                self.ask(f"DROP DATABASE `{database}`")
+        self._created = []
         if self._connection is not None:
             with contextlib.suppress(Exception):
                 self._connection.close()

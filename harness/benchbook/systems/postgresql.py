@@ -1,5 +1,8 @@
 """PostgreSQL: a cluster of its own in the trial's data folder, on a free loopback port, with a password.
 
+A server that already runs is used by ``postgres://USER@HOST:PORT`` with the password in ``PGPASSWORD``; USER has to be
+allowed to make databases, and to write a checkpoint.
+
 Debian's own cluster, which the package makes, is neither used nor touched: ``initdb``, ``postgres`` and ``psql``
 are the programs beside the one that provision found. As root the server runs as an ordinary user.
 """
@@ -7,12 +10,14 @@ are the programs beside the one that provision found. As root the server runs as
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
@@ -25,8 +30,9 @@ from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.postgresql_sql import Psql
 from benchbook.systems.several_clients import of_databases
 
+URL_SCHEMES = ("postgres", "postgresql")
 USER = "benchbook"
-"""The superuser of the cluster."""
+"""The superuser of a cluster of the trial's own."""
 INIT_SECONDS = 120.0
 SETTLE_SECONDS = 600.0
 
@@ -38,8 +44,13 @@ class PostgreSQL:
         self._place = place
         self._running: process.Running | None = None
         self._user: OrdinaryUser | None = None
-        self._port = 0
-        self._password = secrets.token_hex(16)
+        there = urlsplit(place.program.url) if place.program.url else None
+        self._elsewhere = there is not None
+        self._host = str(there.hostname) if there else place.host
+        self._port = (there.port or 5432) if there else 0
+        self._login = (there.username or "postgres") if there else USER
+        self._password = os.environ.get("PGPASSWORD", "") if there else secrets.token_hex(16)
+        self._created: list[str] = []
         self._cluster = place.data / "cluster"
         self._log = place.logs / "postgres.log"
         self.watched_seconds = 0.0
@@ -48,18 +59,18 @@ class PostgreSQL:
     def configure(self) -> dict[str, str]:
         """Write what is added to initdb's own configuration; return it with the port as ``{port}``."""
         place = self._place
-        if place.program.path is None:
-            raise TrialFailed(
-                f"{place.program.url} cannot be used: this driver starts a PostgreSQL of its own.",
-                f"Give a program with --system {place.program.system}=PATH.",
-            )
+        if self._elsewhere:
+            return {}
+        assert place.program.path is not None
         config.check_known(place.program.path, place.settings)
         (self._port,) = free_ports(1, place.host)
         (place.config / config.FILE).write_text(config.text(place.host, str(self._port), place.settings))
         return {config.FILE: config.text(place.host, "{port}", place.settings)}
 
     def start(self) -> None:
-        """Make the cluster with ``initdb``, then start ``postgres`` on it."""
+        """Make the cluster with ``initdb``, then start ``postgres`` on it; one that already runs is left as it is."""
+        if self._elsewhere:
+            return
         check_free(f"{self._place.host}:{self._port}")
         self._user = ordinary_user("postgres")
         self._initdb()
@@ -85,6 +96,7 @@ class PostgreSQL:
         for database in self._place.databases:
             if database not in known:
                 self._psql().rows(f'CREATE DATABASE "{database}"')
+                self._created.append(database)
             elif tables := self._psql(database).tables():
                 raise TrialFailed(
                     f"The database {database} already holds the tables {', '.join(tables)}.",
@@ -109,6 +121,9 @@ class PostgreSQL:
     def size(self) -> dict[str, int]:
         """Bytes allocated on disk: the trial's databases (data), the write-ahead log (wal), everything else."""
         names = ", ".join(f"'{name}'" for name in self._place.databases)
+        if self._elsewhere:
+            stated = f"SELECT sum(pg_database_size(datname)) FROM pg_database WHERE datname IN ({names})"  # noqa: S608
+            return {"data": int(self._psql().rows(stated)[0][0] or 0)}
         rows = self._psql().rows(f"SELECT oid FROM pg_database WHERE datname IN ({names})")  # noqa: S608 - our names
         data = sum(allocated(self._cluster / "base" / row[0]) for row in rows)
         wal = allocated(self._cluster / "pg_wal")
@@ -131,7 +146,7 @@ class PostgreSQL:
     @property
     def url(self) -> str:
         """Where it listens, without the password: clients get that in PGPASSWORD."""
-        return f"postgres://{USER}@{self._place.host}:{self._port}"
+        return f"postgres://{self._login}@{self._host}:{self._port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -141,7 +156,7 @@ class PostgreSQL:
     def dsn(self, database: str = "") -> str:
         """Return the address with the password, for a client in this process; it is never written down."""
         name = quote(database or self._place.databases[0])
-        return f"postgres://{USER}:{self._password}@{self._place.host}:{self._port}/{name}"
+        return f"postgres://{self._login}:{quote(self._password)}@{self._host}:{self._port}/{name}"
 
     def client(self, benchload: Path) -> Client:
         """Benchload, speaking PostgreSQL's own protocol: one client for each database."""
@@ -158,7 +173,14 @@ class PostgreSQL:
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """Fast shutdown (SIGINT): sessions are ended and a checkpoint is written; then SIGKILL."""
+        """Fast shutdown (SIGINT): sessions are ended and a checkpoint is written; then SIGKILL.
+
+        One that already ran loses the databases that this trial made.
+        """
+        for database in self._created if self._elsewhere else ():
+            with contextlib.suppress(TrialFailed):
+                self._psql().rows(f'DROP DATABASE "{database}"')
+        self._created = []
         if self._running is not None:
             self._running.stop(first=signal.SIGINT)
             self._running = None
@@ -169,7 +191,8 @@ class PostgreSQL:
         return self._place.program.path.resolve().with_name(name)
 
     def _psql(self, database: str = "postgres") -> Psql:
-        return Psql(self._program("psql"), self._place.host, self._port, USER, self._password, database)
+        program = Path(shutil.which("psql") or "psql") if self._elsewhere else self._program("psql")
+        return Psql(program, self._host, self._port, self._login, self._password, database)
 
     def _initdb(self) -> None:
         assert self._user is not None

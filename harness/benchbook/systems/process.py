@@ -114,8 +114,9 @@ class Running:
         if at is not None:
             time.sleep(max(0.0, at - time.time()))
         assert self.process.stdin is not None
-        self.process.stdin.write(b"\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(OSError):  # one that has ended says so by its lines
+            self.process.stdin.write(b"\n")
+            self.process.stdin.flush()
 
     def kill(self) -> None:
         """Kill the whole group at once, from any thread; ``stop`` must still be called."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from benchbook.systems.launch import Started
 from benchbook.systems.ports import check_free, free_ports
 
 IN_CONTAINERS = True
+URL_SCHEMES = ("redis",)
 
 SETTLE_SECONDS = 900.0
 """How long a snapshot may take after a load before the trial fails."""
@@ -38,6 +40,8 @@ class Redis:
         self._service = DayService(place, kind) if kind else None
         self._client: BenchloadBars | None = None
         self._benchload = Path("benchload")
+        self._ours = False
+        """Whether the keys of a server that already ran are this trial's."""
 
     def configure(self) -> dict[str, str]:
         """Write the configuration file; return it with folder and port as ``{data}`` and ``{port}``."""
@@ -84,6 +88,7 @@ class Redis:
                 f"The server at {self.url} already holds data.",
                 f"Look at it, then remove it with: redis-cli -u {self.url} flushdb",
             )
+        self._ours = self._place.program.url is not None
         if self._service is not None:
             self._service.start(self._benchload, self.url)
             if self._client is not None:
@@ -134,6 +139,10 @@ class Redis:
         """SIGTERM, then SIGKILL; a server that already ran loses the keys of this trial."""
         if self._service is not None:
             self._service.stop()
+        if self._ours:
+            self._ours = False
+            with contextlib.suppress(TrialFailed):
+                self._ask("FLUSHDB")
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -49,6 +49,15 @@ def engine() -> Iterator[str]:
         finally:
             started.send_signal(signal.SIGTERM)
             started.wait(timeout=60)
+            _unmount(folder)
+
+
+def _unmount(folder: Path) -> None:
+    """Unmount what the engine leaves when it ends: the namespace of its host network."""
+    mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    for place in reversed(mounted):
+        if place.startswith(f"{folder}/"):
+            subprocess.run(["umount", place], check=False, capture_output=True)
 
 
 def build(address: str, tag: str, program: Path, inside: str) -> Any:

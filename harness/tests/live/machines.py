@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -62,9 +63,17 @@ class Network:
             )  # fmt: skip
 
     def kill(self, name: str) -> None:
-        """Lose a machine: everything on it ends at once."""
+        """Lose a machine: everything on it ends at once, servers and clients in sessions of their own too."""
         started = self.started.pop(name)
-        os.killpg(started.pid, signal.SIGKILL)
+        if name in self.address:
+            listed = subprocess.run(
+                ["ip", "netns", "pids", f"{self._tag}-{name}"], check=False, capture_output=True, text=True
+            )
+            for pid in map(int, listed.stdout.split()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
         started.wait()
 
     def worker(self, name: str, scheduler: str, resource: str) -> None:
@@ -76,14 +85,16 @@ class Network:
 
 
 @contextmanager
-def cluster(folder: Path, clients: int = 2) -> Iterator[tuple[str, Network]]:
-    """Give a scheduler with one server's worker and some clients' workers, each on a machine of its own."""
+def cluster(folder: Path) -> Iterator[tuple[str, Network]]:
+    """Give a scheduler with the workers of a server and of two clients, each on a machine of its own.
+
+    One more machine, ``spare``, runs nothing yet.
+    """
     if shutil.which("ip") is None:
         pytest.skip("ip is not on PATH: apt-get install iproute2")
     if os.geteuid() != 0:
         pytest.skip("making network namespaces needs root")
-    names = ["server", *(f"client{place}" for place in range(1, clients + 1))]
-    network = Network(names, folder)
+    network = Network(["server", "client1", "client2", "spare"], folder)
     try:
         network.open()
         port = random.randint(20000, 40000)
@@ -99,7 +110,7 @@ def cluster(folder: Path, clients: int = 2) -> Iterator[tuple[str, Network]]:
             inside=False,
         )
         network.worker("server", scheduler, "server")
-        for name in names[1:]:
+        for name in ("client1", "client2"):
             network.worker(name, scheduler, "client")
         yield scheduler, network
     except subprocess.CalledProcessError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from bench import begin, bench, need_benchload, rows
@@ -112,9 +114,7 @@ def test_four_ways_and_the_same_work(influxd: Path, running: str, tmp_path: Path
     assert {"server_cpu_seconds", "start_seconds"} <= set(json.loads(found["url"][0]["unmeasured"]))
     assert trial["placement"] is None
     placed = json.loads(found["cluster"][0]["placement"])
-    hosts = {
-        one["worker"].partition("://")[2].partition(":")[0] for one in [placed["server"], *placed["clients"]]
-    }
+    hosts = {urlsplit(one["worker"]).hostname for one in [placed["server"], *placed["clients"]]}
     assert len(hosts) == 3
     assert all(one["clock_error_seconds"] > 0 for one in placed["clients"])
     series = rows(
@@ -128,23 +128,29 @@ def test_four_ways_and_the_same_work(influxd: Path, running: str, tmp_path: Path
 
 @pytest.mark.timeout(900)
 def test_a_worker_that_is_lost_fails_its_trial_and_the_run_goes_on(influxd: Path, tmp_path: Path) -> None:
+    """First a client's machine, then the server's, whose place another worker takes."""
     results = tmp_path / "results"
     with cluster(tmp_path) as (scheduler, network):
+        network.worker("spare", scheduler, "server")
         more = ("--trials", "3", "--set", "source=go", "--cluster", scheduler, "--results", str(results))
-        lost = False
+        lost = [("0000", "client2"), ("0001", "server")]
         with begin(*RUN, *more) as run:
-            while run.poll() is None and not lost:
+            while run.poll() is None and lost:
                 time.sleep(0.02)
-                if any((network._folder / "server").glob("*/benchbook-*/scratch/*/trial/events.jsonl")):
-                    network.kill("client2")
-                    lost = True
+                trial, machine = lost[0]
+                begun = any(results.glob(f"runs/*/trials/{trial}"))
+                if begun and any((tmp_path / "server").glob("*/benchbook-*/scratch/*/trial/events.jsonl")):
+                    network.kill(machine)
+                    lost = lost[1:]
             out, err = run.communicate(timeout=240)
-    assert lost
     assert run.returncode == 4, err
-    trials = rows(results, 'select status, reason from trials order by "index"')
-    assert [one["status"] for one in trials] == ["failed", "ok", "ok"], err
-    assert "was lost in the trial" in trials[0]["reason"]
-    assert "client" in trials[0]["reason"]
+    trials = rows(results, 'select status, reason, placement from trials order by "index"')
+    assert [one["status"] for one in trials] == ["failed", "failed", "ok"], err
+    assert re.search(r"The client's worker .* was lost in the trial", trials[0]["reason"])
+    assert re.search(r"The server's worker .* was lost in the trial", trials[1]["reason"])
+    placed = json.loads(trials[2]["placement"])
+    assert network.address["spare"] in placed["server"]["worker"]
+    assert {network.address["client1"] in one["worker"] for one in placed["clients"]} == {True}
     assert Path(out.splitlines()[-1]).is_file()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -59,6 +60,22 @@ def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> It
     yield found
     found.stop()
     assert list((folder / "processes").iterdir()) == []
+
+
+def test_a_server_that_runs_already(server: MariaDB):
+    """What a trial put into it is gone afterwards, and nothing else."""
+    given = replace(server._place.program, path=None, url=server.url)
+    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
+    assert there.configure() == {}
+    there.start()
+    assert there.ready()
+    assert there.processes() == []
+    there.prepare()
+    there.ask("CREATE TABLE elsewhere.t (a INT PRIMARY KEY)")
+    assert there.size()["data"] > 0
+    there.stop()
+    assert server.ask("SHOW DATABASES LIKE 'elsewhere'") == []
+    assert server.ready()
 
 
 def test_the_whole_protocol(server: MariaDB):

@@ -8,6 +8,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,24 @@ def server(request: pytest.FixtureRequest, postgres: Program, folder: Path) -> I
     finally:
         found.stop()
     assert list((folder / "processes").iterdir()) == []
+
+
+def test_a_server_that_runs_already(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", server.environment["PGPASSWORD"])
+    given = replace(server._place.program, path=None, url=server.url)
+    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
+    assert there.configure() == {}
+    there.start()
+    assert there.ready()
+    assert there.processes() == []
+    there.prepare()
+    there.settle()
+    assert there.count() == {}
+    assert there.size()["data"] > 0
+    assert SYSTEM.accepts(there.version())
+    there.stop()
+    assert "elsewhere" not in {row[0] for row in server._psql().rows("SELECT datname FROM pg_database")}
+    assert server.ready()
 
 
 def test_a_whole_trial(server: PostgreSQL, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def server(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> 
     yield found
     found.stop()
     assert list((tmp_path / "processes").iterdir()) == []
+
+
+def test_a_server_that_runs_already(server: Redis):
+    """What a trial put into it is gone afterwards, and nothing else."""
+    given = replace(server._place.program, path=None, url=server.url)
+    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
+    assert there.configure() == {}
+    there.start()
+    assert there.ready()
+    assert there.processes() == []
+    there.prepare()
+    there.connection().set("object", b"x")
+    there.stop()
+    assert server.count() == {}
+    assert server.ready()
 
 
 def test_the_whole_protocol(server: Redis):

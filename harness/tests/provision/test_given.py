@@ -24,6 +24,23 @@ def test_a_running_server_is_taken_by_its_url(server_system):
     assert preview(server_system, given(server_system, "http://h:1")) == "use the running server http://h:1"
 
 
+@pytest.mark.parametrize(
+    ("driver", "url"),
+    [("redis", "redis://h:1"), ("mariadb", "mysql://h:1"), ("postgresql", "postgres://me@h:1")],
+)
+def test_a_driver_says_by_which_urls_it_takes_a_server(server_system, driver, url):
+    system = server_system.model_copy(update={"driver": driver})
+    assert find(system, given(system, url)).url == url
+    with pytest.raises(RequestError, match=rf"no URL of a server.*{url.partition(':')[0]}://HOST:PORT"):
+        find(system, given(system, "http://h:1"))
+
+
+def test_a_password_is_kept_out_of_the_results_and_of_the_words(server_system):
+    with pytest.raises(RequestError, match=r"holds a password") as caught:
+        find(server_system, given(server_system, "http://me:sesame@h:1"))
+    assert "sesame" not in str(caught.value)
+
+
 @pytest.mark.parametrize("url", ["ftp://h:1", "http://", "http://h:port", "http://h:99999", "://x"])
 def test_a_bad_url_is_a_mistake_in_the_request(server_system, url):
     with pytest.raises(RequestError, match=r"no URL of a server.*http://HOST:PORT"):

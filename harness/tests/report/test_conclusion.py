@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-from benchbook.record import database
+from benchbook.record import database, rebuild
 from benchbook.report import answer, conclusion, limit
 from benchbook.report.charts import ratio
+from benchbook.report.results import open_run
 from benchbook.report.tables import ceiling, durability, gaps, pins, rerun
 from benchbook.report.words import Words
 
@@ -111,6 +113,30 @@ def test_every_gap_has_its_reason(made):
 def test_pins_and_durability_stand_side_by_side(plain):
     assert [row[2] for row in pins.table(plain).rows] == ["1.5.6", "3.45.1"]
     assert {row[2] for row in durability.table(plain).rows} == {"at every commit"}
+
+
+def test_each_source_of_a_system_is_a_pin_of_its_own(made):
+    run = made()
+    run_file = run.results / "runs" / run.run_id / "run.json"
+    facts = json.loads(run_file.read_text())
+    sqlite = facts["programs"].pop("sqlite")
+    facts["programs"] |= {
+        "sqlite from go": {**sqlite, "source": "go"},
+        "sqlite from docker": {"unavailable": "no Docker engine answers"},
+    }
+    run_file.write_text(json.dumps(facts))
+    for place in (run.results / "runs" / run.run_id / "trials").iterdir():
+        trial = json.loads((place / "trial.json").read_text())
+        if trial["system"] == "sqlite":
+            trial["levels"]["source"] = "go" if trial["block"] else "docker"
+            if not trial["block"]:
+                trial |= {"status": "skipped", "version_reported": None}
+            (place / "trial.json").write_text(json.dumps(trial))
+    rebuild.rebuild(run.results)
+    rows = pins.table(open_run(run.results, run.run_id)).rows
+    assert [row[2:4] for row in rows] == [
+        ["1.5.6", "python"], ["it never ran", "docker: not to be had"], ["3.45.1", "go"],
+    ]  # fmt: skip
 
 
 def test_the_commands_repeat_the_run(plain):
