@@ -30,6 +30,7 @@ class Answer:
     query_id: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    arm: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
             row["query_id"],
             tuple(json.loads(row["columns"] or "[]")),
             tuple(tuple(held) for held in json.loads(row["rows"] or "[]")),
+            row.get("arm") or "",
         )
         for row in rows
     ]

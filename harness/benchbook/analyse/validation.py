@@ -11,9 +11,10 @@ from benchbook.analyse.answers import ABSOLUTE, RELATIVE, Answer, Difference, di
 
 @dataclass(frozen=True)
 class Validated:
-    """How the answers of one system to the queries of one type compare."""
+    """How the answers of one system in one arm to the queries of one type compare."""
 
     system: str
+    arm: str
     query_type: str
     queries: int
     """Queries of the type that any system answered."""
@@ -35,23 +36,25 @@ class Validated:
 def validate(
     answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE
 ) -> list[Validated]:
-    """Return one entry for each system and query type.
+    """Return one entry for each system, arm and query type.
 
     Answers are the same when columns and keys are, and floats agree within either tolerance. A system that gave
     several answers to a query (in several trials) gave the one in which it differs from most, if there is any.
+    Each arm is judged alone, for one that loses rows answers otherwise; systems decide, however many arms they have.
     """
     by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for answer in answers:
         by_query[answer.query_type, answer.query_id].append(answer)
-    systems = sorted({answer.system for answer in answers})
-    tally: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    examples: dict[tuple[str, str], Difference] = {}
+    judged = sorted({(answer.system, answer.arm) for answer in answers})
+    systems = len({system for system, _ in judged})
+    tally: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    examples: dict[tuple[str, str, str], Difference] = {}
     for (kind, _), held in sorted(by_query.items()):
-        reference = _most(held, len(systems), relative, absolute)
-        for system in systems:
-            counted, key = tally[system, kind], (system, kind)
+        reference = _most(held, systems, relative, absolute)
+        for system, arm in judged:
+            counted, key = tally[system, arm, kind], (system, arm, kind)
             counted["queries"] += 1
-            own = [answer for answer in held if answer.system == system]
+            own = [answer for answer in held if (answer.system, answer.arm) == (system, arm)]
             if not own:
                 counted["unanswered"] += 1
             elif reference is None:
@@ -63,10 +66,10 @@ def validate(
                     examples.setdefault(key, found[0])
     return [
         Validated(
-            system, kind, counted["queries"], counted["same"], counted["differing"], counted["unanswered"],
-            counted["alone"], examples.get((system, kind)),
+            system, arm, kind, counted["queries"], counted["same"], counted["differing"], counted["unanswered"],
+            counted["alone"], examples.get((system, arm, kind)),
         )
-        for (system, kind), counted in sorted(tally.items())
+        for (system, arm, kind), counted in sorted(tally.items())
     ]  # fmt: skip
 
 

@@ -62,9 +62,9 @@ def _answers(run: Run) -> tuple[tuple[Answer, ...], ...]:
 
     from benchbook.analyse import answers
 
-    trials = run.ok.select("trial_id", "system", pl.col("dataset_digest").fill_null(""))
+    trials = run.ok.select("trial_id", "system", "arm", pl.col("dataset_digest").fill_null(""))
     rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
-    alike = ["system", "query_type", "query_id", "digest"]
+    alike = ["system", "arm", "query_type", "query_id", "digest"]
     return tuple(
         tuple(answers.from_rows(group.unique(alike, keep="first", maintain_order=True).to_dicts()))
         for group in rows.partition_by("dataset_digest", maintain_order=True)
@@ -72,7 +72,7 @@ def _answers(run: Run) -> tuple[tuple[Answer, ...], ...]:
 
 
 def groups(run: Run) -> tuple[tuple[Answer, ...], ...]:
-    """Return the different answers of each system, one group for each dataset of the run; worked out once."""
+    """Return the different answers of each system and arm, one group for each dataset of the run; worked out once."""
     return _answers(run)
 
 
@@ -84,13 +84,13 @@ def _validated(run: Run) -> tuple[Validated, ...]:
 
 
 def validated(run: Run) -> list[Validated]:
-    """Return how each system's answers to each type of query compare with those of most systems."""
+    """Return how the answers of each system and arm to each type of query compare with those of most systems."""
     return list(_validated(run))
 
 
-def flagged(run: Run) -> set[str]:
-    """Return the systems that answer otherwise than most do, where it can be said which."""
-    return {one.system for one in _validated(run) if one.differing or one.unanswered}
+def flagged(run: Run) -> set[tuple[str, str]]:
+    """Return the systems, each with its arm, that answer otherwise than most do, where it can be said which."""
+    return {(one.system, one.arm) for one in _validated(run) if one.differing or one.unanswered}
 
 
 def undecided(run: Run) -> bool:

@@ -50,8 +50,8 @@ def embedded(run: Run, system: str) -> bool:
 def cells(run: Run) -> list[Cell]:
     """Return the cells of a run: by system in its stable order, then by name; worked out once a run.
 
-    A label is the system's title and, where they vary in the run, its other levels; that of a system that answers
-    otherwise than most do says so, so that every chart does.
+    A label is the system's title and, where they vary in the run, its other levels; that of a system, in an arm, that
+    answers otherwise than most do says so, so that every chart does.
     """
     return list(_cells(run))
 
@@ -82,7 +82,8 @@ def _cells(run: Run) -> tuple[Cell, ...]:
             name=name,
             system=system,
             arm=trial["arm"] or "",
-            label=", ".join([title(run, system), *others]) + (FLAG if system in flagged else ""),
+            label=", ".join([title(run, system), *others])
+            + (FLAG if (system, trial["arm"] or "") in flagged else ""),
             planned=counts[name][0],
             ok=counts[name][1],
         )

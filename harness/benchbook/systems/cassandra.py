@@ -43,7 +43,7 @@ class Cassandra(Inspected):
         return {config.FILE: shown, "heap": self._heap() + "\n"}
 
     def _heap(self) -> str:
-        return java.heap(str(self._place.settings.get(HEAP, "1g")), java.memory_bytes())
+        return java.heap_of(self._place, HEAP)
 
     def _command(self) -> Sequence[str | Path]:
         place = self._place

@@ -73,7 +73,7 @@ class Elasticsearch(Server):
         return "".join(f"{name}: {value}\n" for name, value in sorted(lines.items()))
 
     def _heap(self) -> str:
-        return java.heap(str(self._place.settings.get("heap", "1g")), java.memory_bytes())
+        return java.heap_of(self._place, "heap")
 
     def _link(self, distribution: Path) -> None:
         """Put the distribution where the server's user may enter, which the home of root is not."""
@@ -128,7 +128,7 @@ class Elasticsearch(Server):
         ask.text("/*,-.*/_refresh", "", "POST")
         ask.text("/*,-.*/_forcemerge?max_num_segments=1", "", "POST")
         kept = {"index.translog.retention.size": "0b", "index.translog.retention.age": "0s"}
-        ask.text("/*,-.*/_settings", kept, "PUT")
+        ask.text("/*,-.*/_settings?allow_no_indices=true", kept, "PUT")
         ask.text("/*,-.*/_flush?force=true&wait_if_ongoing=true", "", "POST")
 
     def size(self) -> dict[str, int]:

@@ -11,13 +11,15 @@ def template(name: str) -> dict[str, Any]:
     """Return an index template.
 
     ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps columns
-    only: documents are not stored, numbers are not searchable, and what is aggregated is exact all the same.
+    only: documents are not stored, numbers are not searchable, and what is aggregated is exact all the same. Shards,
+    copies and the pause between refreshes are the suite's.
     """
     aggregation = name == "aggregation"
     number = {"doc_values": True, **({"index": False} if aggregation else {})}
     return {
         "index_patterns": ["*"],
         "order": 0,
+        "settings": {"index": {"number_of_shards": 5, "number_of_replicas": 0, "refresh_interval": "5s"}},
         "mappings": {
             "doc": {
                 "_source": {"enabled": not aggregation},

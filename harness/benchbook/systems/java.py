@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
+from benchbook.systems.driver import Place
 
 LARGEST_HEAP = 31 << 30
 """Above it pointers are twice as long; the handbooks advise to stay below."""
@@ -48,6 +49,13 @@ def heap(words: str, memory_bytes: int) -> str:
     if words != "half":
         return words
     return f"{min(memory_bytes // 2, LARGEST_HEAP) >> 20}m"
+
+
+def heap_of(place: Place, setting: str) -> str:
+    """Return the heap that the arm sets, 1 GiB where it sets none; a memory limit of the trial bounds its half."""
+    limited = place.limits.memory_bytes
+    here = memory_bytes()
+    return heap(str(place.settings.get(setting, "1g")), here if limited is None else min(limited, here))
 
 
 def memory_bytes() -> int:

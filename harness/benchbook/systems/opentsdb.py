@@ -43,7 +43,7 @@ class OpenTSDB(Server):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        heap = java.heap(str(place.settings.get(HEAP, "1g")), java.memory_bytes())
+        heap = java.heap_of(place, HEAP)
         self._heap = heap
         self._hbase = HBase(place, heap)
         self._zookeeper = 0

@@ -40,7 +40,8 @@ func (f *Elasticsearch) Header() []byte { return nil }
 func (f *Elasticsearch) Renderer() Renderer {
 	r := &documents{format: f, tick: -1 << 63}
 	r.heads = newSeriesText(len(f.names), func(text []byte, series int64, table, without int) []byte {
-		text = append(text, `{"create":{"_index":"`...)
+		// Not create, which Elasticsearch 6 refuses for a document without an id of ours.
+		text = append(text, `{"index":{"_index":"`...)
 		text = append(text, f.generator.Tables()[table].Name...)
 		text = append(text, "\"}}\n{"...)
 		return appendJSONTags(text, f.generator, series, table, without)

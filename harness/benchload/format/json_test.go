@@ -45,7 +45,7 @@ func TestElasticsearchHoldsWhatTheTextHolds(t *testing.T) {
 		lines := objects(t, bytesOf(g, format.NewElasticsearch(g), 50))
 		documents := map[string][]map[string]any{}
 		for i := 0; i < len(lines); i += 2 {
-			action, ok := lines[i]["create"].(map[string]any)
+			action, ok := lines[i]["index"].(map[string]any)
 			if !ok || len(lines[i]) != 1 {
 				t.Fatalf("line %d is %v and no action", i, lines[i])
 			}

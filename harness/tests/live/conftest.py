@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,3 +19,13 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from proxy import running
 
     yield from running(tmp_path_factory.mktemp("proxy"))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Make a trial's folders where a server's own user may enter: pytest's are closed again by any other pytest."""
+    with tempfile.TemporaryDirectory(prefix="benchbook-live-") as made:
+        Path(made).chmod(0o755)
+        for name in ("data", "config", "logs"):
+            Path(made, name).mkdir()
+        yield Path(made)

@@ -29,17 +29,6 @@ def program() -> Program:
         pytest.skip(str(reason))
 
 
-@pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
-    """Give a folder that an account other than ours can enter, as a results folder is."""
-    for parent in (tmp_path, *tmp_path.parents):
-        if not parent.stat().st_mode & 0o001:
-            parent.chmod(parent.stat().st_mode | 0o011)
-    for name in ("data", "config", "logs"):
-        (tmp_path / name).mkdir()
-    return tmp_path
-
-
 @pytest.fixture(params=["vanilla", "published"])
 def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> Iterator[MariaDB]:
     found = driver(

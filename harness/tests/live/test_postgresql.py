@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
@@ -32,19 +31,9 @@ def postgres() -> Program:
         pytest.skip(str(reason))
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Make a folder that an ordinary user may reach, which pytest's own are not."""
-    with tempfile.TemporaryDirectory() as made:
-        Path(made).chmod(0o755)
-        yield Path(made)
-
-
 @pytest.fixture(params=["vanilla", "relaxed"])
 def server(request: pytest.FixtureRequest, postgres: Program, folder: Path) -> Iterator[PostgreSQL]:
     """Start a server on an empty data folder and end it."""
-    for name in ("data", "config", "logs"):
-        (folder / name).mkdir()
     found = driver(
         Place(
             postgres, request.param, dict(SYSTEM.arms[request.param].settings),

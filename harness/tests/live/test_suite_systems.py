@@ -47,17 +47,6 @@ def cases():
             yield pytest.param(name, arm, marks=[full] if name in SLOW else [], id=f"{name}-{arm}")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Give a folder that an account other than ours can enter, as a results folder is."""
-    for parent in (tmp_path, *tmp_path.parents):
-        if not parent.stat().st_mode & 0o001:
-            parent.chmod(parent.stat().st_mode | 0o011)
-    for name in ("data", "config", "logs"):
-        (tmp_path / name).mkdir()
-    return tmp_path
-
-
 def answers(client, queries: Path) -> list[tuple]:
     found = [e for e in client.query(QueryRequest(queries, answers=20)) if e["type"] == "answer"]
     assert len(found) == 12

@@ -19,8 +19,8 @@ def matrix(run: Run) -> Table | Words:
         return missing("The validation of answers", "fewer than two systems gave answers")
     kinds = sorted({one.query_type for one in found})
     rows = []
-    for system in dict.fromkeys(one.system for one in found):
-        held = {one.query_type: one for one in found if one.system == system}
+    for judged in dict.fromkeys((one.system, one.arm) for one in found):
+        held = {one.query_type: one for one in found if (one.system, one.arm) == judged}
         cells = []
         for kind in kinds:
             one = held.get(kind)
@@ -34,7 +34,7 @@ def matrix(run: Run) -> Table | Words:
                 said = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
                 said += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
                 cells.append("; ".join(said))
-        rows.append([cells_of.title(run, system), *cells])
+        rows.append([_named(run, *judged), *cells])
     caption = (
         "Answers that are the same as those of most systems: columns and keys equal, floats within a relative "
         f"difference of {fact.text(answer.tolerance(run))}"
@@ -50,17 +50,18 @@ def side_by_side(run: Run) -> Table | Words:
         asked = min(((one.query_type, one.query_id) for one in group if one.rows), default=None)
         if asked is None:
             continue
-        held = {one.system: one for one in group if (one.query_type, one.query_id) == asked}
+        held = {
+            _named(run, one.system, one.arm): one for one in group if (one.query_type, one.query_id) == asked
+        }
         columns = {
-            system: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2}
-            for system, one in held.items()
+            name: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2} for name, one in held.items()
         }
         keys = sorted({key for one in columns.values() for key in one}, key=repr)[:SHOWN]
         rows = [
-            [_moment(key), *(_value(columns[system].get(key, "no row")) for system in columns)]
+            [_moment(key), *(_value(column.get(key, "no row")) for column in columns.values())]
             for key in keys
         ]
-        heads = [cells_of.title(run, system) for system in columns]
+        heads = list(columns)
         caption = f"The answers to query {asked[1]} of type {asked[0]}: the first {len(rows)} rows"
         return Table(["Bucket (UTC)", *heads], rows, caption, frozenset(heads))
     return missing("Answers side by side", "no answer with rows was recorded")
@@ -75,13 +76,19 @@ def differences(run: Run) -> Table | Words:
             key = ", ".join(f"{name} {value}" for name, value in place.row.items())
             rows.append(
                 [
-                    cells_of.title(run, one.system), one.query_type, str(place.query_id), key or place.what,
+                    _named(run, one.system, one.arm), one.query_type, str(place.query_id), key or place.what,
                     _value(place.b), f"{cells_of.title(run, place.a_system)}: {_value(place.a)}",
                 ]
             )  # fmt: skip
     if rows:
         return Table(["System", "Query type", "Query", "Row", "Its value", "The value of most"], rows)
     return answer.table(run)
+
+
+def _named(run: Run, system: str, arm: str) -> str:
+    """Return a system's title, with the arm where the run has several of it."""
+    title = cells_of.title(run, system)
+    return f"{title}, {arm}" if len({c.arm for c in cells_of.cells(run) if c.system == system}) > 1 else title
 
 
 def _moment(key: tuple[object, object]) -> str:

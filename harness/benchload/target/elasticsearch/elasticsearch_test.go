@@ -43,11 +43,11 @@ func TestABatchIsABulkRequest(t *testing.T) {
 }
 
 func TestARowOfABatchThatIsRefusedIsCounted(t *testing.T) {
-	const full = `{"create":{"error":{"type":"es_rejected_execution_exception","reason":"rejected execution of x@1"}}}`
+	const full = `{"index":{"error":{"type":"es_rejected_execution_exception","reason":"rejected execution of x@1"}}}`
 	for body, want := range map[string]target.Failure{
 		`{"errors":true,"items":[` + full + `]}`:              {Kind: target.Refused, Status: 429, Refused: 1, Message: rejected},
 		`{"errors":true,"items":[` + full + "," + full + `]}`: {Kind: target.Server, Status: 429, Refused: 2, Message: rejected},
-		`{"errors":true,"items":[{"create":{"error":{"type":"mapper_parsing_exception","reason":"bad"}}}]}`: {Kind: target.Refused, Status: 200, Refused: 1,
+		`{"errors":true,"items":[{"index":{"error":{"type":"mapper_parsing_exception","reason":"bad"}}}]}`: {Kind: target.Refused, Status: 200, Refused: 1,
 			Message: "mapper_parsing_exception: bad"},
 		`{}`: {Kind: target.BadAnswer, Status: 200, Refused: 2, Message: "the answer to a bulk request is not one of Elasticsearch: {}"},
 	} {
@@ -105,7 +105,7 @@ func TestAnswersBecomeRows(t *testing.T) {
 }
 
 func FuzzCheckBulk(f *testing.F) {
-	f.Add(200, `{"errors":true,"items":[{"create":{"error":{"type":"x"}}}]}`)
+	f.Add(200, `{"errors":true,"items":[{"index":{"error":{"type":"x"}}}]}`)
 	f.Add(429, ``)
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		failure := checkBulk(status, []byte(body), 10)

@@ -1,0 +1,71 @@
+"""The validation of answers in a report: the matrix, the answers side by side, the differences, and the flag."""
+
+from __future__ import annotations
+
+from benchbook.report import answer, cell
+from benchbook.report.charts import throughput
+from benchbook.report.table import Table
+from benchbook.report.tables import matrix, validation
+from benchbook.report.words import Words
+
+THREE = ("duckdb", "sqlite", "influxdb-1.8.10")
+
+
+def test_systems_that_agree_are_said_to(made):
+    run = made(systems=THREE)
+    found = validation.matrix(run)
+    assert isinstance(found, Table)
+    assert list(found.columns) == ["System", "1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby"]
+    assert len(found.rows) == 3
+    assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
+    assert isinstance(validation.differences(run), Words)
+    assert not answer.flagged(run)
+    assert not any(cell.FLAG in one.label for one in cell.cells(run))
+
+
+def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(made):
+    run = made(systems=THREE, wrong_answers_of="sqlite")
+    found = validation.matrix(run)
+    assert isinstance(found, Table)
+    assert {row[0]: set(row[1:]) for row in found.rows} == {
+        "DuckDB 1.5.6": {"same, 20 of 20"},
+        "InfluxDB 1.8.10": {"same, 20 of 20"},
+        "SQLite 3.45.1": {"differs, 1 of 20"},
+    }
+    places = validation.differences(run)
+    assert isinstance(places, Table)
+    assert {row[0] for row in places.rows} == {"SQLite 3.45.1"}
+    assert len(places.rows) == 4
+    for row in places.rows:
+        assert row[2] == "3"
+        assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
+    assert answer.flagged(run) == {("sqlite", "vanilla")}
+    flagged = {one.system for one in cell.cells(run) if one.label.endswith(cell.FLAG)}
+    assert flagged == {"sqlite"}
+    assert cell.FLAG.strip() in str(throughput.chart(run))
+    asked = matrix.queries(run)
+    assert isinstance(asked, Table)
+    assert [row[0] for row in asked.rows if cell.FLAG in row[0]] == ["SQLite 3.45.1" + cell.FLAG]
+
+
+def test_two_that_differ_are_undecided_and_not_compared(made):
+    run = made(wrong_answers_of="sqlite")
+    found = validation.matrix(run)
+    assert isinstance(found, Table)
+    assert {text for row in found.rows for text in row[1:]} == {"undecided, 1 of 20"}
+    assert isinstance(matrix.queries(run), Words)
+    assert not any(cell.FLAG in one.label for one in cell.cells(run))
+
+
+def test_answers_stand_side_by_side_with_one_column_a_system(made):
+    found = validation.side_by_side(made(systems=THREE, wrong_answers_of="sqlite"))
+    assert isinstance(found, Table)
+    assert list(found.columns[1:]) == ["DuckDB 1.5.6", "SQLite 3.45.1", "InfluxDB 1.8.10"]
+    assert len(found.rows) == 5
+    for row in found.rows:
+        assert row[0].startswith("2026-01-01 ")
+        assert len(set(row[1:])) == 1
+
+
+def test_one_system_has_nobody_to_be_held_against(made):
+    assert isinstance(validation.matrix(made(systems=("duckdb",))), Words)
