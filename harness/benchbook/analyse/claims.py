@@ -34,6 +34,10 @@ COLUMNS = (
 """Of ``bench claims --json``, in order."""
 
 
+OF_FAILURES = ("rows_found", "rows_refused")
+"""Metrics that say themselves what was refused."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """A claim and what a run says of it."""
@@ -138,7 +142,7 @@ def judge(
     shown = replace(_shown(blank, cells), notes=tuple(beside))
     if refused := refusals(cells, answers):
         return _said(shown, "inconclusive", [f"not judged: {'; '.join(refused)}"])
-    if failed := sum(cell.failed for cell in cells):
+    if claim.metric not in OF_FAILURES and (failed := sum(cell.failed for cell in cells)):
         words = "operation" if failed == 1 else "operations"
         return _said(shown, "inconclusive", [f"{failed} {words} failed, and with failures nothing is judged"])
     verdict = judgement.joint([cell.verdict for cell in cells], claim.in_cells, found.missing)

@@ -19,7 +19,7 @@ def refusals(cells: Sequence[JudgedCell], answers: Answers) -> list[str]:
     for cell in cells:
         by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
         found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
-    found += answers.faults({held.system for cell in cells for held in cell.sides.cells})
+    found += answers.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
     return list(dict.fromkeys(found))
 
 

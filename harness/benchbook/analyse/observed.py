@@ -32,6 +32,7 @@ class Cell:
 
     name: str
     system: str
+    arm: str
     levels: dict[str, str]
     ok: int
     """Trials that count."""
@@ -182,21 +183,23 @@ def _cells(connection: DuckDBPyConnection, run_id: str) -> list[Cell]:
     )
     text = (
         "WITH held AS (SELECT *, status = 'ok' AS good FROM trials WHERE run_id = ?), "  # noqa: S608 - ours
-        "grouped AS (SELECT cell, any_value(system) AS system, count(*) FILTER (good) AS ok, count(*) AS trials, "
+        "grouped AS (SELECT cell, any_value(system) AS system, any_value(arm) AS arm, "
+        "count(*) FILTER (good) AS ok, count(*) AS trials, "
         "list_sort(list(DISTINCT status) FILTER (NOT good)) AS statuses, "
         'min_by(reason, "index") FILTER (NOT good) AS reason, min_by(trial_id, "index") AS first, '
         f'min("index") AS place, [{digests}] AS digests FROM held GROUP BY cell) '
-        "SELECT g.cell, g.system, g.ok, g.trials, g.statuses, g.reason, g.digests, "
+        "SELECT g.cell, g.system, g.arm, g.ok, g.trials, g.statuses, g.reason, g.digests, "
         "(SELECT list((l.factor, l.level)) FROM levels l WHERE l.trial_id = g.first) FROM grouped g ORDER BY g.place"
     )
     found = []
-    for name, system, good, trials, statuses, reason, digests_, levels in connection.execute(
+    for name, system, arm, good, trials, statuses, reason, digests_, levels in connection.execute(
         text, [run_id]
     ).fetchall():
         versions, datasets, queries, configurations = (tuple(each or ()) for each in digests_)
         found.append(
             Cell(
-                name, system, {factor: str(level) for factor, level in levels or [("system", system)]}, good, trials,
+                name, system, arm or "",
+                {factor: str(level) for factor, level in levels or [("system", system)]}, good, trials,
                 tuple(statuses or ()), reason, versions, datasets, queries, configurations,
             )
         )  # fmt: skip

@@ -28,20 +28,23 @@ class Answers:
     queries: bool
     """Whether the run asked any queries."""
     tolerance: float = TOLERANCE
-    _known: dict[frozenset[str], list[str]] = field(default_factory=dict)
+    _known: dict[frozenset[tuple[str, str]], list[str]] = field(default_factory=dict)
 
-    def faults(self, systems: Iterable[str]) -> list[str]:
-        """Return in words why these systems' answers do not show the same work; empty where they do."""
-        key = frozenset(systems)
+    def faults(self, asked: Iterable[tuple[str, str]]) -> list[str]:
+        """Return in words why the answers of these systems, each in an arm, do not show the same work.
+
+        Empty where they do. Other arms do not count: one that loses rows answers otherwise, and is another cell.
+        """
+        key = frozenset(asked)
         if key not in self._known:
             self._known[key] = self._compare(key)
         return self._known[key]
 
-    def _compare(self, systems: frozenset[str]) -> list[str]:
-        if len(systems) < 2 or not self.queries:
+    def _compare(self, asked: frozenset[tuple[str, str]]) -> list[str]:
+        if len({system for system, _ in asked}) < 2 or not self.queries:
             return []
         found = [
-            answers.compare([one for one in held if one.system in systems], self.tolerance)
+            answers.compare([one for one in held if (one.system, one.arm) in asked], self.tolerance)
             for held in self.by_dataset.values()
         ]
         found = [one for one in found if one.queries]
@@ -59,7 +62,7 @@ class Answers:
 
 
 def read(connection: DuckDBPyConnection, run_id: str, tolerance: float = TOLERANCE) -> Answers:
-    """Read the answers of a run: equal ones of a system once, however many trials gave them."""
+    """Read the answers of a run: equal ones of a system in an arm once, however many trials gave them."""
     asked = connection.execute(
         "SELECT count(*) FROM phases p JOIN trials t USING (trial_id) WHERE t.run_id = ? AND p.workload = 'query'",
         [run_id],
@@ -67,14 +70,14 @@ def read(connection: DuckDBPyConnection, run_id: str, tolerance: float = TOLERAN
     if not asked or not asked[0]:
         return Answers({}, False, tolerance)
     text = (
-        "SELECT coalesce(t.dataset_digest, ''), t.system, min(a.trial_id), a.query_type, a.query_id, "
-        'any_value(a."columns"), any_value(a."rows") '
+        "SELECT coalesce(t.dataset_digest, ''), t.system, coalesce(t.arm, ''), min(a.trial_id), "
+        'a.query_type, a.query_id, any_value(a."columns"), any_value(a."rows") '
         "FROM answers a JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
-        "GROUP BY t.dataset_digest, t.system, a.query_type, a.query_id, "
+        "GROUP BY t.dataset_digest, t.system, t.arm, a.query_type, a.query_id, "
         'coalesce(a.digest, a."rows") ORDER BY ALL'
     )
     by_dataset: dict[str, list[Answer]] = {}
-    names = ("system", "trial_id", "query_type", "query_id", "columns", "rows")
+    names = ("system", "arm", "trial_id", "query_type", "query_id", "columns", "rows")
     for dataset, *rest in connection.execute(text, [run_id]).fetchall():
         row: dict[str, Any] = dict(zip(names, rest, strict=True))
         by_dataset.setdefault(dataset, []).extend(answers.from_rows([row]))

@@ -61,12 +61,12 @@ class Findings:
             for name, values in expected["fields"].items():
                 self.check(f"values in {table}.{name}{where}", values, counted.fields.get(name, 0))
 
-    def check_acknowledged(self, database: str, acknowledged: int, found: int) -> None:
-        """Hold the values that were acknowledged, of a load with refusals, against those the system has.
+    def check_acknowledged(self, database: str, acknowledged: int, found: int, what: str = "values") -> None:
+        """Hold the rows (or values) that were acknowledged, of a load with refusals, against those the system has.
 
         It may have more: a refused write can have been taken in part.
         """
-        name = f"acknowledged values found in {database}, at least"
+        name = f"acknowledged {what} found in {database}, at least"
         self.checks.append(
             {"name": name, "expected": acknowledged, "found": found, "ok": found >= acknowledged}
         )

@@ -6,6 +6,7 @@ The ones that start in seconds are for every machine; those of the Java virtual 
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import os
 import subprocess
@@ -20,9 +21,12 @@ from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
 from benchbook.run.benchload import find as find_benchload
+from benchbook.systems import java
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest
 
 ROOT = Path(__file__).resolve().parents[3]
+STANDIN = Path(__file__).parent / "standin"
+"""A server in memory that speaks MongoDB's protocol. It tests the target; nothing is ever measured of it."""
 FLAGS = (
     "--seed=1",
     "--scale=8",
@@ -51,6 +55,35 @@ def answers(client, queries: Path) -> list[tuple]:
     found = [e for e in client.query(QueryRequest(queries, answers=20)) if e["type"] == "answer"]
     assert len(found) == 12
     return [(e["id"], len(e["rows"]), [row[:2] for row in e["rows"]]) for e in found]
+
+
+def through_every_call(driver, client, benchload: Path, folder: Path) -> None:
+    """Load an empty server, settle it, count all that was sent, ask it, and be refused as it holds data."""
+    driver.prepare()
+    load = LoadRequest(DatasetRequest("devops", FLAGS, {}), workers=2, batch_rows=500, timeout_seconds=120)
+    summary = next(event for event in client.load(load) if event["type"] == "summary")
+    assert (summary["rows"], summary["values"]) == (9 * ROWS, VALUES)
+    driver.settle()
+    counted = driver.count()
+    assert sorted(counted) == sorted(
+        ["cpu", "diskio", "disk", "kernel", "mem", "net", "nginx", "postgresl", "redis"]
+    )
+    assert {one.rows for one in counted.values()} == {ROWS}
+    assert counted["cpu"].fields["usage_user"] == ROWS
+    values = [n for one in counted.values() for name, n in one.fields.items() if name not in TAGS]
+    assert sum(values) == VALUES
+    queries = folder / "queries"
+    made = subprocess.run(
+        [benchload, "queries", "devops", *FLAGS, "--query-seed=1", "--count=3",
+         "--types=1-host-1-hr,8-host-1-hr,groupby,groupby-max"],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    queries.write_bytes(made.stdout)
+    for _, rows, keys in answers(client, queries):
+        assert rows > 0
+        assert rows == len({tuple(key) for key in keys})
+    with pytest.raises(TrialFailed, match="already holds"):
+        driver.prepare()
 
 
 @pytest.mark.timeout(600)
@@ -84,35 +117,37 @@ def test_the_whole_protocol(name: str, arm: str, folder: Path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert system.accepts(driver.version())
-        driver.prepare()
-        load = LoadRequest(
-            DatasetRequest("devops", FLAGS, {}), workers=2, batch_rows=500, timeout_seconds=120
-        )
-        summary = next(event for event in client.load(load) if event["type"] == "summary")
-        assert (summary["rows"], summary["values"]) == (9 * ROWS, VALUES)
-        driver.settle()
+        through_every_call(driver, client, benchload, folder)
         assert driver.size()["data"] > 0
-        counted = driver.count()
-        assert sorted(counted) == sorted(
-            ["cpu", "diskio", "disk", "kernel", "mem", "net", "nginx", "postgresl", "redis"]
-        )
-        assert {one.rows for one in counted.values()} == {ROWS}
-        assert counted["cpu"].fields["usage_user"] == ROWS
-        values = [n for one in counted.values() for name, n in one.fields.items() if name not in TAGS]
-        assert sum(values) == VALUES
-        queries = folder / "queries"
-        made = subprocess.run(
-            [benchload, "queries", "devops", *FLAGS, "--query-seed=1", "--count=3",
-             "--types=1-host-1-hr,8-host-1-hr,groupby,groupby-max"],
-            capture_output=True, check=True,
-        )  # fmt: skip
-        queries.write_bytes(made.stdout)
-        for _, rows, keys in answers(client, queries):
-            assert rows > 0
-            assert rows == len({tuple(key) for key in keys})
-        with pytest.raises(TrialFailed, match="already holds"):
-            driver.prepare()
         assert driver.processes()
     finally:
         driver.stop()
     assert list((folder / "processes").iterdir()) == []
+
+
+@pytest.mark.skipif(not os.environ.get("BENCHBOOK_FULL"), reason="takes a JVM: .ci/full runs it")
+def test_the_protocol_of_mongodb_against_a_stand_in(folder: Path):
+    need_benchload()
+    declared = System.model_validate(tomllib.loads((ROOT / "systems/mongodb-7.0.toml").read_text()))
+    standin = System.model_validate(tomllib.loads((STANDIN / "mongo-java-server.toml").read_text()))
+    try:
+        program = find(standin, Request())
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    assert program.path is not None
+    benchload = find_benchload()
+    command = [java.program(), "-cp", java.classpath(java.jars(program.path)), STANDIN / "MongoStandIn.java"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            url = f"mongodb://127.0.0.1:{int(server.stdout.readline())}"
+            elsewhere = dataclasses.replace(program, source="url", path=None, url=url)
+            place = Place(elsewhere, "vanilla", {}, folder / "data", folder / "config", folder / "logs")
+            driver = importlib.import_module("benchbook.systems.mongodb").driver(place)
+            client = driver.client(benchload)
+            assert driver.ready()
+            assert not declared.accepts(driver.version())  # so that no run takes it for MongoDB
+            through_every_call(driver, client, benchload, folder)
+        finally:
+            server.stdin.close()

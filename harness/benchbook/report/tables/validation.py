@@ -19,8 +19,10 @@ def matrix(run: Run) -> Table | Words:
         return missing("The validation of answers", "fewer than two systems gave answers")
     kinds = sorted({one.query_type for one in found})
     rows = []
-    for judged in dict.fromkeys((one.system, one.arm) for one in found):
+    for judged in _order(run):
         held = {one.query_type: one for one in found if (one.system, one.arm) == judged}
+        if not held:
+            continue
         cells = []
         for kind in kinds:
             one = held.get(kind)
@@ -50,9 +52,8 @@ def side_by_side(run: Run) -> Table | Words:
         asked = min(((one.query_type, one.query_id) for one in group if one.rows), default=None)
         if asked is None:
             continue
-        held = {
-            _named(run, one.system, one.arm): one for one in group if (one.query_type, one.query_id) == asked
-        }
+        first = {(one.system, one.arm): one for one in group if (one.query_type, one.query_id) == asked}
+        held = {_named(run, *judged): first[judged] for judged in _order(run) if judged in first}
         columns = {
             name: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2} for name, one in held.items()
         }
@@ -83,6 +84,11 @@ def differences(run: Run) -> Table | Words:
     if rows:
         return Table(["System", "Query type", "Query", "Row", "Its value", "The value of most"], rows)
     return answer.table(run)
+
+
+def _order(run: Run) -> list[tuple[str, str]]:
+    """Return systems with their arms in the order that they have in every chart."""
+    return list(dict.fromkeys((cell.system, cell.arm) for cell in cells_of.cells(run)))
 
 
 def _named(run: Run, system: str, arm: str) -> str:
