@@ -24,7 +24,7 @@ METRICS = {
     "rows_per_second": Metric("Rows loaded per second", "rows", "rows/s"),
     "rows_per_cpu_second": Metric("Rows per second of processor time", "rows", "rows/CPU-s"),
     "values_per_second": Metric("Values loaded per second", "values"),
-    "bytes_per_second": Metric("Bytes loaded per second"),
+    "bytes_per_second": Metric("Bytes per second"),
     "acknowledged_seconds": Metric("Time until every row was acknowledged"),
     "settled_seconds": Metric("Time until all data was settled"),
     "rows": Metric("Rows acknowledged", "rows"),

@@ -17,7 +17,8 @@ OBJECTS_READ = "storage_get_requests"
 
 CAPTION = (
     "Means of trials. Server: bytes that its process read from devices, its own program among them. "
-    "Bucket: bytes that MinIO sent s3fs. In memory: bytes of the data files in the page cache afterwards."
+    "Bucket: bytes that MinIO sent s3fs. In memory: bytes of the data files in the page cache "
+    "afterwards, holes of sparse files among them."
 )
 
 
