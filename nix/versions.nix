@@ -6,9 +6,10 @@
   python,
 }: let
   agree = import ./agree.nix {inherit lib;};
-  # SQLite comes with Python itself; the harness asks it for its version at run time.
+  # SQLite comes with Python itself; the harness asks it for its version at run time. A server that comes as a Python
+  # package (it names its program) is installed on wish and is in no pin.
   embedded =
-    lib.filterAttrs (_: one: one.source ? python && one.source.python.package != "sqlite3")
+    lib.filterAttrs (_: one: one.source ? python && one.source.python.package != "sqlite3" && !(one.source.python ? program))
     declared.systems;
   inPython = lib.mapAttrsToList (name: one:
     agree name one "the Python package ${one.source.python.package} of the modern nixpkgs"

@@ -69,6 +69,10 @@ def absent(claim: Claim, run: Observed) -> list[str]:
         elif not any(cell.ok for cell in cells):
             statuses = " or ".join(sorted({status for cell in cells for status in cell.statuses}))
             why = next((cell.reason for cell in cells if cell.reason), "no reason was recorded")
+            if (
+                statuses == "skipped"
+            ):  # where a system was looked for, and how to get it, stands with the gaps
+                why = why.partition(": ")[0]
             named = ", ".join(text(level) for level in side.values()) or "it"
             found.append(f"every trial of {named} is {statuses} ({why.rstrip('.')})")
         found += _other_version(claim, cells)

@@ -33,14 +33,15 @@ def command(
 
     catalogue = Catalogue()
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
-    estimate = estimate_seconds(results, made)
     asked = Request(given=made.given, go=go_command())
-    sources = {}
+    sources, skipped = {}, set()
     for name in made.systems():
         try:
             sources[name] = preview(catalogue.system(name), asked)
         except Unavailable as reason:
             sources[name] = f"skipped: {reason}"
+            skipped.add(name)
+    estimate = estimate_seconds(results, made, skipped)
     if as_json:
         whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources}
         print(json.dumps(whole, indent=1, default=str))

@@ -89,6 +89,7 @@ OF_WORKLOAD = {
         "latency_p999",
         "reads",
         "reads_per_second",
+        "rows_decoded_per_read",
         "rows_per_read",
         "rows_per_second",
     ),

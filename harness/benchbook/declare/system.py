@@ -95,9 +95,25 @@ class HostSource(Model):
 
 
 class PythonSource(Model):
-    """An embedded system, driven through its official Python binding of the locked environment."""
+    """An embedded system, driven through its official Python binding of the locked environment.
+
+    With ``program``, a server that comes as a Python package, which the locked environment has not: it is installed
+    on wish.
+    """
 
     package: Text
+    program: str | None = Field(default=None, pattern=r"^[^/].*$")
+    """The server's program in the package's folder."""
+
+
+class PythonClient(Model):
+    """The Python package that drives a server for which there is no driver in Go; not in the locked environment."""
+
+    package: Text
+    version: Text
+    """The version that is installed on wish; another one that is there is used, and told by the report."""
+    module: Text
+    """What is imported of it."""
 
 
 class OwnSource(Model):
@@ -171,6 +187,8 @@ class System(Model):
     license: Text
     homepage: Text
     source: Source
+    client: PythonClient | None = None
+    """Needed where benchload cannot speak to it."""
     arms: dict[Name, Arm] = Field(min_length=1)
 
     def accepts(self, stated: str) -> bool:

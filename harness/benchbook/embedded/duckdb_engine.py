@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from benchbook.embedded.bars import Ask, asking
 from benchbook.embedded.engine import Count, Reader, Row, Setting
 from benchbook.embedded.specification import Dialect, Specification, quoted, render
 
@@ -63,6 +64,10 @@ class DuckDB:
         cursor = self._connection.cursor()
         return lambda text, values: cursor.execute(text, values).fetchall()
 
+    def asks(self) -> Ask:
+        """Return how bars are asked for over a connection of its own."""
+        return asking(self.reader(), DIALECT)
+
     def settle(self) -> None:
         """Write the log into the database file and empty it (CHECKPOINT)."""
         self._connection.execute("CHECKPOINT")
@@ -96,9 +101,9 @@ class DuckDB:
         return row[0] if row else None
 
 
-def open_database(path: Path, settings: Mapping[str, Setting]) -> DuckDB:
+def open_database(where: str | Path, settings: Mapping[str, Setting]) -> DuckDB:
     """Open a DuckDB file; settings are DuckDB's own, and it refuses those it does not know."""
-    return DuckDB(path, settings)
+    return DuckDB(Path(where), settings)
 
 
 def _type(column: pa.Field) -> str:

@@ -1,26 +1,31 @@
-"""What an embedded engine is: the few calls that the worker makes on DuckDB, SQLite and their kind.
+"""What an engine is: the few calls that the worker makes on DuckDB, SQLite, and servers driven from Python.
 
-A module of this package named ``<name>_engine`` offers ``open_database(path, settings) -> Engine``.
+A module of this package named ``<name>_engine`` offers ``open_database(where, settings) -> Engine``; ``where`` is a
+file, or the URL of a server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from benchbook.embedded.specification import Specification
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from benchbook.embedded.bars import Ask
+
 Setting = str | int | float | bool
 Row = tuple[int, str | None, float | int | None]
 """One row of an answer: start of the bucket in ns, host where grouped by host, value."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with its bound values and fetches all rows."""
-ENGINES = ("duckdb", "sqlite")
+ENGINES = ("duckdb", "sqlite", "spark", "oracle", "dolphindb")
+"""The last three are servers; their drivers of Python stand for the engine here."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Engine(Protocol):
         """Return a connection of its own to the open database, for one thread."""
         ...
 
+    def asks(self) -> Ask:
+        """Return how bars are asked for over a connection of its own, for one thread."""
+        ...
+
     def settle(self) -> None:
         """Bring all committed data into the database file."""
         ...
@@ -79,14 +88,9 @@ class Engine(Protocol):
         ...
 
 
-def open_engine(name: str, path: Path, settings: Mapping[str, Setting]) -> Engine:
-    """Open a database file with an engine, importing only that engine's library."""
-    if name == "duckdb":
-        from benchbook.embedded import duckdb_engine
-
-        return duckdb_engine.open_database(path, settings)
-    if name == "sqlite":
-        from benchbook.embedded import sqlite_engine
-
-        return sqlite_engine.open_database(path, settings)
-    raise ValueError(f'there is no engine "{name}"; allowed: {", ".join(ENGINES)}')
+def open_engine(name: str, where: str | Path, settings: Mapping[str, Setting]) -> Engine:
+    """Open a database file, or connect to a server, importing only that engine's library."""
+    if name not in ENGINES:
+        raise ValueError(f'there is no engine "{name}"; allowed: {", ".join(ENGINES)}')
+    module = import_module(f"benchbook.embedded.{name}_engine")
+    return cast("Engine", module.open_database(where, settings))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.embedded.bars import Ask, asking
 from benchbook.embedded.engine import Count, Reader, Row, Setting
 from benchbook.embedded.specification import Dialect, Specification, quoted, render
 
@@ -83,6 +84,10 @@ class SQLite:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         return lambda text, values: connection.execute(text, values).fetchall()
 
+    def asks(self) -> Ask:
+        """Return how bars are asked for over a connection of its own."""
+        return asking(self.reader(), DIALECT)
+
     def settle(self) -> None:
         """Write the log into the database file and empty it, where the journal is a log."""
         busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -111,9 +116,9 @@ class SQLite:
         self._connection.close()
 
 
-def open_database(path: Path, settings: Mapping[str, Setting]) -> SQLite:
+def open_database(where: str | Path, settings: Mapping[str, Setting]) -> SQLite:
     """Open a SQLite file; settings are pragmas, and one that SQLite does not know is a ValueError."""
-    return SQLite(path, settings)
+    return SQLite(Path(where), settings)
 
 
 def _literal(value: Setting) -> str:

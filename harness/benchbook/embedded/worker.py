@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +29,7 @@ class Worker:
         self._requests = requests
         self._events = events
         self._open_now: tuple[Engine, Watchdog] | None = None
-        self._program = self._engine = ""
+        self._program = ""
         self._answers: dict[str, Callable[[Request], dict[str, Any]]] = {
             "open": self._open,
             "tables": lambda _: {"tables": self._opened()[0].tables()},
@@ -70,10 +69,9 @@ class Worker:
         return self._open_now
 
     def _open(self, request: Request) -> dict[str, Any]:
-        engine = open_engine(request["engine"], Path(request["path"]), request["settings"])
+        engine = open_engine(request["engine"], request["path"], request["settings"])
         self._open_now = engine, Watchdog(engine.interrupt)
-        self._engine = str(request["engine"])
-        self._program = f"{self._engine} {engine.version()}"
+        self._program = f"{request['engine']} {engine.version()}"
         return {"version": engine.version()}
 
     def _load(self, request: Request) -> dict[str, Any]:
@@ -105,8 +103,7 @@ class Worker:
         from benchbook.embedded import bars
 
         engine, _ = self._opened()
-        dialect = import_module(f"benchbook.embedded.{self._engine}_engine").DIALECT
-        bars.serve(lambda: bars.asking(engine.reader(), dialect), request, self._program, self.emit)
+        bars.serve(engine.asks, request, self._program, self.emit)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from benchbook.errors import RequestError, Unavailable, nearest
-from benchbook.provision import docker, given, go, host, maven, nix, own, python
+from benchbook.provision import docker, extra, given, go, host, maven, nix, own, python
 from benchbook.provision.request import Missing, Request
 from benchbook.systems.driver import Program
 
@@ -38,6 +38,7 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
     Raises RequestError when what the user gave cannot be used, and Unavailable, saying what was looked
     for, where, and the command that gets it, when no source has the pinned version.
     """
+    extra.check_client(system)
     missing: list[Missing] = []
     for name, source in zip(NAMES, SOURCES, strict=True):
         if only not in (None, name):
@@ -52,6 +53,7 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
 
 def preview(system: System, request: Request) -> str:
     """Return in words where ``find`` would get a system from; raise what ``find`` would raise."""
+    extra.check_client(system)
     missing: list[Missing] = []
     for source in SOURCES:
         words = source.preview(system, request)

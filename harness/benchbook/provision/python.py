@@ -1,13 +1,14 @@
-"""Python: the official binding of an embedded system, from the locked environment or the standard library."""
+"""Python: the binding of an embedded system in this environment, or a server that comes as a Python package."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.provision import digest
+from benchbook.provision import digest, extra
 from benchbook.provision.request import Missing, Request
 from benchbook.systems.driver import Program
 
@@ -25,12 +26,14 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
         return None
     found = _version(source.package)
     if found is None:
-        return Missing(
-            f"python: no package {source.package} in this environment", f"pip install {source.package}"
-        )
+        wanted = extra.command(system) if source.program else f"pip install {source.package}"
+        return Missing(f"python: no package {source.package} in this environment", wanted)
     version, detail = found
     if not system.accepts(version):
-        return Missing(f"python: {source.package} is {version}, not {system.version}")
+        words = f"python: {source.package} is {version}, not {system.version}"
+        return Missing(words, extra.command(system) if source.program else None)
+    if source.program:
+        return _server(system, source.package, source.program, detail)
     extension = _extension(source.package)
     return Program(
         system.name, version, "python", digest=digest.of(extension) if extension else None, detail=detail
@@ -41,6 +44,17 @@ def preview(system: System, request: Request) -> str | Missing | None:
     """Say which binding would be used."""
     found = find(system, request)
     return f"use {found.detail}" if isinstance(found, Program) else found
+
+
+def _server(system: System, package: str, program: str, detail: str) -> Program | Missing:
+    """Return the program of a server in the folder of its package."""
+    if shutil.which("java") is None:
+        return Missing("python: no java on PATH to run it", "sudo apt-get install openjdk-17-jdk-headless")
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).parent / program if spec and spec.origin else None
+    if path is None or not path.is_file():
+        return Missing(f"python: the package {package} has no {program}", extra.command(system))
+    return Program(system.name, system.version, "python", path=path, digest=digest.of(path), detail=detail)
 
 
 def _version(package: str) -> tuple[str, str] | None:

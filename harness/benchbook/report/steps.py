@@ -10,6 +10,7 @@ import csv
 from dataclasses import dataclass
 
 from benchbook.declare.catalogue import root
+from benchbook.report import quantity
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.results import Run
 from benchbook.report.versus import Versus, versus
@@ -56,6 +57,13 @@ class Step:
     def row(self) -> str:
         """Its row in a chart."""
         return f"{self.stocks} stocks, {self.label}"
+
+    def text(self) -> str:
+        """Return its ratio with the 95 % interval, where there is one."""
+        ratio, value = self.versus.ratio, quantity.number(self.versus.value)
+        if ratio.low is None or ratio.high is None:
+            return value
+        return f"{value} ({quantity.number(ratio.low)} to {quantity.number(ratio.high)})"
 
 
 def steps(run: Run, phase: str, metric: str) -> list[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from benchbook.plan.plan import Plan
@@ -27,7 +28,11 @@ def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
     return {cell: sorted(lengths)[len(lengths) // 2] for cell, lengths in found.items()}
 
 
-def estimate_seconds(results: Path, plan: Plan) -> float:
-    """Return how long the plan takes: measured where this machine has done such trials, else as declared."""
+def estimate_seconds(results: Path, plan: Plan, skipped: Collection[str] = ()) -> float:
+    """Return how long the plan takes: measured where this machine has done such trials, else as declared.
+
+    Trials of systems that are ``skipped`` take no time.
+    """
     measured = median_trial_seconds(results, plan)
-    return sum(measured.get(trial.cell, plan.trial_seconds) for trial in plan.trials)
+    trials = (trial for trial in plan.trials if trial.levels["system"] not in skipped)
+    return sum(measured.get(trial.cell, plan.trial_seconds) for trial in trials)

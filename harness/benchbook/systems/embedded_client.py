@@ -1,34 +1,39 @@
-"""The client of an embedded system: it is the system's own worker, asked to load and to query."""
+"""The client in Python: a worker that is the embedded system itself, or that holds the connections of a server."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.bars import SQL_DEFECTS, BarsRequest
 from benchbook.systems.driver import Event, LoadRequest, QueryRequest
-
-if TYPE_CHECKING:
-    from benchbook.systems.embedded_driver import EmbeddedDriver
+from benchbook.systems.python_worker import PythonWorker
 
 
 class EmbeddedClient:
-    """Loads and queries through the worker; it *is* the system's process (see ``embedded_driver``)."""
+    """Loads and queries through the worker, which of an embedded system *is* its process."""
 
-    shares_process = True
     published_defects = SQL_DEFECTS
-    program = "the engine's own Python binding"
 
-    def __init__(self, driver: EmbeddedDriver, benchload: Path) -> None:
+    def __init__(
+        self,
+        driver: PythonWorker,
+        benchload: Path,
+        *,
+        shares_process: bool = True,
+        program: str = "the engine's own Python binding",
+    ) -> None:
         self._driver = driver
         self._benchload = benchload
+        self.shares_process = shares_process
+        self.program = program
         self._busy = False
         self._cancelled = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load the dataset with one writer; more is refused, for the file has one writer at a time."""
+        """Load the dataset with one writer; more is refused, for there is one worker."""
         _one_worker(request.workers)
         dataset = request.dataset
         command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
@@ -65,7 +70,7 @@ class EmbeddedClient:
         )
 
     def processes(self) -> list[int]:
-        """Return the same processes as the driver: there is only one."""
+        """Return the worker's, which of an embedded system are the driver's too."""
         return self._driver.processes()
 
     def cancel(self) -> None:
@@ -92,5 +97,5 @@ class EmbeddedClient:
 def _one_worker(workers: int) -> None:
     if workers != 1:
         raise TrialFailed(
-            f"Embedded systems are driven by one worker; {workers} were asked for.", "Set workers to 1."
+            f"Systems in Python are driven by one worker; {workers} were asked for.", "Set workers to 1."
         )

@@ -88,7 +88,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     steps.findings.keep_errors(phase, taken.errors)
     if taken.summary is None:
         raise TrialFailed(f"{phase}: the client ended without a summary.")
-    steps.findings.measurements += measurements(phase, taken.summary, taken.histograms, request.in_flight)
+    steps.findings.measurements += measurements(phase, taken.summary, taken.histograms, request)
     steps.findings.client_cpu(phase, taken.summary)
     with steps.timeline.phase("answers"):
         checked = BarsRequest(
@@ -100,19 +100,26 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         steps.findings.check(f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
 
 
-def measurements(phase: str, summary: Event, histograms: list[Event], in_flight: int) -> list[Measurement]:
-    """Return the metrics of a phase of reads; latencies come from the merged histograms of its timed reads."""
+def measurements(
+    phase: str, summary: Event, histograms: list[Event], request: BarsRequest
+) -> list[Measurement]:
+    """Return the metrics of a phase of reads; latencies come from the merged histograms of its timed reads.
+
+    Rows of answers that nobody decoded are what their bytes hold: whole days, also where one bar was asked for.
+    """
     duration, reads = float(summary["duration_ns"]) / 1e9, float(summary["operations"])
     rate = 1 / duration if duration > 0 else 0.0
     errors = float(summary.get("errors") or 0)
+    came = float(summary["rows"]) / reads if reads else 0.0
     return [
         Measurement(phase, "reads_per_second", reads * rate, "1/s", "higher"),
         Measurement(phase, "rows_per_second", float(summary["rows"]) * rate, "1/s", "higher"),
         Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate, "B/s", "none"),
         Measurement(phase, "reads", reads, "1", "none"),
-        Measurement(phase, "rows_per_read", float(summary["rows"]) / reads if reads else 0.0, "1", "none"),
+        Measurement(phase, "rows_per_read", came, "1", "none"),
+        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else came, "1", "none"),
         Measurement(phase, "errors", errors, "1", "lower"),
-        Measurement(phase, "in_flight", float(in_flight), "1", "none"),
+        Measurement(phase, "in_flight", float(request.in_flight), "1", "none"),
         *latency(phase, histograms),
     ]
 

@@ -30,7 +30,7 @@ def asked(folder: Path, *lines: dict[str, Any], answers: int | None = None) -> d
     return {
         "requests": write(folder, *lines),
         "in_flight": 3,
-        "seconds": 0.05,
+        "seconds": 0.5,
         "warmup": 2,
         "answers": answers,
     }

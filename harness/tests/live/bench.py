@@ -54,3 +54,12 @@ def rows(results: Path, sql: str) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
+
+
+def answers(results: Path) -> list[dict[str, Any]]:
+    """Return each query of a run with how many systems answered it, and how many different answers they gave."""
+    return rows(
+        results,
+        "SELECT query_type, query_id, count(*) AS answers, count(DISTINCT answers.rows) AS different "
+        "FROM answers GROUP BY ALL",
+    )

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from bench import bench, need_benchload, rows
+from bench import answers, bench, need_benchload, rows
 
 
 def test_tables_and_packed_days_return_the_same_bars(tmp_path: Path):
@@ -24,11 +24,7 @@ def test_tables_and_packed_days_return_the_same_bars(tmp_path: Path):
         "--set", "stocks=2", "--results", str(tmp_path),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    digests = rows(
-        tmp_path,
-        "SELECT query_type, query_id, count(*) AS answers, count(DISTINCT answers.rows) AS different "
-        "FROM answers GROUP BY ALL",
-    )
+    digests = answers(tmp_path)
     assert len(digests) == 40
     assert {(one["answers"], one["different"]) for one in digests} == {(4, 1)}
     read = rows(

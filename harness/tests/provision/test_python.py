@@ -36,3 +36,40 @@ def test_a_missing_package_is_told_with_the_command_that_gets_it():
     other = system(name="x", embedded=True, source={"python": {"package": "no-such-binding"}})
     with pytest.raises(Unavailable, match="pip install no-such-binding"):
         find(other, Request())
+
+
+SPARK = {
+    "name": "spark-sql-3.5.7",
+    "version": "3.5.7",
+    "source": {"python": {"package": "no-such-server", "program": "bin/spark-submit"}},
+}
+
+
+def test_a_client_that_is_not_installed_is_told_before_anything_else():
+    other = system(
+        **SPARK, client={"package": "no-such-client", "version": "1.2", "module": "no_such.client"}
+    )
+    with pytest.raises(Unavailable, match="its client, the Python package no-such-client") as told:
+        find(other, Request(given={"spark-sql-3.5.7": "hive2://h:1"}))
+    assert "no-such-server==3.5.7 no-such-client==1.2" in told.value.hint
+    with pytest.raises(Unavailable, match="cannot be driven here"):
+        preview(other, Request())
+
+
+def test_a_server_that_comes_as_a_package_is_told_with_its_command():
+    other = system(**SPARK, client={"package": "duckdb", "version": "1", "module": "duckdb"})
+    with pytest.raises(Unavailable, match="no package no-such-server") as told:
+        find(other, Request())
+    assert "pip install" in told.value.hint
+
+
+def test_the_program_of_such_a_server_is_in_its_package(monkeypatch, tmp_path):
+    import duckdb
+
+    monkeypatch.setattr("shutil.which", lambda *_, **__: "/bin/java")
+    server = {"python": {"package": "duckdb", "program": "__init__.py"}}
+    found = find(system(name="x", version=duckdb.__version__, source=server), Request())
+    assert (found.source, found.path.name) == ("python", "__init__.py")
+    server["python"]["program"] = "bin/none"
+    with pytest.raises(Unavailable, match="has no bin/none"):
+        find(system(name="x", version=duckdb.__version__, source=server), Request())

@@ -1,18 +1,14 @@
+"""How long a plan takes, before it is run."""
+
 from pathlib import Path
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.plan.plan import plan
-from benchbook.run.estimate import median_trial_seconds
+from benchbook.run.estimate import estimate_seconds
 
 
-def test_runs_of_an_experiment_whose_name_only_begins_alike_are_not_its_own(tmp_path: Path) -> None:
+def test_trials_of_systems_that_cannot_be_had_take_no_time(tmp_path: Path):
     made = plan(Catalogue(), "quickstart", "smoke")
-    cell = made.trials[0].cell
-    for run_id in ("quickstart-20260101T000000-abcd", "quickstart-large-20260101T000000-abcd"):
-        folder = tmp_path / "runs" / run_id / "trials" / "0000"
-        folder.mkdir(parents=True)
-        length = 1 if "large" not in run_id else 1000
-        (folder / "trial.json").write_text(
-            f'{{"profile": "smoke", "status": "ok", "cell": "{cell}", "duration_seconds": {length}}}'
-        )
-    assert median_trial_seconds(tmp_path, made) == {cell: 1.0}
+    sqlite = sum(one.levels["system"] == "sqlite" for one in made.trials)
+    assert estimate_seconds(tmp_path, made) == len(made.trials) * made.trial_seconds
+    assert estimate_seconds(tmp_path, made, {"duckdb"}) == sqlite * made.trial_seconds

@@ -19,6 +19,9 @@ def test_the_drivers_are_the_modules_that_offer_one():
         "influxdb1",
         "mariadb",
         "minio",
+        "spark",
+        "oracle",
+        "dolphindb",
         "null_server",
         "redis",
         "sqlite",
@@ -28,7 +31,21 @@ def test_the_drivers_are_the_modules_that_offer_one():
 
 
 @pytest.mark.parametrize(
-    "name", ["cnosdb", "duckdb", "influxdb1", "kvrocks", "mariadb", "mysql", "null_server", "redis", "sqlite"]
+    "name",
+    [
+        "cnosdb",
+        "duckdb",
+        "influxdb1",
+        "kvrocks",
+        "mariadb",
+        "mysql",
+        "null_server",
+        "redis",
+        "sqlite",
+        "spark",
+        "oracle",
+        "dolphindb",
+    ],
 )
 def test_a_driver_is_made_without_starting_anything(name):
     made = driver(name, PLACE)

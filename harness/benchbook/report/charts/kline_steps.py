@@ -44,7 +44,7 @@ def _draw(found: list[Step], words: str) -> Any:
     means = [
         {
             "row": one.row, "kind": one.asked, "ratio": one.versus.value, "low": one.versus.ratio.low,
-            "high": one.versus.ratio.high, "words": _text(one),
+            "high": one.versus.ratio.high, "words": one.text(),
         }
         for one in found
     ]  # fmt: skip
@@ -115,18 +115,9 @@ def _points(one: Step) -> list[tuple[int, float]]:
     return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
 
 
-def _text(one: Step) -> str:
-    ratio = one.versus.ratio
-    if ratio.low is None or ratio.high is None:
-        return quantity.number(one.versus.value)
-    return (
-        f"{quantity.number(one.versus.value)} ({quantity.number(ratio.low)} to {quantity.number(ratio.high)})"
-    )
-
-
 def _alternative(found: list[Step], title: str) -> str:
     parts = [
-        f"{one.row}, {one.asked}: {_text(one)}"
+        f"{one.row}, {one.asked}: {one.text()}"
         + (f", published {quantity.number(one.published)}" if one.published else "")
         for one in found
     ]
@@ -136,7 +127,7 @@ def _alternative(found: list[Step], title: str) -> str:
 def _table(found: list[Step]) -> Table:
     rows = [
         [
-            str(one.stocks), one.label, one.asked, _text(one), str(len(_points(one))),
+            str(one.stocks), one.label, one.asked, one.text(), str(len(_points(one))),
             quantity.number(one.published) if one.published else quantity.MISSING,
         ]
         for one in found

@@ -1,4 +1,4 @@
-"""What a phase of reads did in each cell: reads in flight, bars a read, bytes read from disk."""
+"""What a phase of reads did in each cell: reads in flight, bars that came and bars decoded, bytes read from disk."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def table(run: Run, phase: str) -> Table | Words:
         "latency_mean",
         "latency_max",
         "rows_per_read",
+        "rows_decoded_per_read",
         "server_read_bytes",
         "errors",
     )
@@ -36,6 +37,7 @@ def table(run: Run, phase: str) -> Table | Words:
                 of["latency_mean"][cell.name].text(),
                 of["latency_max"][cell.name].text(),
                 _text(of["rows_per_read"][cell.name]),
+                _text(of["rows_decoded_per_read"][cell.name]),
                 of["server_read_bytes"][cell.name].text(),
                 _text(of["errors"][cell.name]),
             ]
@@ -44,7 +46,7 @@ def table(run: Run, phase: str) -> Table | Words:
         return missing(f"What the {phase} reads did", "no trial of this run that counts has such a phase")
     columns = [
         "Cell", "In flight, asked", "In flight, by Little's law", "Reads/s", "Mean latency", "Longest latency",
-        "Bars a read", "Read from disk", "Failed",
+        "Bars that came, a read", "Bars decoded, a read", "Read from disk", "Failed",
     ]  # fmt: skip
     return Table(columns, rows, numeric=frozenset(columns[1:]))
 

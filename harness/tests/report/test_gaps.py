@@ -1,0 +1,37 @@
+"""The table of trials that do not count."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from benchbook.report import cell
+from benchbook.report.tables import gaps
+
+
+def run(*trials: tuple[int, str, str, str]) -> Any:
+    rows = [
+        {"trial_id": f"r/{number:04d}", "cell": name, "block": number % 3, "status": status, "reason": reason}
+        for number, name, status, reason in trials
+    ]
+    return SimpleNamespace(frame=lambda _: pl.DataFrame(rows), info={"planned_trials": len(rows)})
+
+
+@pytest.fixture(autouse=True)
+def two_cells_of_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [cell.Cell(name, "a", "vanilla", f"A, {name}", 3, 0) for name in ("x", "y")]
+    monkeypatch.setattr(cell, "cells", lambda _: cells)
+    monkeypatch.setattr(cell, "title", lambda _, system: system.upper())
+
+
+def test_a_skipped_system_is_one_row():
+    table = gaps.table(run(*((number, "xy"[number % 2], "skipped", "no program") for number in range(6))))
+    assert table.rows == [["6 trials", "A", "1 to 3", "skipped", "no program"]]
+
+
+def test_each_failed_trial_is_a_row_of_its_own():
+    table = gaps.table(run((0, "x", "failed", "died"), (1, "x", "failed", "died"), (2, "x", "ok", "")))
+    assert [row[:3] for row in table.rows] == [["0000", "A, x", "1"], ["0001", "A, x", "2"]]
