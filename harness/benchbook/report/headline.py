@@ -1,0 +1,66 @@
+"""The answer of a run in one sentence: the first of its claims that two sides were measured for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchbook.declare.catalogue import root
+from benchbook.report import cell as cells_of
+from benchbook.report import quantity
+from benchbook.report.markup import escape_markdown
+from benchbook.report.metric import metric as words_of
+from benchbook.report.results import Run
+from benchbook.report.words import Words, missing
+
+
+def words(run: Run) -> Words:
+    """Say what the first claim with a measured ratio shows: both sides, ratio, interval, and what may be said."""
+    from benchbook.analyse import claims
+
+    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    with_sides = ((one, _pair(one)) for one in found if one.measured is not None and one.cells)
+    one, pair = next(((one, pair) for one, pair in with_sides if pair), (None, None))
+    if one is None or pair is None:
+        return missing("The answer", "the run measured both sides of none of its claims")
+    over, of = pair
+    measured = f"**{quantity.number(one.measured or 0.0)}**"
+    if one.low is not None and one.high is not None:
+        measured += f" ({quantity.number(one.low)} to {quantity.number(one.high)})"
+    published = f", published {quantity.number(one.published)}" if one.published is not None else ""
+    where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells"
+    metric = words_of(one.metric).title
+    metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
+    sides = f"{_side(run, of)} over {_side(run, over)}"
+    return Words(f"{escape_markdown(f'{sides}, {metric}')}: {measured}{where}{published}. {_said(one)}")
+
+
+def _pair(one: Any) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Return the levels in which the two sides differ, ``over`` first; None for a trend."""
+    if one.test in ("rises", "falls"):
+        return None
+    sides = one.cells[0].sides
+    over, of = ({name: cell.levels[name] for name in sides.factors} for cell in sides.cells)
+    return over, of
+
+
+def _side(run: Run, levels: dict[str, str]) -> str:
+    """Return a side in words: its system by title, its other levels with their factor."""
+    parts = [
+        cells_of.title(run, level) if name == "system" else f"{name.replace('_', ' ')} {level}"
+        for name, level in levels.items()
+    ]
+    return ", ".join(parts)
+
+
+def _said(one: Any) -> str:
+    """Say what the interval allows, and why it may not be said where operations failed."""
+    failed = sum(cell.failed for cell in one.cells)
+    if failed:
+        were = "operation failed" if failed == 1 else "operations failed"
+        return f"{failed:,} {were} on the way, and with failures neither side is called better."
+    if one.low is None or one.high is None:
+        return "There are too few trials for an interval."
+    if one.low <= 1 <= one.high:
+        return "The interval holds 1: no difference is shown."
+    way = "higher" if one.low > 1 else "lower"
+    return f"The whole interval says {way}; the verdicts hold it against the publication and this machine's noise."

@@ -1,0 +1,54 @@
+"""The answer of a run in one sentence."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims
+from benchbook.report import headline
+
+
+def judged(
+    low: float | None, high: float | None, test: str = "ratio", failed: int = 0, cells: int = 1
+) -> Any:
+    over = SimpleNamespace(levels={"system": "influxdb-1.8.10", "workers": "100"})
+    of = SimpleNamespace(levels={"system": "cnosdb-2.4", "workers": "100"})
+    sides = SimpleNamespace(cells=(over, of), factors=["system"])
+    cell = SimpleNamespace(sides=sides, failed=failed)
+    return SimpleNamespace(
+        measured=1.39, low=low, high=high, published=0.9, phase="load", metric="steady_rows_per_second",
+        test=test, cells=(cell,) * cells,
+    )  # fmt: skip
+
+
+def said(monkeypatch: pytest.MonkeyPatch, *found: Any) -> str:
+    monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
+    titles = {"systems": {"cnosdb-2.4": {"title": "CnosDB 2.4"}}}
+    run: Any = SimpleNamespace(results=None, run_id="run", facts=lambda _: titles)
+    return headline.words(run).markdown
+
+
+def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):
+    text = said(monkeypatch, judged(0.97, 1.99, cells=2))
+    assert "CnosDB 2.4 over influxdb-1.8.10, rows loaded per second once steady" in text.replace("\\", "")
+    assert "**1.39** (0.970 to 1.99), over 2 cells, published 0.900" in text
+    assert text.endswith("no difference is shown.")
+
+
+def test_an_interval_beside_1_says_which_way(monkeypatch):
+    assert "whole interval says higher" in said(monkeypatch, judged(1.1, 1.99))
+    assert "whole interval says lower" in said(monkeypatch, judged(0.5, 0.9))
+    assert "too few trials" in said(monkeypatch, judged(None, None))
+
+
+def test_with_failures_neither_is_better(monkeypatch):
+    text = said(monkeypatch, judged(1.1, 1.99, failed=1))
+    assert "1 operation failed" in text
+    assert "higher" not in text
+
+
+def test_a_trend_alone_is_no_answer(monkeypatch):
+    assert "both sides of none" in said(monkeypatch, judged(1.1, 1.99, test="rises"))
