@@ -71,7 +71,8 @@ def test_outputs_of_all_kinds_are_shown_as_asked(tmp_path):
     made = page.render(document, "BUNDLE")
     assert "print(&#39;&lt;printed&gt;&#39;)" in made
     assert "<pre>&lt;printed&gt;\n</pre>" in made
-    assert "hidden one" not in made and "hidden two" not in made
+    assert "hidden one" not in made
+    assert "hidden two" not in made
     assert "<strong>bold</strong>" in made
     assert "<pre>&#39;&lt;plain&gt;&#39;</pre>" in made
     assert "BUNDLE" not in made
