@@ -55,6 +55,8 @@ class Steps:
                 continue
             options = phase_options(phase, self.planned.levels)
             WORKLOADS[phase["workload"]](self, phase["name"], options)
+            # What was written and read may have stayed in the page cache: nobody else need have noticed.
+            self.storage.check()
         self._answers()
 
     def load(self, phase: str, options: LoadOptions) -> None:

@@ -40,6 +40,8 @@ class StorageWatch:
         try:
             yield
             self._storage.check()
+            if self.words:  # it was found dead, and stands on something else by now
+                raise TrialFailed(self.words)
         finally:
             self._end.set()
             thread.join()

@@ -73,6 +73,8 @@ class EventFile:
     def _write(self, phase: str, event: Event) -> None:
         file = self._answers if event.get("type") == "answer" else self._events
         file.write(json.dumps({"phase": phase, **event}, separators=(",", ":")) + "\n")
+        if event.get("type") == "interval":
+            file.flush()  # once a second: who looks at the file sees how far the trial is, and a crash leaves that
 
     def _tell(self, event: Event) -> None:
         seconds = float(event.get("duration_ns") or 0) / 1e9

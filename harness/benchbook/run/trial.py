@@ -188,6 +188,7 @@ class Trial:
                 client.cancel()
                 with self.timeline.phase("stop"):
                     driver.stop()
+            storage.check()  # what the system wrote while it was stopped went there too
 
     def _databases(self) -> tuple[str, ...]:
         """Return the names of the databases that the clients of this trial load into."""

@@ -90,6 +90,7 @@ class MinioS3fs(Local):
 
     def drop_caches(self) -> bool:
         """Mount the bucket anew with s3fs's own caches empty, then empty the page cache of the machine."""
+        self.check()  # one that has died is not to be replaced by a new one in silence
         self.sync()
         self._unmount_bucket()
         shutil.rmtree(self._cache, ignore_errors=True)

@@ -88,6 +88,17 @@ def test_a_trial_that_nobody_saw_fail_fails_of_its_dead_storage(tmp_path):
     client.running.stop()
 
 
+def test_a_storage_that_was_dead_for_a_while_fails_its_trial_too(tmp_path):
+    storage, client = Storage(), Client(tmp_path, "exit 0")
+    watch = StorageWatch(storage, client, list)
+    with pytest.raises(TrialFailed, match="SIGKILL"), watch.watched():  # noqa: PT012
+        storage.dead.set()
+        while not watch.words:
+            time.sleep(0.01)
+        storage.dead.clear()
+    client.running.stop()
+
+
 def test_a_storage_that_lives_disturbs_nobody(tmp_path):
     storage, client = Storage(), Client(tmp_path, "sleep 600")
     watch = StorageWatch(storage, client, list)
