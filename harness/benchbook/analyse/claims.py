@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import judgement, noise, observed, same_work, substitute
+from benchbook.analyse import judgement, noise, observed, same_work, substitute, unstated
 from benchbook.analyse.judged_cell import JudgedCell, judged, pooled
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.noise import Floors
@@ -131,22 +131,32 @@ def judge(
     )  # fmt: skip
     missing_sides = absent(claim, run)
     found = _cells(claim, run, published, floors)
-    if claim.underspecified is not None:
+    if claim.underspecified is not None and not unstated.spanned(claim, found.cells):
         return _said(_shown(blank, found.cells), "underspecified", [claim.underspecified])
     if missing_sides:
         return _not_run(blank, claim, run, missing_sides, published, floors)
     if not found.cells:
         return _said(blank, "not run", found.left_out or ["no cell of this run has both sides"])
     cells = _worded(found.cells)
-    beside = [*([shortfall] if shortfall else []), *found.left_out, *notes(claim, run, cells)]
+    before = [*([shortfall] if shortfall else []), *unstated.note(claim, cells)]
+    beside = [*before, *found.left_out, *notes(claim, run, cells)]
     shown = replace(_shown(blank, cells), notes=tuple(beside))
-    if refused := refusals(cells, answers):
-        return _said(shown, "inconclusive", [f"not judged: {'; '.join(refused)}"])
+    return _said(shown, *_verdict(claim, cells, found.missing, refusals(cells, answers)))
+
+
+def _verdict(
+    claim: Claim, cells: list[JudgedCell], missing: int, refused: Sequence[str]
+) -> tuple[Word, list[str]]:
+    """Return the verdict on cells that were judged, and why."""
+    if refused:
+        return "inconclusive", [f"not judged: {'; '.join(refused)}"]
     if claim.metric not in OF_FAILURES and (failed := sum(cell.failed for cell in cells)):
         words = "operation" if failed == 1 else "operations"
-        return _said(shown, "inconclusive", [f"{failed} {words} failed, and with failures nothing is judged"])
-    verdict = judgement.joint([cell.verdict for cell in cells], claim.in_cells, found.missing)
-    return _said(shown, verdict, [_why(claim, cells, found.missing)])
+        return "inconclusive", [f"{failed} {words} failed, and with failures nothing is judged"]
+    if decides := unstated.deciding(claim, cells):
+        return "underspecified", [decides]
+    verdict = judgement.joint([cell.verdict for cell in cells], claim.in_cells, missing)
+    return verdict, [_why(claim, cells, missing)]
 
 
 def _said(found: Judgement, verdict: Word, because: Sequence[str]) -> Judgement:

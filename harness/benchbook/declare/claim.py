@@ -60,6 +60,9 @@ class Claim(Model):
     """System that the claim names → system that stands in for it; it is shown, and the verdict is not run."""
     underspecified: Text | None = None
     """What a rerun would need and the publication leaves out; the verdict is then underspecified."""
+    unstated: list[Name] = Field(default_factory=list)
+    """Factors that stand for what is left out: a run with two or more levels of each is judged at all of them, and
+    only what holds at one and not at another stays underspecified."""
 
     @property
     def trend(self) -> bool:
@@ -76,8 +79,10 @@ class Claim(Model):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         (self._check_trend if self.trend else self._check_sides)()
+        if self.unstated and self.underspecified is None:
+            raise ValueError("unstated needs underspecified: what the publication leaves out, in words")
         sides = {*self.of, *self.over}
-        for key, names in (("where", self.where), ("across", self.across)):
+        for key, names in (("where", self.where), ("across", self.across), ("unstated", self.unstated)):
             both = sorted(sides.intersection(names))
             if both:
                 raise ValueError(f"{key}: {both[0]} is a factor of the sides already")

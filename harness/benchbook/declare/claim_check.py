@@ -25,7 +25,11 @@ def check_claims(
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
         _check_levels(claim, factors, place)
-        for key, factor in [*(("across", name) for name in claim.across), ("along", claim.along)]:
+        for key, factor in [
+            *(("across", name) for name in claim.across),
+            ("along", claim.along),
+            *(("unstated", name) for name in claim.unstated),
+        ]:
             if factor is not None:
                 _known(factor, factors, f"{place}: {key}: factor")
         _check_systems(claim, [str(level) for level in factors["system"]], place)

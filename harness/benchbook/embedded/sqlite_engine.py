@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.embedded.bars import Ask, asking
 from benchbook.embedded.engine import Count, Reader, Row, Setting
 from benchbook.embedded.specification import Dialect, Specification, quoted, render
+from benchbook.embedded.sqlite_objects import SQLiteObjects
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,19 +18,25 @@ if TYPE_CHECKING:
 DIALECT = Dialect(time_to_ns='"time"', ns_to_time="?", divide="/")
 
 
+def connect(path: str, settings: Mapping[str, Setting], timeout_seconds: float = 5.0) -> sqlite3.Connection:
+    """Open a SQLite file; settings are pragmas, and one that SQLite does not know is a ValueError."""
+    # Autocommit: transactions are begun and committed here, where they can be seen.
+    connection = sqlite3.connect(path, timeout=timeout_seconds, isolation_level=None, check_same_thread=False)
+    known = {str(row[0]) for row in connection.execute("PRAGMA pragma_list")}
+    # The size of a page can only be set before anything is written.
+    for name in sorted(settings, key=lambda name: name != "page_size"):
+        if name not in known:
+            raise ValueError(f'SQLite has no pragma "{name}"')
+        connection.execute(f"PRAGMA {name} = {_literal(settings[name])}").fetchall()
+    return connection
+
+
 class SQLite:
     """One SQLite file. Times are whole nanoseconds; every table has one index, on host (or stock) and time."""
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
-        self._path = str(path)
-        # Autocommit: transactions are begun and committed here, where they can be seen.
-        self._connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False)
-        known = {str(row[0]) for row in self._connection.execute("PRAGMA pragma_list")}
-        # The size of a page can only be set before anything is written.
-        for name in sorted(settings, key=lambda name: name != "page_size"):
-            if name not in known:
-                raise ValueError(f'SQLite has no pragma "{name}"')
-            self._connection.execute(f"PRAGMA {name} = {_literal(settings[name])}").fetchall()
+        self._path, self._settings = str(path), settings
+        self._connection = connect(self._path, settings)
 
     def version(self) -> str:
         """Return the version of the library that Python is linked to."""
@@ -87,6 +94,10 @@ class SQLite:
     def asks(self) -> Ask:
         """Return how bars are asked for over a connection of its own."""
         return asking(self.reader(), DIALECT)
+
+    def objects(self, timeout_seconds: float) -> SQLiteObjects:
+        """Return a connection of its own to the table of objects, which is made where there is none."""
+        return SQLiteObjects(connect(self._path, self._settings, timeout_seconds))
 
     def settle(self) -> None:
         """Write the log into the database file and empty it, where the journal is a log."""

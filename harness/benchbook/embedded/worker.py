@@ -36,6 +36,7 @@ class Worker:
             "load": self._load,
             "query": self._query,
             "bars": self._bars,
+            "blob": self._blob,
             "settle": self._settle,
             "count": self._count,
             "version": lambda _: {"version": self._opened()[0].version()},
@@ -104,6 +105,17 @@ class Worker:
 
         engine, _ = self._opened()
         bars.serve(engine.asks, request, self._program, self.emit)
+        return {}
+
+    def _blob(self, request: Request) -> dict[str, Any]:
+        from benchbook.embedded import blob
+
+        engine, _ = self._opened()
+        objects = getattr(engine, "objects", None)
+        if objects is None:
+            raise ValueError(f"{self._program} has no store of objects here; SQLite has one")
+        asked = {**request["asked"], "kept": Path(request["asked"]["kept"])}
+        blob.serve(objects, blob.Blob(**asked), self._program, self.emit)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,14 @@ class Cell:
     """Trials that were recorded for it, whatever became of them."""
     ok: int
     """Trials of them that count."""
+
+    def at(self, levels: Mapping[str, str | Sequence[str]]) -> bool:
+        """Say whether it has these levels, of one factor one of several; a factor that it lacks tells nothing."""
+        own = dict(part.split("=", 1) for part in self.name.split(",") if "=" in part)
+        return all(
+            factor not in own or own[factor] in ([wanted] if isinstance(wanted, str) else wanted)
+            for factor, wanted in levels.items()
+        )
 
 
 def systems(run: Run) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.bars import SQL_DEFECTS, BarsRequest
-from benchbook.systems.driver import Event, LoadRequest, QueryRequest
+from benchbook.systems.driver import BlobRequest, Event, LoadRequest, QueryRequest
 from benchbook.systems.python_worker import PythonWorker
 
 
@@ -68,6 +68,24 @@ class EmbeddedClient:
             warmup=request.warmup,
             answers=request.answers,
         )
+
+    def blob(self, request: BlobRequest) -> Iterator[Event]:
+        """Put, get and delete objects, or read all of them back; every operation in flight is a thread."""
+        if request.rate:
+            raise TrialFailed(
+                "Objects of an embedded system are put and got in a closed loop.", "Set rate to 0."
+            )
+        given = dict(flag.removeprefix("--").split("=", 1) for flag in request.flags)
+        mix = dict(part.split("=") for part in request.mix.split(",")) if request.mix else {request.do: 1}
+        asked = {
+            "command": [str(self._benchload), "generate", "blob", *(
+                f"--{name}={value}" for name, value in given.items() if name != "count"
+            )],
+            "seed": int(given["seed"]), "count": int(given["count"]), "do": request.do, "kept": str(request.kept),
+            "workers": request.workers, "batch": request.batch, "operations": request.operations,
+            "mix": {kind: float(part) for kind, part in mix.items()}, "timeout_seconds": request.timeout_seconds,
+        }  # fmt: skip
+        return self._events("blob", asked=asked)
 
     def processes(self) -> list[int]:
         """Return the worker's, which of an embedded system are the driver's too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchbook.report import axis as axes
@@ -18,15 +19,26 @@ LISTED = 100
 """Values of a cell that the table spells out."""
 
 
-def chart(run: Run, phase: str, metric: str, title: str | None = None) -> Figure | Words:
+def chart(
+    run: Run,
+    phase: str,
+    metric: str,
+    title: str | None = None,
+    only: Mapping[str, Sequence[str]] | None = None,
+) -> Figure | Words:
     """Draw ``metric`` of ``phase`` for every cell that did it; a sentence stands for it where no trial measured it.
 
-    ``title`` is what a page calls it that draws one metric of several phases.
+    ``title`` is what a page calls it that draws one metric of several phases; ``only`` gives the levels of factors
+    that are drawn.
     """
     title = title or words_of(metric).title
     if words := refused(run, title):
         return words
-    found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
+    found = [
+        one
+        for one in estimates(run, phase, metric)
+        if one.cell.at(only or {}) and (one.points or _tried(run, phase, one.cell.name))
+    ]
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
     return Figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
@@ -13,9 +13,18 @@ from benchbook.report.words import Words, missing
 COUNTED = ("device_flushes", "device_writes", "device_write_bytes", "server_write_bytes")
 
 
-def table(run: Run, phases: Sequence[str]) -> Table | Words:
-    """Return one row a cell and phase: means over its trials, for each object of the phase."""
-    rows = [row for cell in cells_of.cells(run) for phase in phases if (row := _row(run, cell, phase))]
+def table(run: Run, phases: Sequence[str], only: Mapping[str, str] | None = None) -> Table | Words:
+    """Return one row a cell and phase: means over its trials, for each object of the phase.
+
+    ``only`` gives levels of factors: cells of the run with others are left out.
+    """
+    rows = [
+        row
+        for cell in cells_of.cells(run)
+        if cell.at(only or {})
+        for phase in phases
+        if (row := _row(run, cell, phase))
+    ]
     if not rows:
         return missing("Device writes for each object", "no trial of this run that counts moved any objects")
     columns = [

@@ -1,0 +1,251 @@
+"""Objects put, got and deleted by a client in Python: what ``benchload blob`` does, for an embedded store.
+
+Every operation in flight is a thread with a connection of its own and a share of the objects that nobody else touches,
+so every answer is known beforehand. What is got is compared by its digest, outside the time of the operation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchbook.embedded.failure import FailedError
+from benchbook.embedded.objects import Item, Objects, Source, read_kept, write_kept
+from benchbook.embedded.recorder import Emit, Recorder, event
+
+KINDS = ("put", "get", "delete")
+Connect = Callable[[float], Objects]
+"""Opens a connection whose operations may wait so many seconds for another's."""
+
+
+@dataclass
+class Blob:
+    """What is asked for."""
+
+    command: list[str]
+    """Benchload's generator, with the flags of the dataset but for the number of objects."""
+    seed: int
+    count: int
+    do: str
+    kept: Path
+    workers: int
+    batch: int
+    operations: int
+    mix: dict[str, float]
+    timeout_seconds: float
+
+    def parts(self) -> dict[str, float]:
+        """Return the parts of the mix that there are."""
+        return {kind: part for kind, part in self.mix.items() if part > 0}
+
+
+@dataclass
+class Shared:
+    """What all workers have in common; every use of it holds the lock."""
+
+    source: Source
+    digests: dict[int, bytes]
+    """Number of an object → SHA-256 of its bytes."""
+    keys: dict[int, str]
+    recorders: dict[str, Recorder]
+    left: int
+    """Operations that are still to be done."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def serve(connect: Connect, asked: Blob, program: str, emit: Emit) -> None:
+    """Do the operations, or read everything back; raise FailedError after the summary where any failed."""
+    kept = read_kept(asked.kept)
+    workload = f"blob-{asked.do}"
+    emit(
+        event(
+            "start", workload=workload, time_unix_ns=time.time_ns(), target=program.partition(" ")[0],
+            workers=asked.workers, batch_rows=asked.batch, rows=asked.count, loop="closed", program=program,
+        )
+    )  # fmt: skip
+    if asked.do == "check":
+        _check(connect(asked.timeout_seconds), asked, kept, emit)
+        return
+    # Before the work is done it is not known what the store has: a file of an earlier phase would lie.
+    asked.kept.unlink(missing_ok=True)
+    summary, now = _run(connect, asked, kept, emit)
+    write_kept(asked.kept, now)
+    emit(event("summary", **{**summary, "workload": workload}))
+    if summary["errors"]:
+        raise FailedError(f"{summary['errors']} operations on objects failed")
+
+
+def _run(connect: Connect, asked: Blob, kept: list[int], emit: Emit) -> tuple[dict[str, Any], list[int]]:
+    parts = asked.parts()
+    first = kept[-1] + 1 if kept else 0
+    only_puts = list(parts) == ["put"]
+    whole = -(-asked.count // asked.batch) if only_puts else len(kept)
+    operations = asked.operations or max(whole, 1)
+    end = first + asked.count if only_puts and not asked.operations else first + operations * asked.batch
+    known = Source(asked.command, kept[0], kept[-1] + 1) if kept and not only_puts else Source([], 0, 0)
+    wanted = set(kept)
+    digests, keys = {}, {}
+    for item in known:
+        if item.number in wanted:
+            digests[item.number], keys[item.number] = hashlib.sha256(item.content).digest(), item.key
+    known.close()
+    connections = [connect(asked.timeout_seconds) for _ in range(asked.workers)]
+    source = Source(asked.command, first, end if "put" in parts else first)
+    recorders = {
+        kind: Recorder(emit, kind) for kind in KINDS if kind in parts or (kind == "put" and len(parts) > 1)
+    }
+    shared = Shared(source, digests, keys, recorders, operations)
+    shares = [kept[place :: asked.workers] for place in range(asked.workers)]
+    threads = [
+        threading.Thread(target=_work, args=(asked, place, connection, shares[place], shared))
+        for place, connection in enumerate(connections)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    summary = _total([recorder.stop() for recorder in recorders.values()])
+    source.close()
+    for connection in connections:
+        connection.close()
+    return summary, [number for share in shares for number in share]
+
+
+def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shared) -> None:
+    """Do operations until there are none left, with the objects of one worker."""
+    parts = asked.parts()
+    draw = random.Random(asked.seed * 4097 + place)
+    while True:
+        kind = draw.choices(list(parts), list(parts.values()))[0]
+        if kind != "put" and not live:
+            if "put" not in parts:
+                return
+            kind = "put"  # all are deleted: one has to be there first
+        with shared.lock:
+            if shared.left == 0:
+                return
+            shared.left -= 1
+            items = list(itertools.islice(shared.source, asked.batch)) if kind == "put" else []
+        if kind == "put":
+            _put(store, items, live, shared)
+            continue
+        at = draw.randrange(len(live))
+        if kind == "get":
+            _get(store, live[at], shared)
+        else:
+            live[at], live[-1] = live[-1], live[at]
+            _delete(store, live.pop(), shared)
+
+
+def _put(store: Objects, items: list[Item], live: list[int], shared: Shared) -> None:
+    if not items:
+        return
+    began_ns = time.perf_counter_ns()
+    try:
+        store.put(items)
+    except Exception as failure:  # whatever an engine raises is counted in its own words
+        _failed(shared, "put", str(failure), len(items))
+        return
+    ended_ns = time.perf_counter_ns()
+    sums = {item.number: hashlib.sha256(item.content).digest() for item in items}
+    with shared.lock:
+        shared.digests |= sums
+        shared.keys |= {item.number: item.key for item in items}
+        size = sum(len(item.content) for item in items)
+        shared.recorders["put"].done(began_ns, ended_ns, rows=len(items), size=size)
+    live.extend(sums)
+
+
+def _get(store: Objects, number: int, shared: Shared) -> None:
+    key = shared.keys[number]
+    began_ns = time.perf_counter_ns()
+    try:
+        content = store.get(key)
+    except Exception as failure:  # as above
+        _failed(shared, "get", str(failure), 1)
+        return
+    ended_ns = time.perf_counter_ns()
+    if content is None or hashlib.sha256(content).digest() != shared.digests[number]:
+        _failed(shared, "get", "an object has other bytes than were put", 1, "answer")
+        return
+    with shared.lock:
+        shared.recorders["get"].done(began_ns, ended_ns, rows=1, size=len(content))
+
+
+def _delete(store: Objects, number: int, shared: Shared) -> None:
+    key = shared.keys[number]
+    began_ns = time.perf_counter_ns()
+    try:
+        was_there = store.delete(key)
+    except Exception as failure:  # as above
+        _failed(shared, "delete", str(failure), 1)
+        return
+    ended_ns = time.perf_counter_ns()
+    if not was_there:
+        _failed(shared, "delete", "the store has no such object", 1, "answer")
+        return
+    with shared.lock:
+        shared.recorders["delete"].done(began_ns, ended_ns, rows=1)
+
+
+def _failed(shared: Shared, kind: str, words: str, objects: int, how: str = "refused") -> None:
+    with shared.lock:
+        shared.recorders[kind].failed(how, words, objects)
+
+
+def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return one summary of what was done side by side."""
+    total = dict(summaries[0])
+    for name in ("operations", "rows", "bytes", "wire_bytes", "rows_refused", "errors"):
+        total[name] = sum(one[name] for one in summaries)
+    for name in ("duration_ns", "client_cpu_ns"):
+        total[name] = max(one[name] for one in summaries)
+    rate = 1e9 / total["duration_ns"] if total["duration_ns"] else 0.0
+    for name, counted in (("rows_per_second", "rows"), ("operations_per_second", "operations")):
+        total[name] = total[counted] * rate
+    total["achieved_per_second"] = total["operations_per_second"]
+    return total
+
+
+def _check(store: Objects, asked: Blob, kept: list[int], emit: Emit) -> None:
+    """Read every object that the store has to have, and ask for those that are missing among their numbers."""
+    counted = dict.fromkeys(("read", "bytes", "missing", "different", "back"), 0)
+    read, expected, wanted = hashlib.sha256(), hashlib.sha256(), set(kept)
+    began_ns = time.perf_counter_ns()
+    source = Source(asked.command, 0, kept[-1] + 1 if kept else 0)
+    for item in source:
+        content = store.get(item.key)
+        if item.number not in wanted:
+            counted["back"] += content is not None
+            continue
+        sums = [hashlib.sha256(one).digest() for one in (content or b"", item.content)]
+        read.update(sums[0])
+        expected.update(sums[1])
+        counted["missing"] += content is None
+        counted["read"] += content is not None
+        counted["bytes"] += len(content or b"")
+        counted["different"] += content is not None and sums[0] != sums[1]
+    source.close()
+    store.close()
+    digests = {"sha256": read.hexdigest(), "expected": expected.hexdigest()}
+    emit(event("checked", objects=len(kept), **counted, **digests))
+    recorder = Recorder(lambda _: None, "get").stop()
+    done = {
+        "duration_ns": time.perf_counter_ns() - began_ns,
+        "operations": counted["read"],
+        "rows": counted["read"],
+    }
+    wrong = sum(counted[name] for name in ("missing", "different", "back"))
+    emit(
+        event(
+            "summary",
+            **{**recorder, **done, "workload": "blob-check", "errors": wrong, "digest": digests["sha256"]},
+        )
+    )

@@ -1,0 +1,133 @@
+"""Objects in an embedded store: what is acknowledged is there, what is counted was done, and a loss is told."""
+
+import json
+import sys
+
+import pytest
+
+from benchbook.embedded.blob import Blob, serve
+from benchbook.embedded.failure import FailedError, StreamBrokenError
+from benchbook.embedded.objects import Source, read_kept
+from benchbook.embedded.sqlite_engine import open_database
+
+GENERATOR = """
+import sys
+given = dict(flag[2:].split("=", 1) for flag in sys.argv[1:] if flag.startswith("--"))
+for number in range(int(given["first"]), int(given["count"])):
+    content = (f"{number}\\n" * 40).encode()
+    sys.stdout.buffer.write(f"00/{number:010d} {len(content)}\\n".encode() + content + b"\\n")
+"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    program = tmp_path / "generator.py"
+    program.write_text(GENERATOR)
+    return [sys.executable, str(program)]
+
+
+@pytest.fixture
+def engine(tmp_path):
+    found = open_database(tmp_path / "file", {"journal_mode": "WAL"})
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def do(tmp_path, command, engine):
+    """Return what does operations and gives their events back."""
+
+    def run(what, mix=None, connect=engine.objects, **changes):
+        events = []
+        asked = Blob(
+            command=command, seed=1, count=50, do=what, kept=tmp_path / "kept", workers=3, batch=1, operations=0,
+            mix=mix or {what: 1.0}, timeout_seconds=10.0,
+        )  # fmt: skip
+        for name, value in changes.items():
+            setattr(asked, name, value)
+        serve(connect, asked, "sqlite 3", events.append)
+        json.dumps(events)
+        return events
+
+    return run
+
+
+def summary(events):
+    return events[-1]
+
+
+def checked(events):
+    [found] = [one for one in events if one["type"] == "checked"]
+    return found
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_every_object_comes_back(do, batch, engine):
+    done = summary(do("put", batch=batch))
+    assert (done["rows"], done["operations"], done["errors"]) == (50, -(-50 // batch), 0)
+    assert done["workload"] == "blob-put"
+    assert done["bytes"] == sum(len(f"{number}\n" * 40) for number in range(50))
+    found = checked(do("check"))
+    assert (found["objects"], found["read"], found["different"], found["back"]) == (50, 50, 0, 0)
+    assert found["sha256"] == found["expected"]
+    assert summary(do("get"))["operations"] == 50
+    assert engine.count()["objects"].rows == 50
+
+
+def test_a_second_put_goes_on_where_the_first_ended(do, tmp_path):
+    do("put")
+    do("put", batch=10)
+    assert read_kept(tmp_path / "kept") == list(range(100))
+    assert checked(do("check"))["objects"] == 100
+
+
+def test_a_mix_puts_gets_and_deletes_and_what_is_left_is_known(do, tmp_path, engine):
+    do("put")
+    events = do("mixed", {"put": 1.0, "get": 2.0, "delete": 1.0}, operations=200)
+    assert summary(events)["operations"] == 200
+    kinds = {one["operation"] for one in events if one["type"] == "histogram"}
+    assert kinds == {"put", "get", "delete"}
+    found = checked(do("check"))
+    assert found["objects"] == engine.count()["objects"].rows == found["read"]
+    do("delete")
+    assert read_kept(tmp_path / "kept") == []
+    assert engine.count()["objects"].rows == 0
+
+
+def test_what_is_lost_changed_or_back_is_told(do, engine, tmp_path):
+    do("put")
+    store = engine.objects(1.0)
+    store.delete("00/0000000003")
+    store._connection.execute("UPDATE objects SET content = x'00' WHERE key = '00/0000000004'")
+    kept = tmp_path / "kept"
+    kept.write_text("".join(f"{number}\t\n" for number in range(50) if number != 7))
+    found = checked(do("check"))
+    assert (found["objects"], found["missing"], found["different"], found["back"]) == (49, 1, 1, 1)
+    assert found["sha256"] != found["expected"]
+    store.close()
+
+
+def test_a_get_of_other_bytes_is_a_failure(do, engine):
+    do("put")
+    store = engine.objects(1.0)
+    store._connection.execute("UPDATE objects SET content = x'00'")
+    store.close()
+    with pytest.raises(FailedError, match="50 operations"):
+        do("get")
+
+
+def test_what_the_engine_refuses_is_counted_in_its_words(do, engine, tmp_path):
+    engine.objects(1.0).close()
+    engine._connection.execute(
+        "CREATE TRIGGER no BEFORE INSERT ON objects BEGIN SELECT RAISE(FAIL, 'full'); END"
+    )
+    with pytest.raises(FailedError):
+        do("put", count=5)
+    assert read_kept(tmp_path / "kept") == []
+
+
+def test_a_generator_that_ends_early_is_told():
+    source = Source([sys.executable, "-c", "print('00/0 3')"], 0, 2)
+    with pytest.raises(StreamBrokenError, match="before object 0"):
+        next(source)
+    source.close()
