@@ -50,7 +50,7 @@ class Source:
     """The objects of a range of numbers, made as they are asked for, in order. Not for several threads at once."""
 
     def __init__(self, command: Sequence[str], first: int, end: int) -> None:
-        """``command`` is benchload's generator with the dataset's flags; what it writes has no object from ``end`` on."""
+        """``command`` is benchload's generator with the dataset's flags; it makes none from ``end`` on."""
         self._number, self._end = first, end
         self._process: subprocess.Popen[bytes] | None = None
         if first < end:

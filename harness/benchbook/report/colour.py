@@ -85,9 +85,12 @@ def shape(system: str) -> str:
     ]  # the halves let no round repeat an earlier one
 
 
-def dash(system: str) -> tuple[int, ...]:
-    """Return the dash pattern of the lines of ``system``, chosen like its shape."""
-    return DASHES[SHAPES.index(shape(system))]
+def dash(system: str, place: int = 0) -> tuple[int, ...]:
+    """Return the dash pattern of the lines of ``system``, chosen like its shape.
+
+    ``place`` counts the lines of the same system in a chart.
+    """
+    return DASHES[(SHAPES.index(shape(system)) + place) % len(DASHES)]
 
 
 def domain(systems: Iterable[str]) -> list[str]:

@@ -24,6 +24,10 @@ HALF_WIDTH = 430
 """The same for charts that stand two abreast."""
 LABEL_LIMIT = 150
 """Pixels a row label may take, so that at 390 pixels more than half the width is left for the data."""
+SHORT_LABEL = 20
+"""Characters of a legend's label of which two stand beside each other at 390 pixels."""
+LEGEND_LIMIT = 320
+"""Pixels of a label that has a line of its own."""
 
 ROW_HEIGHT = 46
 """Pixels of one row of points."""
@@ -92,5 +96,16 @@ def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.S
 
 
 def dashes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the dash scale of ``systems``, over their labels where the data carries those."""
-    return alt.Scale(domain=list(labels or systems), range=[list(colour.dash(system)) for system in systems])
+    """Return the dash scale of ``systems``, over their labels where the data carries those.
+
+    Cells of one system have its colour, and differ in their dashes.
+    """
+    drawn = [list(colour.dash(system, systems[:place].count(system))) for place, system in enumerate(systems)]
+    return alt.Scale(domain=list(labels or systems), range=drawn)
+
+
+def legend(labels: Sequence[str]) -> alt.Legend:
+    """Return a legend of lines; long labels stand below each other, whole also on a phone."""
+    if max(map(len, labels), default=0) <= SHORT_LABEL:
+        return alt.Legend(symbolType="stroke")
+    return alt.Legend(symbolType="stroke", columns=1, labelLimit=LEGEND_LIMIT)

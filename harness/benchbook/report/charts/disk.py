@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from benchbook.report.charts import strip
 from benchbook.report.figure import Figure
 from benchbook.report.results import Run
 from benchbook.report.words import Words
 
 
-def chart(run: Run, metric: str = "disk_bytes") -> Figure | Words:
-    """Draw the size of each system's files: one row a cell, every trial a point."""
-    return strip.chart(run, "trial", metric)
+def chart(
+    run: Run, metric: str = "disk_bytes", only: Mapping[str, Sequence[str]] | None = None
+) -> Figure | Words:
+    """Draw the size of each system's files: one row a cell, every trial a point; ``only`` as of a strip."""
+    return strip.chart(run, "trial", metric, only=only)

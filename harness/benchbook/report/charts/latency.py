@@ -127,9 +127,7 @@ def _draw(found: list[Curve]) -> Any:
         .encode(
             x=x,
             y=alt.Y("latency:Q", scale=scale, axis=axis),
-            color=alt.Color(
-                "cell:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
-            ),
+            color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
             strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels)),
             tooltip=[
                 alt.Tooltip("cell:N"),

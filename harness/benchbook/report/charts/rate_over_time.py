@@ -1,4 +1,4 @@
-"""Rows a second over the time of a load: whether and when writing was steady, one line a trial.
+"""Rows (or bytes) a second over the time of a phase: whether and when writing was steady, one line a trial.
 
 Cells that differ in the system alone share a figure, so a run of many levels has one figure a combination.
 """
@@ -17,9 +17,23 @@ from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
-TITLE = "Rows acknowledged per second over time"
-SHORTEST_SECONDS = 0.5
-"""A shorter interval is the rest of a load; its rate says little."""
+
+@dataclass(frozen=True)
+class Counted:
+    """What is counted in each interval."""
+
+    title: str
+    column: str
+    """Of the table of intervals."""
+    unit: str
+    noun: str
+    shortest_seconds: float
+    """A shorter interval is the rest of a phase; its rate says little."""
+
+
+ROWS = Counted("Rows acknowledged per second over time", "rows", "1/s", "rows", 0.5)
+BYTES = Counted("Bytes per second over time", "bytes", "B/s", "", 0.2)
+"""Of fio, which writes down its bandwidth four times a second."""
 DRAWN_POINTS = 120
 """Points of one line; longer ones are drawn by the mean of neighbours."""
 HEIGHT = 170
@@ -36,31 +50,34 @@ class Trial:
     """When its steady part began, s; None where it had none."""
 
 
-def chart(run: Run, phase: str = "load") -> Figures | Words:
+def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | Words:
     """Draw one figure for each combination of levels but the system."""
     groups: dict[str, list[Trial]] = {}
-    for key, trial in trials(run, phase):
+    for key, trial in trials(run, phase, counted):
         groups.setdefault(key, []).append(trial)
+    title = counted.title if counted is ROWS else f"{counted.title}, {phase}"
     if not groups:
-        return missing(
-            TITLE, f"no trial of this run that counts has two intervals of {SHORTEST_SECONDS:g} s or more"
-        )
+        least = f"{counted.shortest_seconds:g} s"
+        return missing(title, f"no trial of this run that counts has two intervals of {least} or more")
     figures = [
         Figure(
-            scaled.title(run, f"{TITLE}: {key}" if key else TITLE), _draw(found), _alternative(key, found),
-            _table(found), width=theme.HALF_WIDTH,
+            scaled.title(run, f"{title}: {key}" if key else title), _draw(found, counted),
+            _alternative(title, key, found, counted), _table(found, counted), width=theme.HALF_WIDTH,
         )
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
     ]  # fmt: skip
-    return Figures(figures, "One line a trial, the sum of all clients; refused rows are not in it.")
+    beside = (
+        " the sum of all clients; refused rows are not in it." if counted is ROWS else " as fio states it."
+    )
+    return Figures(figures, f"One line a trial,{beside}")
 
 
-def trials(run: Run, phase: str) -> list[tuple[str, Trial]]:
+def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Trial]]:
     """Return every trial that counts with its rates, under the levels that it shares with other systems."""
     import polars as pl
 
     rows = run.frame("intervals").filter(
-        (pl.col("phase") == phase) & (pl.col("duration_seconds") >= SHORTEST_SECONDS)
+        (pl.col("phase") == phase) & (pl.col("duration_seconds") >= counted.shortest_seconds)
     )
     known = {cell.name: cell for cell in cells_of.cells(run)}
     levels = _varying(run)
@@ -70,7 +87,9 @@ def trials(run: Run, phase: str) -> list[tuple[str, Trial]]:
         own = rows.filter(pl.col("trial_id") == trial_id).sort("started_seconds")
         rates = tuple(
             (start + length, count / length)
-            for start, length, count in own.select("started_seconds", "duration_seconds", "rows").iter_rows()
+            for start, length, count in own.select(
+                "started_seconds", "duration_seconds", counted.column
+            ).iter_rows()
         )
         if len(rates) >= 2:
             found.append((levels.get(trial_id, ""), Trial(known[name], block, rates, begins.get(trial_id))))
@@ -97,11 +116,11 @@ def _varying(run: Run) -> dict[str, str]:
     }
 
 
-def _draw(found: list[Trial]) -> Any:
+def _draw(found: list[Trial], counted: Counted) -> Any:
     import altair as alt
 
     largest = max(rate for one in found for _, rate in one.rates)
-    divisor, unit = quantity.scale(largest, "1/s")
+    divisor, unit = quantity.scale(largest, counted.unit)
     titles = list(dict.fromkeys((one.cell.label.split(",")[0], one.cell.system) for one in found))
     labels, systems = [label for label, _ in titles], [system for _, system in titles]
     rows = [
@@ -116,11 +135,9 @@ def _draw(found: list[Trial]) -> Any:
     ]
     words = {"1/s": "rows/s"}.get(unit, unit.replace("1/s", "rows/s"))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("seconds:Q", title="Time since the load began (s)", axis=alt.Axis(format=axes.PLAIN)),
+        x=alt.X("seconds:Q", title="Time since the phase began (s)", axis=alt.Axis(format=axes.PLAIN)),
         y=alt.Y("rate:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=axes.SHORT)),
-        color=alt.Color(
-            "system:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
-        ),
+        color=alt.Color("system:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
         detail="block:N",
     )
     tooltip = [
@@ -143,34 +160,36 @@ def _thinned(rates: tuple[tuple[float, float], ...]) -> list[tuple[float, float]
     return [(group[-1][0], sum(rate for _, rate in group) / len(group)) for group in groups]
 
 
-def _alternative(key: str, found: list[Trial]) -> str:
+def _alternative(title: str, key: str, found: list[Trial], counted: Counted) -> str:
     where = f" at {key}" if key else ""
     parts = [
-        f"{one.cell.label.split(',')[0]}, block {one.block + 1}: {_rate(min(rate for _, rate in one.rates))} to "
-        f"{_rate(max(rate for _, rate in one.rates))}, {_steady(one)}"
+        f"{one.cell.label.split(',')[0]}, block {one.block + 1}: "
+        f"{_rate(min(rate for _, rate in one.rates), counted)} to "
+        f"{_rate(max(rate for _, rate in one.rates), counted)}, {_steady(one)}"
         for one in found
     ]
-    return f"{TITLE}{where}, one line a trial. {'; '.join(parts)}."
+    return f"{title}{where}, one line a trial. {'; '.join(parts)}."
 
 
-def _rate(rate: float) -> str:
-    return quantity.text(rate, "1/s", "rows")
+def _rate(rate: float, counted: Counted) -> str:
+    return quantity.text(rate, counted.unit, counted.noun)
 
 
 def _steady(one: Trial) -> str:
     return "never steady" if one.steady_from is None else f"steady from {one.steady_from:.0f} s on"
 
 
-def _table(found: list[Trial]) -> Table:
+def _table(found: list[Trial], counted: Counted) -> Table:
     rows = [
         [
-            one.cell.label, str(one.block + 1), str(len(one.rates)), _rate(min(rate for _, rate in one.rates)),
-            _rate(max(rate for _, rate in one.rates)), _steady(one),
+            one.cell.label, str(one.block + 1), str(len(one.rates)),
+            _rate(min(rate for _, rate in one.rates), counted),
+            _rate(max(rate for _, rate in one.rates), counted), _steady(one),
         ]
         for one in found
     ]  # fmt: skip
-    columns = ["System", "Block", "Seconds", "Lowest", "Highest", "Steady part"]
-    return Table(columns, rows, numeric=frozenset({"Block", "Seconds", "Lowest", "Highest"}))
+    columns = ["System", "Block", "Intervals", "Lowest", "Highest", "Steady part"]
+    return Table(columns, rows, numeric=frozenset({"Block", "Intervals", "Lowest", "Highest"}))
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchbook.report import axis as axes
@@ -22,14 +23,20 @@ MARKED_SAMPLES = 15
 HEIGHT = 170
 
 
-def chart(run: Run, panels: tuple[Panel, ...] = PANELS) -> Figures | Words:
-    """Draw one figure a panel; panels nobody sampled are named in a sentence below."""
+def chart(
+    run: Run, panels: tuple[Panel, ...] = PANELS, only: Mapping[str, str | Sequence[str]] | None = None
+) -> Figures | Words:
+    """Draw one figure a panel; panels nobody sampled are named in a sentence below.
+
+    ``only`` gives the levels of factors whose cells are drawn, of a run that has too many to tell apart.
+    """
     figures, absent = [], []
-    inside = [cell for cell in cells_of.cells(run) if cells_of.embedded(run, cell.system)]
+    cells = [cell for cell in cells_of.cells(run) if cell.at(only or {})]
+    inside = [cell for cell in cells if cells_of.embedded(run, cell.system)]
     for panel in panels:
-        found = series(run, panel)
+        found = [one for one in series(run, panel) if one.cell in cells]
         if not found:
-            if panel.scope != "server" or len(inside) < len(cells_of.cells(run)):
+            if panel.scope != "server" or len(inside) < len(cells):
                 absent.append(panel.title)
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
@@ -67,11 +74,12 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     largest = max(value for one in found for _, value in one.samples)
     divisor, unit = quantity.scale(largest, panel.unit)
     cells = list(dict.fromkeys(one.cell for one in found))
-    labels, systems = [cell.label for cell in cells], [cell.system for cell in cells]
+    short = _short([cell.label for cell in cells])
+    labels, systems = list(short.values()), [cell.system for cell in cells]
     drawn = [one for cell in cells for one in [one for one in found if one.cell == cell][:DRAWN_TRIALS]]
     rows = [
         {
-            "cell": one.cell.label,
+            "cell": short[one.cell.label],
             "block": one.block + 1,
             "seconds": round(seconds, 3),
             "value": float(f"{value / divisor:.4g}"),
@@ -83,9 +91,7 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format=axes.PLAIN)),
         y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(format=axes.PLAIN)),
-        color=alt.Color(
-            "cell:N", scale=theme.colours(systems, labels), legend=alt.Legend(symbolType="stroke")
-        ),
+        color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
         detail="block:N",
     )
     lines = base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
@@ -100,6 +106,14 @@ def _draw(found: list[Series], panel: Panel) -> Any:
         ]
     )
     return alt.layer(lines, points).properties(width="container", height=HEIGHT)
+
+
+def _short(labels: list[str]) -> dict[str, str]:
+    """Return label → what of it is drawn: the system's title is left out where all have the same."""
+    titles = {label.partition(", ")[0] for label in labels}
+    if len(titles) > 1 or any(", " not in label for label in labels):
+        return {label: label for label in labels}
+    return {label: label.partition(", ")[2] for label in labels}
 
 
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
