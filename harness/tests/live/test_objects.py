@@ -2,33 +2,79 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
-from bench import bench, need_benchload, rows
+from bench import begin, bench, need_benchload, rows
+from fault import clean
 
-SMALL = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=3"]
+SMALL = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=1,3"]
+"""One in flight puts in transactions too; three share what is deleted and put."""
+SYSTEMS = ["filesystem", "sqlite", "postgresql-15", "minio", "redis-7", "seaweedfs-4", "seaweedfs-s3-4"]
+DISKS = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=20", "--set", "arm=durable"]
 
 
-@pytest.mark.parametrize("system", ["filesystem", "postgresql-15", "minio", "redis-7", "seaweedfs-4"])
-def test_every_object_comes_back(system: str, tmp_path: Path) -> None:
+def run(results: Path, *arguments: str) -> list[dict[str, object]]:
+    """Run it and return its trials; skip where the system cannot be had, or nothing may be mounted."""
     need_benchload()
-    for parent in (tmp_path, *tmp_path.parents[:2]):
+    for parent in (results, *results.parents[:2]):
         if parent.stat().st_uid == os.geteuid():
             parent.chmod(0o755)  # as root, PostgreSQL runs as another user
-    done = bench("run", *SMALL, "--set", f"system={system}", "--yes", "--results", str(tmp_path))
-    trials = rows(tmp_path, "select arm, status, reason from trials order by arm")
-    skipped = [one["reason"] for one in trials if one["status"] == "skipped"]
-    if skipped:
-        pytest.skip(skipped[0])
+    done = bench("run", *arguments, "--yes", "--results", str(results))
+    trials = rows(results, "select cell, arm, storage, status, reason from trials order by cell")
+    if skipped := [one["reason"] for one in trials if one["status"] == "skipped"]:
+        pytest.skip(str(skipped[0]))
     assert done.returncode == 0, done.stderr
-    assert [(one["arm"], one["status"]) for one in trials] == [("durable", "ok"), ("vanilla", "ok")]
+    return trials
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_object_comes_back(system: str, tmp_path: Path) -> None:
+    trials = run(tmp_path, *SMALL, "--set", f"system={system}")
+    arms = ["vanilla"] if system == "seaweedfs-s3-4" else ["durable", "vanilla"]
+    assert sorted(str(one["arm"]) for one in trials) == sorted(2 * arms)
     held = rows(tmp_path, "select count(*) as n, count(*) filter (not ok) as wrong from checks")
-    assert held[0]["n"] >= 2 * 20
+    assert held[0]["n"] >= len(trials) * 14
     assert held[0]["wrong"] == 0
     kinds = rows(
         tmp_path,
         "select count(distinct operation) as n from histograms where phase = 'mixed' and operation is not null",
     )
     assert kinds[0]["n"] == 3
+    batches = rows(
+        tmp_path,
+        "select phase, min(value) as n from measurements where metric = 'objects' and phase like 'put-%' group by 1",
+    )
+    assert {one["phase"]: one["n"] for one in batches} == {"put-10": 20, "put-100": 200}
+
+
+@pytest.mark.parametrize("system", ["filesystem", "seaweedfs-4"])
+def test_objects_are_spread_over_disks_of_their_own(system: str, tmp_path: Path) -> None:
+    storages = "storage=loop-ext4,loop-disks"
+    trials = run(tmp_path, *DISKS, "--set", f"system={system}", "--set", storages)
+    assert [(one["storage"], one["status"]) for one in trials] == [("loop-disks", "ok"), ("loop-ext4", "ok")]
+    facts = [
+        json.loads(path.read_text())["storage_facts"] for path in tmp_path.glob("runs/*/trials/*/trial.json")
+    ]
+    assert sorted(one.get("disks", 1) for one in facts) == [1, 4]
+    clean(tmp_path)
+
+
+def test_disks_of_a_harness_that_was_killed_are_unmounted_at_the_next_start(tmp_path: Path) -> None:
+    need_benchload()
+    arguments = ["--set", "system=filesystem", "--set", "storage=loop-disks", "--results", str(tmp_path)]
+    process = begin("run", *DISKS, *arguments)
+    while process.poll() is None and f"{tmp_path}/scratch" not in Path("/proc/self/mountinfo").read_text():
+        time.sleep(0.005)
+    if process.poll() is not None:
+        process.communicate()
+        pytest.skip("mounting needs root")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    run(tmp_path, *DISKS, "--set", "system=filesystem", "--set", "storage=loop-disks")
+    clean(tmp_path)
+    assert list((tmp_path / "mounts").glob("*.json")) == []

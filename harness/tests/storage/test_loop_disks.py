@@ -1,0 +1,101 @@
+"""Several disks below one data folder: each its own file system, all of them gone afterwards, also after a crash."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbook.declare.storage import Storage
+from benchbook.errors import Unavailable
+from benchbook.storage import leftovers, mounting
+from benchbook.storage.disks import disks
+from benchbook.storage.driver import Place
+from benchbook.storage.lookup import storage
+
+
+@pytest.fixture
+def three(tmp_path):
+    if not shutil.which("mkfs.ext4"):
+        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
+    options = {"disks": 3, "size_mib": 32}
+    declared = Storage.model_validate(
+        {"name": "one", "title": "One", "driver": "loop_disks", "options": options}
+    )
+    made = storage(declared, Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts"))
+    try:
+        made.mount()
+    except Unavailable as reason:
+        made.unmount()
+        pytest.skip(f"mount: {reason.message}")
+    yield made
+    made.unmount()
+
+
+def backed(tmp_path):
+    """Return the loop devices whose file lies in the test's folder."""
+    found = []
+    for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+        try:
+            found += [file] if str(tmp_path) in file.read_text() else []
+        except OSError:
+            continue
+    return found
+
+
+def test_each_disk_is_a_file_system_of_its_own(three, tmp_path):
+    found = disks(three.folder)
+    assert [disk.name for disk in found] == ["disk-1", "disk-2", "disk-3"]
+    assert len({disk.stat().st_dev for disk in (*found, three.folder)}) == 4
+    assert all(list(disk.iterdir()) == [] for disk in found)
+    assert len(backed(tmp_path)) == 3
+    facts = three.facts()
+    assert (facts["type"], facts["disks"]) == ("ext4", 3)
+    (found[1] / "file").write_bytes(b"x" * (1 << 20))
+    three.sync()
+    assert 1 << 20 <= three.bytes() < 2 << 20
+
+
+def test_all_of_them_are_gone_afterwards(three, tmp_path):
+    three.unmount()
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list((tmp_path / "mounts").iterdir()) == []
+    assert backed(tmp_path) == []
+    three.unmount()
+
+
+def test_a_disk_in_use_is_taken_away_all_the_same(three, tmp_path, monkeypatch):
+    monkeypatch.setattr(mounting, "BUSY_SECONDS", 0.1)
+    with (disks(three.folder)[2] / "file").open("w"):
+        three.unmount()
+        assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
+
+
+def test_one_that_cannot_be_mounted_leaves_none_of_the_others(three, tmp_path, monkeypatch):
+    three.unmount()
+    calls = []
+
+    def refuse(arguments, words):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise Unavailable("no loop device is left.", "")
+        return real(arguments, words)
+
+    real = mounting.mount
+    monkeypatch.setattr(mounting, "mount", refuse)
+    with pytest.raises(Unavailable, match="no loop device"):
+        three.mount()
+    three.unmount()
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list((tmp_path / "mounts").iterdir()) == []
+    assert backed(tmp_path) == []
+
+
+def test_what_a_killed_harness_left_mounted_is_undone_at_the_next_start(three, tmp_path):
+    (disks(three.folder)[0] / "file").write_bytes(b"x")
+    for file in (tmp_path / "mounts").glob("*.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"owner_pid": 2**22 + 1}))
+    assert len(leftovers.sweep(tmp_path / "mounts")) == 3
+    assert backed(tmp_path) == []
+    assert [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()] == []
+    assert leftovers.sweep(tmp_path / "mounts") == []
