@@ -16,13 +16,14 @@ from benchbook.errors import TrialFailed
 from benchbook.storage.disks import disks
 from benchbook.storage.folder import allocated
 from benchbook.storage.local import Local
-from benchbook.systems import process
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.launch import Started
 from benchbook.systems.ports import free_ports
 from benchbook.systems.s3_request import S3
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+IN_CONTAINERS = True
 MASTER_FILE = "master.toml"
 S3_FILE = "s3.json"
 OWN = ("sync", "volumes", "gateway")
@@ -34,7 +35,7 @@ class SeaweedFS:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: Started | None = None
         self.watched_seconds = 0.0
         self._gateway = bool(place.settings.get("gateway", False))
         self._volumes = int(place.settings.get("volumes", 7))
@@ -62,12 +63,11 @@ class SeaweedFS:
         """Start it."""
         for folder in self._folders():
             folder.mkdir(parents=True, exist_ok=True)
-        self._running = process.start(
+        self._running = self._place.start(
             [str(self._place.program.path), "-config_dir", str(self._place.config), "server", *self._flags()],
             words=self._place.program.system,
             log=self._place.logs / "weed.log",
             cwd=self._place.data,
-            registry=self._place.processes,
         )
 
     def ready(self) -> bool:

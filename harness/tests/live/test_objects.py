@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
 
 import pytest
 from bench import begin, bench, need_benchload, rows
+from engine import build, engine
 from fault import clean
 
 SMALL = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=1,3"]
 """One in flight puts in transactions too; three share what is deleted and put."""
 SYSTEMS = ["filesystem", "sqlite", "postgresql-15", "minio", "redis-7", "seaweedfs-4", "seaweedfs-s3-4"]
+TAG = "benchbook-test/weed:4"
 DISKS = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=20", "--set", "arm=durable"]
 
 
@@ -78,3 +81,18 @@ def test_disks_of_a_harness_that_was_killed_are_unmounted_at_the_next_start(tmp_
     run(tmp_path, *DISKS, "--set", "system=filesystem", "--set", "storage=loop-disks")
     clean(tmp_path)
     assert list((tmp_path / "mounts").glob("*.json")) == []
+
+
+def test_seaweedfs_from_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weed = shutil.which("weed")
+    if weed is None:
+        pytest.skip("weed is not on PATH: an image cannot be made from it here")
+    with engine() as address:
+        build(address, TAG, Path(weed), "/usr/bin/weed")
+        monkeypatch.setenv("DOCKER_HOST", address)
+        given = ["--system", f"seaweedfs-4=docker://{TAG}"]
+        chosen = ["--set", "system=seaweedfs-4", "--set", "arm=durable"]
+        trials = run(tmp_path, *SMALL, *given, *chosen)
+    assert [one["status"] for one in trials] == ["ok", "ok"]
+    held = rows(tmp_path, "select count(*) filter (not ok) as wrong from checks")
+    assert held[0]["wrong"] == 0
