@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from benchbook.report import scaled
-from benchbook.report.charts import heatmap, rates, throughput
+from benchbook.report import cell as cells_of
+from benchbook.report import scaled, theme
+from benchbook.report.charts import heatmap, rate_over_time, rates, strip, telemetry, throughput
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.words import Words
 
@@ -101,3 +104,41 @@ def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
     figure = throughput.chart(run)
     assert isinstance(figure, Figure)
     assert figure.title.endswith("(scaled)")
+
+
+def test_bytes_over_time_are_drawn_with_their_unit(plain):
+    found = rate_over_time.chart(plain, "load", replace(rate_over_time.BYTES, shortest_seconds=0.001))
+    assert isinstance(found, Figures)
+    assert "Bytes per second over time, load" in found.figures[0].title
+    assert "B/s" in found.figures[0].alt
+    assert "rows" not in found.figures[0].alt
+
+
+def test_cells_of_one_system_differ_in_their_dashes():
+    systems, labels = ["sqlite", "duckdb", "sqlite"], ["a", "b", "c"]
+    dashes = theme.dashes(systems, labels).to_dict()["range"]
+    assert dashes[0] != dashes[2]
+    assert (
+        theme.colours(systems, labels).to_dict()["range"][0]
+        == theme.colours(systems, labels).to_dict()["range"][2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns"), [(["DuckDB", "SQLite"], None), (["SQLite, storage minio-s3fs"], 1)]
+)
+def test_a_long_label_has_a_line_of_the_legend_to_itself(labels, columns):
+    assert theme.legend(labels).to_dict().get("columns") == columns
+
+
+def test_only_chosen_cells_are_drawn(plain):
+    [cell, other] = cells_of.cells(plain)
+    assert cell.at({"system": cell.system})
+    assert not cell.at({"system": [other.system]})
+    assert cell.at({"a factor that it lacks": "x"})
+    found = strip.chart(plain, "load", "rows_per_second", only={"system": [cell.system]})
+    assert isinstance(found, Figure)
+    assert other.label not in found.alt
+    drawn = telemetry.chart(plain, only={"system": cell.system})
+    assert isinstance(drawn, Figures)
+    assert all(other.label not in one.alt for one in drawn.figures)
