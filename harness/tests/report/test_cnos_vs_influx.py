@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +105,8 @@ def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) ->
     assert second == ["underspecified", "underspecified"]
 
 
-def test_a_line_a_trial_and_when_it_was_steady(
-    flagship: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rate_over_time, "SHORTEST_SECONDS", 0.01)
-    made = rate_over_time.chart(flagship())
+def test_a_line_a_trial_and_when_it_was_steady(flagship: Callable[..., Run]) -> None:
+    made = rate_over_time.chart(flagship(), counted=replace(rate_over_time.ROWS, shortest_seconds=0.01))
     assert isinstance(made, Figures)
     assert "steady from 1 s on" in made.figures[0].alt
     assert "block 3" in made.figures[0].alt

@@ -55,7 +55,7 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | W
     groups: dict[str, list[Trial]] = {}
     for key, trial in trials(run, phase, counted):
         groups.setdefault(key, []).append(trial)
-    title = counted.title if counted is ROWS else f"{counted.title}, {phase}"
+    title = counted.title if counted.column == "rows" else f"{counted.title}, {phase}"
     if not groups:
         least = f"{counted.shortest_seconds:g} s"
         return missing(title, f"no trial of this run that counts has two intervals of {least} or more")
@@ -67,7 +67,9 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | W
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
     ]  # fmt: skip
     beside = (
-        " the sum of all clients; refused rows are not in it." if counted is ROWS else " as fio states it."
+        " the sum of all clients; refused rows are not in it."
+        if counted.column == "rows"
+        else " as fio states it."
     )
     return Figures(figures, f"One line a trial,{beside}")
 
