@@ -39,6 +39,7 @@ class BlobOptions(Model):
     """How operations of an open loop are spread over time."""
     sync_limit: bool = False
     """Whether fio measures before the phase, untimed, how many writes of the mean size of an object the disk
-    syncs one by one, with as many jobs as there are workers. Without fio it is left out."""
+    syncs one by one, with as many jobs as there are workers; once a block for cells that ask the same of it.
+    Without fio it is left out."""
     timeout: Duration = "30s"
     """How long one operation may take."""

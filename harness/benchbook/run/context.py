@@ -51,6 +51,8 @@ class Context:
     """Digest of each dataset, by its flags."""
     query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
     """Query set by dataset flags, type and number."""
+    limits_measured: set[tuple[int, str, int, int]] = field(default_factory=set)
+    """Block, storage, jobs and bytes for which fio has measured what the disk syncs."""
     host: str = "127.0.0.1"
     """The address that servers listen on, which clients reach."""
     machines: Machines | None = None

@@ -26,6 +26,7 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 IN_CONTAINERS = True
 MASTER_FILE = "master.toml"
 S3_FILE = "s3.json"
+STOP_SECONDS = 2.0
 OWN = ("sync", "volumes", "gateway")
 """Settings of an arm that are the harness's words; all others are flags of ``weed server``."""
 
@@ -128,9 +129,9 @@ class SeaweedFS:
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """SIGTERM, then SIGKILL."""
+        """SIGTERM, then SIGKILL: with a gateway it waits ten seconds for nobody, and its data is removed next."""
         if self._running is not None:
-            self._running.stop()
+            self._running.stop(grace_seconds=STOP_SECONDS)
             self._running = None
 
     def _folders(self) -> list[Path]:

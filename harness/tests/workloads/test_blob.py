@@ -46,6 +46,12 @@ def test_after_a_mix_there_is_another_number_and_only_what_was_put_is_compared()
     assert wrong(objects=90, read=90, sha256="cc", expected="cc") == []
 
 
+def test_as_many_other_objects_after_a_mix_are_not_held_against_the_dataset() -> None:
+    mixed = found(sha256="cc", expected="cc")
+    assert all(expected == got for _, expected, got in checks("mixed", mixed, DIGEST, whole=False))
+    assert wrong(sha256="cc", expected="cc") == ["digest of the objects after put is that of the dataset"]
+
+
 def test_an_object_and_a_transaction_are_counted_apart() -> None:
     values = {one.metric: one.value for one in measurements("put", SUMMARY, 0.5)}
     assert values["objects_per_second"] == 50
