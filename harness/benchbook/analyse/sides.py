@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchbook.analyse.observed import Cell, Observed
 from benchbook.declare.claim import Claim
-from benchbook.declare.level import listed, ordered, text
+from benchbook.declare.level import listed, ordered
 
 Key = tuple[tuple[str, str], ...]
 
@@ -73,25 +73,29 @@ def absent(claim: Claim, run: Observed) -> list[str]:
                 statuses == "skipped"
             ):  # where a system was looked for, and how to get it, stands with the gaps
                 why = why.partition(": ")[0]
-            named = ", ".join(text(level) for level in side.values()) or "it"
-            found.append(f"every trial of {named} is {statuses} ({why.rstrip('.')})")
+            wanted = _wanted(claim, side)
+            # What both sides have in common is not said, but for the system.
+            named = _words({name: wanted[name] for name in wanted if name == "system" or name in side})
+            found.append(f"every trial of {named or 'it'} is {statuses} ({why.rstrip('.')})")
         found += _other_version(claim, cells)
     return list(dict.fromkeys(found))
 
 
 def _lacking(wanted: Mapping[str, list[str]], run: Observed) -> str:
     """Name the levels that no cell of the run has; the combination, where each of them is there."""
-
-    def words(factor: str, levels: list[str]) -> str:
-        return " or ".join(levels) if factor == "system" else f"{factor} {' or '.join(levels)}"
-
-    missing = [
-        words(factor, levels)
+    missing = {
+        factor: levels
         for factor, levels in wanted.items()
         if not any(cell.matches({factor: levels}) for cell in run.cells)
-    ]
-    whole = [words(factor, levels) for factor, levels in wanted.items()]
-    return f"{', '.join(missing or whole)} is not in this run"
+    }
+    return f"{_words(missing or wanted)} is not in this run"
+
+
+def _words(levels: Mapping[str, list[str]]) -> str:
+    return ", ".join(
+        " or ".join(allowed) if factor == "system" else f"{factor.replace('_', ' ')} {' or '.join(allowed)}"
+        for factor, allowed in levels.items()
+    )
 
 
 def _other_version(claim: Claim, cells: list[Cell]) -> list[str]:

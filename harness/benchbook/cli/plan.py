@@ -27,20 +27,16 @@ def command(
     """Print the cells of an experiment, their order, the number of trials, the minutes, and what would be fetched."""
     from benchbook.cli.asked import planned
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.provision import Request, preview
+    from benchbook.provision import Request, previews
     from benchbook.run.context import go_command
     from benchbook.run.estimate import estimate_seconds
 
     catalogue = Catalogue()
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
     asked = Request(given=made.given, go=go_command())
-    sources, skipped = {}, set()
-    for name in made.systems():
-        try:
-            sources[name] = preview(catalogue.system(name), asked)
-        except Unavailable as reason:
-            sources[name] = f"skipped: {reason}"
-            skipped.add(name)
+    found = previews(map(catalogue.system, made.systems()), asked)
+    skipped = [name for name, words in found.items() if isinstance(words, Unavailable)]
+    sources = {name: f"skipped: {words}" if name in skipped else str(words) for name, words in found.items()}
     estimate = estimate_seconds(results, made, skipped)
     if as_json:
         whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources}

@@ -116,7 +116,7 @@ def carried_out(made: Plan, results: Path) -> Outcome:
     from benchbook.run.progress import Progress
     from benchbook.run.signals import interruptible
 
-    progress = Progress(estimate_seconds(results, made))
+    progress = Progress(estimate_seconds(results, made, _skipped(made)))
     try:
         with interruptible():
             outcome = carry_out(made, Catalogue(), results, sys.argv[1:], progress)
@@ -127,6 +127,20 @@ def carried_out(made: Plan, results: Path) -> Outcome:
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
     return outcome
+
+
+def _skipped(made: Plan) -> list[str]:
+    """Return the systems that cannot be had here; none of a cluster, whose machines are asked later."""
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.errors import Unavailable
+    from benchbook.provision import Request, previews
+    from benchbook.run.context import go_command
+
+    if made.cluster:
+        return []
+    asked = Request(given=made.given, go=go_command())
+    found = previews(map(Catalogue().system, made.systems()), asked)
+    return [name for name, words in found.items() if isinstance(words, Unavailable)]
 
 
 def carry_out_and_report(made: Plan, results: Path) -> int:

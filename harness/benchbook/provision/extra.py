@@ -9,21 +9,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.errors import Unavailable
+from benchbook.declare.catalogue import root
+from benchbook.provision.request import Missing
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-def check_client(system: System) -> None:
-    """Raise Unavailable, with the command that gets it, where the client of a system is not installed."""
-    client = system.client
-    if client is not None and importlib.util.find_spec(client.module.partition(".")[0]) is None:
-        raise Unavailable(
-            f"{system.title} cannot be driven here: its client, the Python package {client.package}, "
-            "is not installed.",
-            f"Get it with: {command(system)}",
-        )
+def client(system: System) -> Missing | None:
+    """Return what is missing where a system is driven by a Python package that is not installed; else None."""
+    wanted = system.client
+    if wanted is None or importlib.util.find_spec(wanted.module.partition(".")[0]) is not None:
+        return None
+    return Missing(
+        f"its client, the Python package {wanted.package}, is not installed",
+        command(system),
+    )
 
 
 def command(system: System) -> str:
@@ -40,6 +41,11 @@ def command(system: System) -> str:
 def _installer(environment: Path) -> list[str]:
     """Return how packages get into this environment: uv where it made it, which leaves no pip there."""
     own = environment.parent / "uv" / "bin" / "uv"
-    uv = str(own) if own.is_file() else shutil.which("uv")
-    python = str(environment / "bin" / "python")
+    uv = _shown(own) if own.is_file() else shutil.which("uv")
+    python = _shown(environment / "bin" / "python")
     return [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+
+
+def _shown(path: Path) -> str:
+    """Return a path as it is typed in the checkout, where ``./bench`` is typed too."""
+    return str(path.relative_to(root())) if path.is_relative_to(root()) else str(path)

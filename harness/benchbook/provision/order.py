@@ -10,6 +10,8 @@ from benchbook.provision.request import Missing, Request
 from benchbook.systems.driver import Program
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from benchbook.declare.system import System
 
 
@@ -38,7 +40,7 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
     Raises RequestError when what the user gave cannot be used, and Unavailable, saying what was looked
     for, where, and the command that gets it, when no source has the pinned version.
     """
-    extra.check_client(system)
+    _check_client(system, request)
     missing: list[Missing] = []
     for name, source in zip(NAMES, SOURCES, strict=True):
         if only not in (None, name):
@@ -53,7 +55,36 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
 
 def preview(system: System, request: Request) -> str:
     """Return in words where ``find`` would get a system from; raise what ``find`` would raise."""
-    extra.check_client(system)
+    _check_client(system, request)
+    return _preview(system, request)
+
+
+def previews(systems: Iterable[System], request: Request) -> dict[str, str | Unavailable]:
+    """Return for each system where it would come from, or why it cannot be had."""
+    found: dict[str, str | Unavailable] = {}
+    for system in systems:
+        try:
+            found[system.name] = preview(system, request)
+        except Unavailable as missing:
+            found[system.name] = missing
+    return found
+
+
+def _check_client(system: System, request: Request) -> None:
+    """Raise Unavailable where a system's client is not installed; where the system is not there either, say both."""
+    client = extra.client(system)
+    if client is None:
+        return
+    words, hint = f"{system.title} cannot be driven here: {client.words}.", f"Get it with: {client.command}"
+    try:
+        _preview(system, request)
+    except Unavailable as other:
+        if other.hint and str(client.command) not in other.hint:
+            words, hint = f"{words} {other.message}", f"Get the client with: {client.command}  {other.hint}"
+    raise Unavailable(words, hint)
+
+
+def _preview(system: System, request: Request) -> str:
     missing: list[Missing] = []
     for source in SOURCES:
         words = source.preview(system, request)

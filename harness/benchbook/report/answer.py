@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchbook.report import fact
@@ -34,30 +34,18 @@ def tolerance(run: Run) -> float:
     return DEFAULT_TOLERANCE
 
 
-@functools.cache
-def _compared(run: Run) -> tuple[Comparison, ...]:
-    import polars as pl
+@dataclass(frozen=True)
+class Group:
+    """The answers to the queries of one dataset of a run."""
 
-    from benchbook.analyse import answers
-
-    trials = run.ok.select("trial_id", "system", pl.col("dataset_digest").fill_null(""))
-    rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
-    made = []
-    for group in rows.partition_by("dataset_digest", maintain_order=True):
-        # Answers of one system with the same digest are the same, so one of them is looked at for all.
-        alike = ["system", "query_type", "query_id", "digest"]
-        found = answers.compare(
-            answers.from_rows(group.unique(alike, keep="first", maintain_order=True).to_dicts()),
-            tolerance(run),
-        )
-        compared = group.height - group.select("query_type", "query_id").n_unique()
-        made.append(replace(found, compared=compared))
-    return tuple(made)
+    recorded: int
+    """How many answers trials gave."""
+    answers: tuple[Answer, ...]
+    """Each different answer of a system and arm once: those with the same digest are the same."""
 
 
 @functools.cache
-def _answers(run: Run) -> tuple[tuple[Answer, ...], ...]:
-    """Return what ``groups`` does."""
+def _groups(run: Run) -> tuple[Group, ...]:
     import polars as pl
 
     from benchbook.analyse import answers
@@ -66,21 +54,36 @@ def _answers(run: Run) -> tuple[tuple[Answer, ...], ...]:
     rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
     alike = ["system", "arm", "query_type", "query_id", "digest"]
     return tuple(
-        tuple(answers.from_rows(group.unique(alike, keep="first", maintain_order=True).to_dicts()))
-        for group in rows.partition_by("dataset_digest", maintain_order=True)
+        Group(
+            one.height,
+            tuple(answers.from_rows(one.unique(alike, keep="first", maintain_order=True).to_dicts())),
+        )
+        for one in rows.partition_by("dataset_digest", maintain_order=True)
     )
 
 
-def groups(run: Run) -> tuple[tuple[Answer, ...], ...]:
-    """Return the different answers of each system and arm, one group for each dataset of the run; worked out once."""
-    return _answers(run)
+def groups(run: Run) -> tuple[Group, ...]:
+    """Return the answers of a run, one group for each of its datasets; worked out once."""
+    return _groups(run)
+
+
+@functools.cache
+def _compared(run: Run) -> tuple[Comparison, ...]:
+    from benchbook.analyse import answers
+
+    made = []
+    for group in _groups(run):
+        found = answers.compare(group.answers, tolerance(run))
+        # To each query one answer is the first; all others were held against it, be it by their digest.
+        made.append(replace(found, compared=group.recorded - found.queries))
+    return tuple(made)
 
 
 @functools.cache
 def _validated(run: Run) -> tuple[Validated, ...]:
     from benchbook.analyse import validation
 
-    return tuple(one for group in _answers(run) for one in validation.validate(group, tolerance(run)))
+    return tuple(one for group in _groups(run) for one in validation.validate(group.answers, tolerance(run)))
 
 
 def validated(run: Run) -> list[Validated]:

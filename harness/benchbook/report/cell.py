@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchbook.report import answer, colour
 from benchbook.report.results import Run
 
+Wanted = str | Sequence[str]
+"""A level of a factor, or several of which one is meant."""
 FLAG = " (answers differ)"
-"""Behind the label of a system that answers otherwise than most do."""
+"""Behind the title of a system that answers otherwise than most do."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,15 @@ class Cell:
     """Trials that were recorded for it, whatever became of them."""
     ok: int
     """Trials of them that count."""
+    levels: tuple[tuple[str, str], ...] = ()
+    """Its levels of the factors that vary in the run, the system's apart, in the order of the factors."""
 
-    def at(self, levels: Mapping[str, str | Sequence[str]]) -> bool:
+    @property
+    def titled(self) -> str:
+        """The title of its system, with the flag where its answers differ."""
+        return self.label.partition(", ")[0]
+
+    def at(self, levels: Mapping[str, Wanted]) -> bool:
         """Say whether it has these levels, of one factor one of several; a factor that it lacks tells nothing."""
         own = dict(part.split("=", 1) for part in self.name.split(",") if "=" in part)
         return all(
@@ -59,8 +68,8 @@ def embedded(run: Run, system: str) -> bool:
 def cells(run: Run) -> list[Cell]:
     """Return the cells of a run: by system in its stable order, then by name; worked out once a run.
 
-    A label is the system's title and, where they vary in the run, its other levels; that of a system, in an arm, that
-    answers otherwise than most do says so, so that every chart does.
+    A label is the system's title and, where they vary in the run, its other levels. Where a system, in an arm, answers
+    otherwise than most do, that stands right behind the title, so that charts which shorten a label show it too.
     """
     return list(_cells(run))
 
@@ -85,21 +94,43 @@ def _cells(run: Run) -> tuple[Cell, ...]:
         counts[trial["cell"]] = (planned + 1, good + (trial["status"] == "ok"))
     for trial in {trial["cell"]: trial for trial in trials}.values():
         known = levels.get(trial["trial_id"], {})
-        others = [f"{factor.replace('_', ' ')} {known[factor]}" for factor in varying if factor in known]
+        others = tuple((factor, known[factor]) for factor in varying if factor in known)
         name, system = trial["cell"], trial["system"]
+        flag = FLAG if (system, trial["arm"] or "") in flagged else ""
         made[name] = Cell(
             name=name,
             system=system,
             arm=trial["arm"] or "",
-            label=", ".join([title(run, system), *others])
-            + (FLAG if (system, trial["arm"] or "") in flagged else ""),
+            label=_label(f"{title(run, system)}{flag}", others),
             planned=counts[name][0],
             ok=counts[name][1],
+            levels=others,
         )
     order = sorted(
         made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name))
     )
     return tuple(order)
+
+
+def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell]:
+    """Return name → cell of those that have the levels ``only``, else of all.
+
+    Levels that all of the chosen have are left out of their labels.
+    """
+    if not only:
+        return {cell.name: cell for cell in cells(run)}
+    found = [cell for cell in cells(run) if cell.at(only)]
+    alike = set.intersection(*(set(cell.levels) for cell in found)) if found else set()
+    return {
+        cell.name: replace(
+            cell, label=_label(cell.titled, tuple(level for level in cell.levels if level not in alike))
+        )
+        for cell in found
+    }
+
+
+def _label(title: str, levels: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join([title, *(f"{factor.replace('_', ' ')} {level}" for factor, level in levels)])
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

@@ -45,6 +45,12 @@ ORDER = (
     "minio",
     "redis-7",
     "seaweedfs-s3-4",
+    "mariadb-10.11",
+    "mysql-8",
+    "kvrocks-2.8.0",
+    "spark-sql-3.5.7",
+    "oracle-free-23",
+    "dolphindb-2",
 )
 """Systems in the order they were first given a colour. Append, never insert: a system keeps its place for ever."""
 
@@ -83,14 +89,6 @@ def shape(system: str) -> str:
     return SHAPES[
         (place + rounds + rounds // 2) % len(SHAPES)
     ]  # the halves let no round repeat an earlier one
-
-
-def dash(system: str, place: int = 0) -> tuple[int, ...]:
-    """Return the dash pattern of the lines of ``system``, chosen like its shape.
-
-    ``place`` counts the lines of the same system in a chart.
-    """
-    return DASHES[(SHAPES.index(shape(system)) + place) % len(DASHES)]
 
 
 def domain(systems: Iterable[str]) -> list[str]:

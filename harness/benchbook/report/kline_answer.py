@@ -12,16 +12,17 @@ FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
 
 
 def words(run: Run) -> Words:
-    """Say for each kind of read how the ratio shrinks or stands, at the largest volume of the run."""
+    """Say for each kind of read how the ratio shrinks or stands, at the largest volume that has both steps."""
     said = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
     if not said:
-        return missing("The answer", "this run has not both the first and the last step")
+        return missing("The answer", "no volume of this run has both the first and the last step")
     return Words(" ".join(escape_markdown(one) for one in said))
 
 
 def _sentence(run: Run, phase: str) -> str:
     found = steps(run, phase, "reads_per_second")
-    largest = max((one.stocks for one in found), default=0)
+    both = [{one.stocks for one in found if one.label == label} for label in (FIRST, LAST)]
+    largest = max(set.intersection(*both), default=0)
     held = [one for one in found if one.stocks == largest]
     # As published it was behind a service in Python; the same work is told of the store itself.
     order = list(ARMS.values())

@@ -13,6 +13,7 @@ import altair as alt
 from altair.utils import schemapi
 
 from benchbook.report import colour
+from benchbook.report.colour import DASHES, SHAPES
 
 # A chart is held against the schema once, whole, when it becomes a specification; not each of its parts as well.
 schemapi.disable_debug_mode()
@@ -91,17 +92,37 @@ def colours(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.
 
 
 def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the shape scale of ``systems``, over their labels where the data carries those."""
-    return alt.Scale(domain=list(labels or systems), range=[colour.shape(system) for system in systems])
+    """Return the shape scale of ``systems``, over their labels where the data carries those.
+
+    Several cells of one system have its colour and differ in shape.
+    """
+    return alt.Scale(domain=list(labels or systems), range=[SHAPES[place] for place in _places(systems)])
 
 
 def dashes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the dash scale of ``systems``, over their labels where the data carries those.
+    """Return the dash scale of ``systems``, over their labels where the data carries those; chosen like shapes."""
+    return alt.Scale(
+        domain=list(labels or systems), range=[list(DASHES[place]) for place in _places(systems)]
+    )
 
-    Cells of one system have its colour, and differ in their dashes.
+
+def _places(systems: Sequence[str]) -> list[int]:
+    """Return the place of each one's shape: the system's own, and for a further cell of it the next that is free.
+
+    Free is a shape that nothing of the same colour has, until there is none.
     """
-    drawn = [list(colour.dash(system, systems[:place].count(system))) for place, system in enumerate(systems)]
-    return alt.Scale(domain=list(labels or systems), range=drawn)
+    own = {system: SHAPES.index(colour.shape(system)) for system in systems}
+    taken = {(colour.colour(system), place) for system, place in own.items()}
+    places, met = [], set()
+    for system in systems:
+        paint, place = colour.colour(system), own[system]
+        if system in met:
+            others = [(place + step) % len(SHAPES) for step in range(1, len(SHAPES))]
+            place = next((other for other in others if (paint, other) not in taken), place)
+            taken.add((paint, place))
+        met.add(system)
+        places.append(place)
+    return places
 
 
 def legend(labels: Sequence[str]) -> alt.Legend:

@@ -41,6 +41,7 @@ def test_a_missing_package_is_told_with_the_command_that_gets_it():
 SPARK = {
     "name": "spark-sql-3.5.7",
     "version": "3.5.7",
+    "driver": "spark",
     "source": {"python": {"package": "no-such-server", "program": "bin/spark-submit"}},
 }
 
@@ -54,6 +55,28 @@ def test_a_client_that_is_not_installed_is_told_before_anything_else():
     assert "no-such-server==3.5.7 no-such-client==1.2" in told.value.hint
     with pytest.raises(Unavailable, match="cannot be driven here"):
         preview(other, Request())
+
+
+def test_a_client_and_its_server_that_are_both_missing_are_both_told():
+    other = system(
+        name="vendor-1",
+        version="1",
+        client={"package": "no-such-client", "version": "1.2", "module": "no_such.client"},
+        source={
+            "host": {
+                "program": "no-such-server",
+                "package": "no-such-package",
+                "version_command": ["{program}"],
+                "version_pattern": "(.*)",
+            }
+        },
+    )
+    with pytest.raises(Unavailable, match="its client, the Python package no-such-client") as told:
+        find(other, Request())
+    assert "no no-such-server on PATH" in told.value.message
+    assert "Get the client with: " in told.value.hint
+    assert "no-such-client==1.2" in told.value.hint
+    assert "apt-get install no-such-package" in told.value.hint
 
 
 def test_a_server_that_comes_as_a_package_is_told_with_its_command():

@@ -44,12 +44,14 @@ def write(
     telemetry_seconds: int = 8,
     intervals: int = 6,
     wrong_answers_of: str | None = None,
+    batch_sizes: tuple[int, ...] = (5000,),
     database: bool = False,
 ) -> str:
     """Write plan.json, run.json, the declarations and the trial folders of one run; return its run_id.
 
     ``trials``: only so many trials of the plan (an unfinished run); ``status``: trial index →
-    (status, reason); ``wrong_answers_of``: a system whose answers differ in one value;
+    (status, reason); ``wrong_answers_of``: a system whose answers differ in one value; ``batch_sizes``: levels of a
+    second factor, each a cell of its own;
     ``database``: also make results/benchbook.duckdb from the folders.
     """
     order = random.Random(seed)
@@ -57,9 +59,9 @@ def write(
     run = results / "runs" / run_id
     planned = []
     for block in range(blocks):
-        shuffled = list(systems)
+        shuffled = [(system, batch_size) for batch_size in batch_sizes for system in systems]
         order.shuffle(shuffled)
-        for position, system in enumerate(shuffled):
+        for position, (system, batch_size) in enumerate(shuffled):
             index = len(planned)
             planned.append(
                 {
@@ -67,8 +69,14 @@ def write(
                     "index": index,
                     "block": block,
                     "position": position,
-                    "cell": f"system={system}",
-                    "levels": {"system": system, "arm": "vanilla", "storage": "local", "batch_size": 5000},
+                    "cell": f"system={system}"
+                    + (f",batch_size={batch_size}" if len(batch_sizes) > 1 else ""),
+                    "levels": {
+                        "system": system,
+                        "arm": "vanilla",
+                        "storage": "local",
+                        "batch_size": batch_size,
+                    },
                 }
             )
     _json(run / "plan.json", _plan(run_id, experiment, profile, seed, planned, blocks))

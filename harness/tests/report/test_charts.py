@@ -62,6 +62,30 @@ def test_a_cell_without_trials_keeps_its_row(made):
     assert "not measured" in figure.svg()
 
 
+def test_a_system_of_which_nothing_was_measured_has_one_row(made):
+    whole = made(batch_sizes=(1000, 5000), run_id="quickstart-20260302T000000-0000")
+    indices = [row["index"] for row in whole.frame("trials").to_dicts() if row["system"] == "sqlite"]
+    status = dict.fromkeys(indices, ("skipped", "no program"))
+    run = made(batch_sizes=(1000, 5000), status=status, run_id="quickstart-20260302T000000-0001")
+    assert [row[0] for row in throughput.chart(run).table.rows] == [
+        "DuckDB 1.5.6, batch size 1000",
+        "DuckDB 1.5.6, batch size 5000",
+        "SQLite 3.45.1",
+    ]
+
+
+@pytest.mark.parametrize("chart", [throughput.chart, disk.chart])
+def test_only_the_cells_of_some_levels(made, chart):
+    found = chart(made(batch_sizes=(1000, 5000)), only={"batch_size": "1000"})
+    assert [row[0] for row in found.table.rows] == ["DuckDB 1.5.6", "SQLite 3.45.1"]
+
+
+def test_telemetry_of_the_cells_of_some_levels(made):
+    found = telemetry.chart(made(batch_sizes=(1000, 5000)), only={"batch_size": "1000"})
+    for figure in found.figures:
+        assert {row[0] for row in figure.table.rows} <= {"DuckDB 1.5.6", "SQLite 3.45.1"}
+
+
 def test_the_words_of_a_chart_name_every_system_with_its_number(plain):
     words = strip.chart(plain, "load", "rows_per_second").alt
     assert "DuckDB 1.5.6" in words

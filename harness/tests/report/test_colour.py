@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from benchbook.report import colour
+from benchbook.report import colour, theme
 
 LIGHT, DARK = "#ffffff", "#15171a"
 DEFICIENCIES = {
@@ -80,3 +80,16 @@ def test_systems_that_share_a_colour_differ_in_shape():
 
 def test_the_order_is_only_ever_appended_to():
     assert colour.ORDER[:4] == ("duckdb", "sqlite", "influxdb-1.8.10", "cnosdb-2.0.1")
+
+
+def test_cells_of_one_system_differ_in_shape_and_dash_and_keep_its_colour():
+    systems = ["elasticsearch-6.8.23"] * 4 + ["postgresql-15", "influxdb-1.8.10"]
+    labels = [f"{system}, {number}" for number, system in enumerate(systems)]
+    paint, shape, dash = (
+        [str(one) for one in scale(systems, labels).to_dict()["range"]]
+        for scale in (theme.colours, theme.shapes, theme.dashes)
+    )
+    assert len(set(paint[:4])) == 1
+    assert len(set(zip(paint, shape, strict=True))) == len(set(zip(paint, dash, strict=True))) == 6
+    assert shape[0] == colour.shape("elasticsearch-6.8.23")
+    assert shape[4] == colour.shape("postgresql-15")

@@ -34,7 +34,17 @@ def test_the_first_step_is_told_behind_its_service_and_the_last_of_the_store(mon
     assert "Redis 7, asked directly has 8.00" in text
 
 
+def test_a_larger_volume_without_both_steps_is_not_the_answer(monkeypatch):
+    text = said(
+        monkeypatch,
+        step(10, "as published", "asked directly", 9),
+        step(10, "all bars decoded", "asked directly", 3),
+        step(100, "all bars decoded", "asked directly", 8),
+    )
+    assert "Long reads of 10 stocks" in text
+
+
 def test_a_run_without_the_last_step_has_no_answer(monkeypatch):
-    assert "not both the first and the last step" in said(
+    assert "no volume of this run has both the first and the last step" in said(
         monkeypatch, step(10, "as published", "asked directly", 3)
     )

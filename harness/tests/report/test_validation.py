@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from benchbook.report import answer, cell
-from benchbook.report.charts import throughput
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.report import answer, cell, notebook
+from benchbook.report.charts import rate_over_time, throughput
+from benchbook.report.figure import Figure, Figures
+from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.tables import matrix, validation
 from benchbook.report.words import Words
@@ -46,6 +55,42 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
     asked = matrix.queries(run)
     assert isinstance(asked, Table)
     assert [row[0] for row in asked.rows if cell.FLAG in row[0]] == ["SQLite 3.45.1" + cell.FLAG]
+
+
+def shown(report: Path, run: Run) -> Iterator[tuple[str, Any]]:
+    """Execute a report's cells against ``run``; return what each shows, with its line."""
+    names: dict[str, Any] = {}
+    for one in notebook.read(report).notebook.cells:
+        if one.cell_type != "code":
+            continue
+        if "open_run()" in one.source:
+            exec(one.source.replace("results.open_run()", "None"), names)
+            names["run"] = run
+        else:
+            yield one.source, eval(one.source, names)
+
+
+def test_the_one_that_differs_is_named_in_every_chart_of_the_suite_whatever_else_varies(
+    made, reports: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # A run that nobody ran is over at once.
+    monkeypatch.setitem(rate_over_time.ROWS.__dict__, "shortest_seconds", 0.01)
+    run = made(systems=THREE, wrong_answers_of="sqlite", batch_sizes=(1000, 5000))
+    name, drawn = "SQLite 3.45.1", []
+    for line, found in shown(reports / "devops-suite.qmd", run):
+        figures = (
+            found.figures if isinstance(found, Figures) else [found] if isinstance(found, Figure) else []
+        )
+        for figure in figures:
+            texts = [json.dumps(figure.spec, ensure_ascii=False), figure.alt, str(figure.table.rows)]
+            for text in texts:
+                assert text.count(name) == text.count(name + cell.FLAG), (line, figure.title)
+            if name in texts[0]:
+                drawn.append(line.partition("(")[0])
+    assert {
+        "throughput.chart", "rate_over_time.chart", "disk.chart", "queries.chart",
+        "telemetry.chart", "order.chart",
+    } == set(drawn)  # fmt: skip
 
 
 def test_two_that_differ_are_undecided_and_not_compared(made):

@@ -65,7 +65,10 @@ def _draw(found: list[Step], words: str) -> Any:
     named = [*kinds, *([PUBLISHED] if published else [])]
     y = alt.Y(
         "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.15),
-        axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=13),
+        # Lines between the rows: a row with fewer ways of asking than others is not filled to its middle.
+        axis=alt.Axis(
+            grid=True, ticks=False, tickBand="extent", labelExpr="split(datum.label, ', ')", labelLineHeight=13
+        ),
     )  # fmt: skip
     offset = alt.YOffset("kind:N", sort=None, scale=alt.Scale(domain=named, padding=0.6))
     x = alt.X("ratio:Q", scale=scale, axis=axis)

@@ -1,14 +1,19 @@
-"""Latency per query type: one row a type and cell, every trial a point, the mean with its interval."""
+"""Latency per query type: one row a type and cell, every trial a point, the mean with its interval.
+
+Cells of one system have one colour, so that only a row of its own with its name tells them apart.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import quantity, scaled, theme, thin
+from benchbook.report.charts import strip
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
-from benchbook.report.figure import Figure
+from benchbook.report.figure import Figure, Figures
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.table import Table
@@ -18,14 +23,16 @@ LINE_HEIGHT = 22
 """Pixels of one cell within a query type."""
 
 
-def chart(run: Run, metric: str = "latency_p50") -> Figure | Words:
-    """Draw ``metric`` of every query phase."""
+def chart(run: Run, metric: str = "latency_p50") -> Figure | Figures | Words:
+    """Draw ``metric`` of every query phase; where a system has several cells, one figure a phase that names each."""
     title = f"{words_of(metric).title} by query type"
     if words := refused(run, title):
         return words
     found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in a query phase")
+    if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
+        return Figures(_by_phase(run, metric))
     return Figure(
         scaled.title(run, title),
         _draw(found, metric),
@@ -33,6 +40,13 @@ def chart(run: Run, metric: str = "latency_p50") -> Figure | Words:
         _table(found),
         thin.note(len(one.points) for one in found),
     )
+
+
+def _by_phase(run: Run, metric: str) -> list[Figure]:
+    drawn = [
+        strip.chart(run, phase, metric, f"{words_of(metric).title}, {phase}") for phase in run.phases("query")
+    ]
+    return [replace(figure, width=theme.HALF_WIDTH) for figure in drawn if isinstance(figure, Figure)]
 
 
 def _draw(found: list[Estimate], metric: str) -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from benchbook.report import axis as axes
+from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme, thin
+from benchbook.report.cell import Wanted
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.figure import Figure
@@ -15,16 +18,16 @@ from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
+LINE_HEIGHT = 13
+"""Pixels of one line of a row's label."""
+BETWEEN_LABELS = 10
+"""Pixels between the labels of two rows."""
 LISTED = 100
 """Values of a cell that the table spells out."""
 
 
 def chart(
-    run: Run,
-    phase: str,
-    metric: str,
-    title: str | None = None,
-    only: Mapping[str, Sequence[str]] | None = None,
+    run: Run, phase: str, metric: str, title: str | None = None, only: Mapping[str, Wanted] | None = None
 ) -> Figure | Words:
     """Draw ``metric`` of ``phase`` for every cell that did it; a sentence stands for it where no trial measured it.
 
@@ -34,11 +37,9 @@ def chart(
     title = title or words_of(metric).title
     if words := refused(run, title):
         return words
-    found = [
-        one
-        for one in estimates(run, phase, metric)
-        if one.cell.at(only or {}) and (one.points or _tried(run, phase, one.cell.name))
-    ]
+    found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
+    shown = cells_of.chosen(run, only)
+    found = _once([replace(one, cell=shown[one.cell.name]) for one in found if one.cell.name in shown])
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
     return Figure(
@@ -48,6 +49,18 @@ def chart(
         table(found),
         thin.note(len(one.points) for one in found),
     )
+
+
+def _once(found: list[Estimate]) -> list[Estimate]:
+    """Return the estimates with a single row, under its title, for a system of which nothing was measured."""
+    measured = {one.cell.system for one in found if one.points}
+    rows: dict[str, Estimate] = {}
+    for one in found:
+        if one.cell.system in measured:
+            rows[one.cell.name] = one
+        else:
+            rows.setdefault(one.cell.system, replace(one, cell=replace(one.cell, label=one.cell.titled)))
+    return list(rows.values())
 
 
 def _tried(run: Run, phase: str, cell: str) -> bool:
@@ -101,16 +114,21 @@ def _draw(found: list[Estimate], title: str) -> Any:
         sort=None,
         scale=alt.Scale(domain=labels, padding=0.2),
         # A line for the system and one for each level that varies: on one line they would be cut.
-        axis=alt.Axis(grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=13),
+        axis=alt.Axis(
+            grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=LINE_HEIGHT, labelOverlap=False
+        ),
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
     base = alt.Chart(alt.InlineData(values=means))
     whole = [row for row in means if row["low"] is not None]
-    layers = [
+    bands = [
         alt.Chart(alt.InlineData(values=whole))
         .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
-        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
+        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour)
+    ]
+    layers = [
+        *(bands if whole else []),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6, size=60)
         .encode(
@@ -138,7 +156,9 @@ def _draw(found: list[Estimate], title: str) -> Any:
             .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
             .encode(y=y, x=alt.value(0), text="words:N")
         )
-    return alt.layer(*layers).properties(width="container", height=theme.ROW_HEIGHT * len(labels))
+    lines = max(label.count(", ") for label in labels) + 1
+    row = max(theme.ROW_HEIGHT, LINE_HEIGHT * lines + BETWEEN_LABELS)
+    return alt.layer(*layers).properties(width="container", height=row * len(labels))
 
 
 def _alternative(found: list[Estimate], title: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme
+from benchbook.report.cell import Wanted
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
 from benchbook.report.samples import PANELS, Panel, Series, mean, series
@@ -24,19 +26,21 @@ HEIGHT = 170
 
 
 def chart(
-    run: Run, panels: tuple[Panel, ...] = PANELS, only: Mapping[str, str | Sequence[str]] | None = None
+    run: Run, panels: tuple[Panel, ...] = PANELS, only: Mapping[str, Wanted] | None = None
 ) -> Figures | Words:
     """Draw one figure a panel; panels nobody sampled are named in a sentence below.
 
     ``only`` gives the levels of factors whose cells are drawn, of a run that has too many to tell apart.
     """
     figures, absent = [], []
-    cells = [cell for cell in cells_of.cells(run) if cell.at(only or {})]
-    inside = [cell for cell in cells if cells_of.embedded(run, cell.system)]
+    shown = cells_of.chosen(run, only)
+    inside = [cell for cell in shown.values() if cells_of.embedded(run, cell.system)]
     for panel in panels:
-        found = [one for one in series(run, panel) if one.cell in cells]
+        found = [
+            replace(one, cell=shown[one.cell.name]) for one in series(run, panel) if one.cell.name in shown
+        ]
         if not found:
-            if panel.scope != "server" or len(inside) < len(cells):
+            if panel.scope != "server" or len(inside) < len(shown):
                 absent.append(panel.title)
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
@@ -60,6 +64,14 @@ def chart(
     if absent:
         note += f" Not sampled in this run: {'; '.join(absent)}."
     return Figures(figures, note)
+
+
+def _short(labels: list[str]) -> dict[str, str]:
+    """Return label → what of it is drawn: the system's title is left out where all have the same."""
+    titles = {label.partition(", ")[0] for label in labels}
+    if len(titles) > 1 or any(", " not in label for label in labels):
+        return {label: label for label in labels}
+    return {label: label.partition(", ")[2] for label in labels}
 
 
 def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
@@ -106,14 +118,6 @@ def _draw(found: list[Series], panel: Panel) -> Any:
         ]
     )
     return alt.layer(lines, points).properties(width="container", height=HEIGHT)
-
-
-def _short(labels: list[str]) -> dict[str, str]:
-    """Return label → what of it is drawn: the system's title is left out where all have the same."""
-    titles = {label.partition(", ")[0] for label in labels}
-    if len(titles) > 1 or any(", " not in label for label in labels):
-        return {label: label for label in labels}
-    return {label: label.partition(", ")[2] for label in labels}
 
 
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
+from benchbook.report.cell import Wanted
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
@@ -11,16 +14,21 @@ from benchbook.report.words import Words, missing
 MILLION = 1e6
 
 
-def table(run: Run, phase: str = "load") -> Table | Words:
-    """Return one row a cell: means over its trials, of the load and the settling after it."""
+def table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = None) -> Table | Words:
+    """Return one row a cell that loaded: means over its trials, of the load and the settling after it.
+
+    ``only`` leaves out the cells of other levels.
+    """
     rows = _of(run, phase, "rows_found")
     if not rows:
         return missing("What the load cost", "no trial of this run that counts loaded any rows")
     cpu, settling = _of(run, phase, "server_cpu_seconds"), _of(run, "settle", "server_cpu_seconds")
     memory, disk = _of(run, phase, "server_rss_peak_bytes"), _of(run, "trial", "bytes_per_row")
     lines = []
-    for cell in cells_of.cells(run):
+    for cell in cells_of.chosen(run, only).values():
         own = [trial for trial in _trials(run, cell.name) if rows.get(trial)]
+        if not own:
+            continue
         loading = _mean([cpu[one] / rows[one] * MILLION for one in own if one in cpu])
         settled = _mean([settling[one] / rows[one] * MILLION for one in own if one in settling])
         peak, each = (

@@ -48,7 +48,9 @@ def table(run: Run, phase: str) -> Table | Words:
         "Cell", "In flight, asked", "In flight, by Little's law", "Reads/s", "Mean latency", "Longest latency",
         "Bars that came, a read", "Bars decoded, a read", "Read from disk", "Failed",
     ]  # fmt: skip
-    return Table(columns, rows, numeric=frozenset(columns[1:]))
+    return Table(
+        columns, rows, f"{phase.capitalize()} reads: means of a cell's trials", frozenset(columns[1:])
+    )
 
 
 def _text(estimate: Estimate) -> str:

@@ -47,12 +47,12 @@ def matrix(run: Run) -> Table | Words:
 def side_by_side(run: Run) -> Table | Words:
     """Return the first rows of one query's answers, one column a system, as the suite prints them side by side."""
     for group in answer.groups(run):
-        if not group:
-            continue
-        asked = min(((one.query_type, one.query_id) for one in group if one.rows), default=None)
+        asked = min(((one.query_type, one.query_id) for one in group.answers if one.rows), default=None)
         if asked is None:
             continue
-        first = {(one.system, one.arm): one for one in group if (one.query_type, one.query_id) == asked}
+        first = {
+            (one.system, one.arm): one for one in group.answers if (one.query_type, one.query_id) == asked
+        }
         held = {_named(run, *judged): first[judged] for judged in _order(run) if judged in first}
         columns = {
             name: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2} for name, one in held.items()
