@@ -125,8 +125,9 @@ def _places(systems: Sequence[str]) -> list[int]:
     return places
 
 
-def legend(labels: Sequence[str]) -> alt.Legend:
-    """Return a legend of lines; long labels stand below each other, whole also on a phone."""
-    if max(map(len, labels), default=0) <= SHORT_LABEL:
-        return alt.Legend(symbolType="stroke")
-    return alt.Legend(symbolType="stroke", columns=1, labelLimit=LEGEND_LIMIT)
+def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
+    """Return a legend of lines, or of points; long labels stand below each other, whole also on a phone."""
+    drawn: dict[str, Any] = {"symbolType": "stroke"} if lines else {}
+    if max(map(len, labels), default=0) > SHORT_LABEL:
+        drawn |= {"columns": 1, "labelLimit": LEGEND_LIMIT}
+    return alt.Legend(**drawn)

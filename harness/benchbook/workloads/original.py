@@ -224,9 +224,21 @@ def _checked(
         # It counts points that were refused, and gives some the times of earlier ones: what is there is told.
         return {**stated, "rows_found": float(there)}
     steps.findings.check(f"points of {options.tool} in {adapter.database}", expected, there)
-    if "rows_per_second" not in stated:
-        return {**stated, "rows": float(expected), "rows_per_second": expected / stated["seconds"]}
-    return stated
+    return with_rate(stated, expected)
+
+
+def with_rate(stated: dict[str, float], rows: int) -> dict[str, float]:
+    """Add the points and, where the tool states a time in which it can be told, their rate.
+
+    inch states tenths of a second: of a load shorter than half of one it says 0.0, and then there is no rate.
+
+    >>> with_rate({"seconds": 0.0}, 100)
+    {'seconds': 0.0, 'rows': 100.0}
+    """
+    if "rows_per_second" in stated:
+        return stated
+    rate = {"rows_per_second": rows / stated["seconds"]} if stated["seconds"] > 0 else {}
+    return {**stated, "rows": float(rows), **rate}
 
 
 def inch_points(arguments: list[str]) -> int:

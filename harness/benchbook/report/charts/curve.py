@@ -58,7 +58,9 @@ def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
         axis=alt.Axis(title=names.along, values=places, format="d", grid=False),
     )
     y = alt.Y("value:Q", scale=y_scale, axis=y_axis)
-    paint = alt.Color("label:N", scale=theme.colours(systems, labels))
+    legend = theme.legend(labels, lines=False)
+    paint = alt.Color("label:N", scale=theme.colours(systems, labels), legend=legend)
+    dashes = alt.StrokeDash("label:N", scale=theme.dashes(systems, labels), legend=None)
     rows = [
         {"label": one.label, "at": one.at, "value": one.value, "low": one.low, "high": one.high}
         for one in dots
@@ -74,12 +76,12 @@ def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
         known.mark_rule(strokeWidth=6, opacity=0.28, strokeCap="round").encode(
             x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=paint
         ),
-        drawn.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=paint),
+        drawn.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=paint, strokeDash=dashes),
         drawn.mark_point(filled=True, size=55).encode(
             x=x,
             y=y,
             color=paint,
-            shape=alt.Shape("label:N", scale=theme.shapes(systems, labels)),
+            shape=alt.Shape("label:N", scale=theme.shapes(systems, labels), legend=legend),
             tooltip=tooltip,
         ),
     ]

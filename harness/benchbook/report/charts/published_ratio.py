@@ -77,7 +77,7 @@ def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
     }  # fmt: skip
     for cell in ratios(stated, root() / "datasets" / "published"):
         label = ", ".join(f"{name} {level}" for name, level in cell.levels.items())
-        if label not in rows and cell.ratio is not None:
+        if label and label not in rows and cell.ratio is not None:
             rows[label] = Row(label, cell.ratio, None, None, None, (), "not run")
     return sorted(rows.values(), key=lambda row: _natural(row.label))
 
