@@ -187,6 +187,9 @@ class System(Model):
     license: Text
     homepage: Text
     source: Source
+    listens_beyond: Text | None = None
+    """Why it listens on addresses beyond loopback, where it has no setting against that. It is told in every report;
+    a system that does so without a reason fails its trials."""
     client: PythonClient | None = None
     """Needed where benchload cannot speak to it."""
     arms: dict[Name, Arm] = Field(min_length=1)

@@ -7,7 +7,7 @@ import json
 import polars as pl
 
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, versus
+from benchbook.report import pace, quantity, scaled, versus
 from benchbook.report.charts import order
 from benchbook.report.floor import known_floors
 from benchbook.report.markup import escape_markdown
@@ -18,6 +18,8 @@ FEW_TRIALS = 10
 """Trials of a cell below which a note says that they are few."""
 BUSY_CLIENT = 0.8
 """Share of its cores from which the client itself may be what was measured."""
+LISTENING = "addresses beyond loopback"
+"""The check that holds how many there are."""
 STOLEN = 0.01
 """Share of time stolen by the hypervisor that is worth a word."""
 
@@ -26,7 +28,19 @@ def limits(run: Run) -> Words:
     """Return the limits of the run as a list."""
     found = [
         words
-        for part in (_mixed, _size, _trials, _embedded, busy_client, _machine, _elsewhere, _order, _noise)
+        for part in (
+            _mixed,
+            _size,
+            _trials,
+            _pace,
+            _embedded,
+            busy_client,
+            _machine,
+            _listening,
+            _elsewhere,
+            _order,
+            _noise,
+        )
         for words in part(run)
     ]
     return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
@@ -71,6 +85,19 @@ def _trials(run: Run) -> list[str]:
         words.append(f"{beside} trials were measured while another run was going on on the same machine.")
     if run.info["finished_at"] is None:
         words.append("The run has not come to its end.")
+    return words
+
+
+def _pace(run: Run) -> list[str]:
+    """Say which phases never came to one pace; nothing of them is left out."""
+    words = []
+    for phase, found in pace.counted(run).items():
+        for label, what in (("drifting", "was still changing"), ("warming", "began at another")):
+            if found[label]:
+                words.append(
+                    f"The pace of phase {phase} {what} in {found[label]} of {found.total()} trials that count; "
+                    "they stand in every number."
+                )
     return words
 
 
@@ -133,6 +160,18 @@ def _machine(run: Run) -> list[str]:
             f"The data is {quantity.number(ratio, 2)} times the machine's memory, so it fits into caches."
         )
     return words
+
+
+def _listening(run: Run) -> list[str]:
+    """Say which systems could be reached from other machines while they were measured."""
+    checks = run.frame("checks").filter((pl.col("name") == LISTENING) & (pl.col("found") != "0"))
+    rows = run.ok.join(checks, on="trial_id", how="inner", maintain_order="left")
+    declared = cells_of.systems(run)
+    return [
+        f"{cells_of.title(run, name)} listened on addresses that other machines reach: "
+        f"{declared.get(name, {}).get('listens_beyond') or 'no reason is declared'}."
+        for name in dict.fromkeys(rows["system"].to_list())
+    ]
 
 
 def _elsewhere(run: Run) -> list[str]:

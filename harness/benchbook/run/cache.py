@@ -2,12 +2,15 @@
 
 Cold is: the system stopped, everything written synced, every cache between it and the device dropped, the
 system started again. The storage says whether that was had: it looks whether some of the data is in memory still.
+And what was read says it again: a system that answers from a cold start without reading one byte was not cold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+
+from benchbook.workloads.measurement import Measurement
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps
@@ -28,6 +31,30 @@ def make_cold(steps: Steps) -> str:
         dropped = steps.storage.drop_caches()
         steps.restart()
     return COLD if dropped else LUKEWARM
+
+
+READ = ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes")
+"""What counts bytes that came from the storage: of the system's processes, of a bucket, of the whole device."""
+
+
+def seen(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
+    """Return the states as the bytes read confirm them: cold with nothing read since the stop is lukewarm.
+
+    Where no reads were counted (a system elsewhere, no telemetry) the storage's word stands.
+
+    >>> read = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
+    >>> seen({"q": "cold", "r": "cold"}, [read])
+    {'q': 'lukewarm', 'r': 'cold'}
+    """
+    counted: dict[str, float] = {}
+    for one in measured:
+        if one.metric in READ:
+            counted[one.phase] = counted.get(one.phase, 0.0) + one.value
+    restarted = counted.get(PHASE, 0.0)
+    return {
+        phase: LUKEWARM if state == COLD and counted.get(phase, 1.0) + restarted == 0 else state
+        for phase, state in states.items()
+    }
 
 
 def of_trial(states: Mapping[str, str]) -> str:

@@ -18,6 +18,9 @@ from benchbook.systems.control_group import ControlGroup
 from benchbook.systems.driver import ContainerOptions, Program
 from benchbook.workloads.measurement import Measurement
 
+Cores = tuple[frozenset[int], frozenset[int]]
+"""The cores of a server, and those of its client."""
+
 
 class Confined:
     """The limits of one trial in force: a group for the server, cores for server and client."""
@@ -32,7 +35,7 @@ class Confined:
         self.limits = limits
         # The engine makes the group of a container, and gets its limits with it.
         self.group = ControlGroup(limits, index) if limits.any and program.image is None else None
-        self.cores, self.words = _cores(limits, program, embedded=embedded)
+        self.cores, self.words = cores_of(limits, program, embedded=embedded)
         self.program = _in_container(program, limits, self.cores[0] if self.cores else None)
         """The program, with the limits in the options of its container where it runs in one."""
 
@@ -115,9 +118,7 @@ class Confined:
         }
 
 
-def _cores(
-    limits: Limits, program: Program, *, embedded: bool
-) -> tuple[tuple[frozenset[int], frozenset[int]] | None, str]:
+def cores_of(limits: Limits, program: Program, *, embedded: bool) -> tuple[Cores | None, str]:
     """Return the cores of server and client, and in words why they have, or have not, cores of their own."""
     if limits.pinning == "off":
         return None, "off: server and client share all cores"

@@ -15,7 +15,7 @@ from benchbook.declare.bars import KlineOptions
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
-from benchbook.declare.workload import LoadOptions, QueryOptions
+from benchbook.declare.workload import QueryOptions
 from benchbook.errors import RequestError, Unavailable
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
@@ -150,6 +150,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
     from benchbook.host.controls import checks
     from benchbook.host.facts import facts
     from benchbook.host.provenance import provenance
+    from benchbook.run.calibration import ceiling
 
     plan = context.plan
     experiment = context.catalogue.experiment(plan.experiment)
@@ -185,7 +186,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         ),
         "dataset": context.digests[first.flags()],
         "programs": {name: program_record(program) for name, program in context.programs.items()},
-        "calibration": _calibration(context, first),
+        "calibration": ceiling(context, first),
         "declared": _declared(context),
     }
 
@@ -238,21 +239,6 @@ def combined(digests: list[str]) -> str | None:
     if len(digests) <= 1:
         return digests[0] if digests else None
     return f"sha256:{hashlib.sha256(chr(10).join(sorted(digests)).encode()).hexdigest()}"
-
-
-def _calibration(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the client's ceiling, measured once; embedded systems share the client's process and need none."""
-    plan = context.plan
-    if all(context.system(name).embedded for name in plan.systems()) or dataset.generator == "blob":
-        return []  # objects need no server to be without one: the file system's row shows the client's limit
-    loads = [options for phase in plan.phases if isinstance(options := phase_options(phase, {}), LoadOptions)]
-    options = loads[0] if loads else LoadOptions()
-    context.observer.note("measuring the client's own ceiling against a null server")
-    asked = (dataset, options.batch_size, options.workers)
-    if context.cluster:
-        found: list[dict[str, Any]] = context.cluster.on_client(benchload.calibrate_here, *asked)
-        return found
-    return benchload.calibrate(context.benchload, *asked)
 
 
 def _declared(context: Context) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchbook.errors import TrialInvalid
+from benchbook.run import listening
 from benchbook.systems.driver import Event, TableCount
 from benchbook.telemetry.metric import SUMMARY
 from benchbook.telemetry.sampler import OUTSIDE
@@ -78,7 +79,7 @@ class Findings:
 
     def note_listening(self, beyond: int) -> None:
         """Write down on how many addresses beyond loopback, and the host that was told, the system listens."""
-        self.checks.append({"name": "addresses beyond loopback", "expected": 0, "found": beyond, "ok": True})
+        self.checks.append({"name": listening.CHECK, "expected": 0, "found": beyond, "ok": True})
 
     def client_cpu(self, phase: str, summary: Event) -> None:
         """Add what the client used over the timed time, as it says itself, and its share of its own cores."""

@@ -5,6 +5,21 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
+from benchbook.declare.system import System
+from benchbook.errors import TrialFailed
+
+CHECK = "addresses beyond loopback"
+"""The name of the check that holds how many there are."""
+
+
+def require_reason(system: System, open_to_others: list[str]) -> None:
+    """Raise TrialFailed where a system is open to other machines and does not declare why that cannot be helped."""
+    if open_to_others and system.listens_beyond is None:
+        raise TrialFailed(
+            f"{system.name} listens on {', '.join(open_to_others)}, which other machines reach.",
+            f"Have it listen on loopback alone, or say by listens_beyond in systems/{system.name}.toml why it cannot.",
+        )
+
 
 def beyond(pids: Iterable[int], host: str) -> list[str]:
     """Return the addresses that these processes listen on and that are neither loopback nor ``host``.

@@ -17,13 +17,12 @@ from benchbook.declare.limits import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.plan.plan import PlannedTrial
-from benchbook.run import ready
+from benchbook.run import listening, ready, room
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name
 from benchbook.run.findings import Findings
 from benchbook.run.hang import Hang
 from benchbook.run.last_words import with_last_words
-from benchbook.run.listening import beyond
 from benchbook.run.options import phase_options
 from benchbook.run.refused import FULL_OR_FORBIDDEN
 from benchbook.run.steps import Steps
@@ -33,6 +32,7 @@ from benchbook.run.stream import EventFile
 from benchbook.run.timeline import Timeline
 from benchbook.run.trial_record import record_of
 from benchbook.storage.driver import Facts, Storage
+from benchbook.systems import secret
 from benchbook.systems.containers import launching
 from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
@@ -66,6 +66,19 @@ class Trial:
 
     def run(self) -> dict[str, Any]:
         """Do the trial; return its record. An interruption and a fault of the request are raised."""
+        try:
+            record = self._run()
+        finally:
+            held = secret.take_out(self.folder)
+        if held:
+            self.context.observer.note(
+                f"{self.system.name} wrote a password, which was taken out of {', '.join(one.name for one in held)}"
+            )
+        cleaned: dict[str, Any] = secret.without(record)
+        secret.forget()
+        return cleaned
+
+    def _run(self) -> dict[str, Any]:
         from benchbook.host import clock, pressure
 
         started_at = datetime.now(UTC)
@@ -171,11 +184,12 @@ class Trial:
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
         hang = Hang(lambda: [*driver.processes(), *client.processes()])
+        where = str(self.planned.levels["storage"]), place.data, self.context.scratch
         watch = StorageWatch(storage, client, driver.processes)
         with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():
             try:
-                with watch.watched():
-                    self._start(driver, place.program.url, confined)
+                with watch.watched(), room.told(*where):
+                    self._start(driver, place, confined)
                     Steps(
                         self.context, self.planned, self.dataset, self.digest,
                         self.timeline, self.findings, driver, client, events, self.folder, storage, place.data,
@@ -183,7 +197,7 @@ class Trial:
                     ).all()  # fmt: skip
             except TrialFailed as error:
                 words = with_last_words(watch.words, error, driver.ready)
-                raise TrialFailed(words + confined.killed() + hang.words()) from None
+                raise TrialFailed(words + confined.killed() + hang.words() + room.words(*where)) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
@@ -195,18 +209,19 @@ class Trial:
         options = [phase_options(phase, self.planned.levels) for phase in self.context.plan.phases]
         return databases(max((one.clients for one in options if isinstance(one, LoadOptions)), default=1))
 
-    def _start(self, driver: Driver, url: str | None, confined: Confined) -> None:
+    def _start(self, driver: Driver, place: Place, confined: Confined) -> None:
+        # In a network of its own every address is the trial's alone.
+        in_private = place.host != self.context.host
         with self.timeline.phase("start"):
             with confined.server():
                 texts = driver.configure()
             self.config_digest = _digest(json.dumps(texts, sort_keys=True))
-            self._restart(driver, url, confined)
+            self._restart(driver, place.program.url, confined)
             self.version = driver.version()
         confined.check(self.findings, driver.processes)
-        if open_to_others := beyond(driver.processes(), self.context.host):
-            listed = ", ".join(open_to_others)
-            self.context.observer.note(f"{self.system.name} listens beyond this machine: {listed}")
+        open_to_others = [] if in_private else listening.beyond(driver.processes(), self.context.host)
         self.findings.note_listening(len(open_to_others))
+        listening.require_reason(self.system, open_to_others)
         if not self.system.accepts(self.version):
             raise TrialInvalid(
                 f"{self.system.name} is pinned to {self.system.version}, "

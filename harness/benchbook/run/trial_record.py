@@ -60,7 +60,7 @@ def record_of(
         "storage_facts": trial.storage_facts,
         "dataset_digest": f"sha256:{trial.digest['sha256']}",
         "queries_digest": trial.context.queries_digest(),
-        "cache_state": cache.of_trial(found.cache_states),
+        "cache_state": cache.of_trial(cache.seen(found.cache_states, found.measurements)),
         "data_to_memory": float(trial.digest["bytes"])
         / min(memory.machine_bytes(), trial.limits.memory_bytes or math.inf),
         "confinement": trial.confined.as_dict() if trial.confined else None,

@@ -52,6 +52,23 @@ def listing() -> Words:
     )
 
 
+MARKS = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "no matter here"}
+"""Marks as a page shows them: the sign, and the word for who cannot see it."""
+
+
+def of(run: Run) -> Table:
+    """Return one row a rule: whether this run kept it, and why not where it did not, or could not here."""
+    found = [(rule, rule.finding(run)) for rule in rules()]
+    rows = [[f"{rule.number}. {rule.name}", MARKS[one.mark], one.why] for rule, one in found]
+    kept = sum(one.mark in ("kept", "no matter here") for _, one in found)
+    return Table(
+        ["Rule", "Mark", "Why"],
+        rows,
+        f"{kept} of {len(rows)} rules kept without reserve, or of no matter in this run",
+        stacked=True,
+    )
+
+
 def matrix() -> Table | Words:
     """Return one row a rule and one column a published run: kept, partly, not kept, or no matter here."""
     runs = published.opened(root())
@@ -59,9 +76,8 @@ def matrix() -> Table | Words:
         return missing(
             "What was kept", "no run is published yet; publish one with: ./bench export RUN --publish"
         )
-    marks = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "no matter"}
     rows = [
-        [f"{rule.number}. {rule.name}", *(marks[rule.finding(run).mark] for run in runs)] for rule in rules()
+        [f"{rule.number}. {rule.name}", *(MARKS[rule.finding(run).mark] for run in runs)] for rule in rules()
     ]
     return Table(["Rule", *(run.info["experiment"] for run in runs)], rows)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import polars as pl
+
 from benchbook.report import answer, cell, versus
 from benchbook.report import limit as limits
 from benchbook.report.estimate import estimates
@@ -62,9 +64,26 @@ def noise(run: Run) -> Finding:
 
 
 def caches(run: Run) -> Finding:
-    """Rule 6: the state of the caches is recorded."""
+    """Rule 6: the state of the caches is recorded, and what was read does not speak against it."""
+    unknown = run.ok["cache_state"].null_count()
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
-    return Finding("kept", ", ".join(states)) if states else Finding("not kept", "not recorded")
+    if not states or unknown:
+        return Finding("not kept", f"not recorded of {unknown} trials")
+    reads = run.frame("measurements").filter(
+        pl.col("metric").is_in(["server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"])
+    )
+    read = dict(reads.group_by("trial_id").agg(pl.col("value").sum()).iter_rows())
+    cold = run.ok.filter(pl.col("cache_state") == "cold")["trial_id"].to_list()
+    if doubtful := sum(read.get(one) == 0 for one in cold):
+        return Finding(
+            "not kept", f"{doubtful} trials call themselves cold and read nothing from the storage"
+        )
+    if "lukewarm" in states:
+        return Finding(
+            "partly", f"{', '.join(states)}: caches could not be dropped, or kept some of the data"
+        )
+    seen = ", seen by what was read from the storage" if cold and all(one in read for one in cold) else ""
+    return Finding("kept", ", ".join(states) + seen)
 
 
 def client(run: Run) -> Finding:

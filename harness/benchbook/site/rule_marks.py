@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Literal, NamedTuple
 
+from benchbook.report import pace
 from benchbook.report.results import Run
 
 Mark = Literal["kept", "partly", "not kept", "no matter here"]
+
+
+PACE = {
+    "short": "are too short to tell whether they ran at one pace",
+    "drifting": "were still changing",
+    "warming": "began at another pace",
+}
+"""Labels of ``analyse.steady`` in words."""
 
 
 class Finding(NamedTuple):
@@ -17,7 +27,7 @@ class Finding(NamedTuple):
 
 
 def outliers(run: Run) -> Finding:
-    """Rule 5: warm-up is tagged, and each load says whether it became steady."""
+    """Rule 5: warm-up is tagged, and each load and query phase says whether it ran at one pace."""
     intervals = run.frame("intervals")
     timed = len(run.phases("load")) + len(run.phases("query"))
     if not timed:
@@ -27,14 +37,16 @@ def outliers(run: Run) -> Finding:
     untagged = intervals["warmup"].null_count()
     if untagged:
         return Finding("partly", f"{untagged} intervals do not say whether they are warm-up")
-    loads = run.ok.height * len(run.phases("load"))
-    steady = run.frame("measurements")
-    known = steady.filter(steady["metric"] == "steady_from_seconds").height
-    if known < loads:
+    labels = pace.labels(run)
+    loose = Counter(label for label in labels.values() if label != "steady")
+    if len(labels) < run.ok.height * timed:
         return Finding(
-            "partly", f"no trial was dropped; {loads - known} of {loads} loads have no steady part"
+            "partly", f"{run.ok.height * timed - len(labels)} phases of trials have no label of pace"
         )
-    return Finding("kept", "no trial was dropped, warm-up is tagged, and every load has a steady part")
+    if loose:
+        words = ", ".join(f"{count} {PACE[label]}" for label, count in sorted(loose.items()))
+        return Finding("partly", f"no trial was dropped; of {len(labels)} phases of trials {words}")
+    return Finding("kept", "no trial was dropped, warm-up is tagged, and every phase ran at one pace")
 
 
 def latency(run: Run) -> Finding:

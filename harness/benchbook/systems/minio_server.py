@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 import time
 import urllib.request
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import process
+from benchbook.systems import process, secret
 from benchbook.systems.ports import free_ports
 from benchbook.systems.s3_request import S3
 
@@ -40,7 +39,7 @@ class MinioServer:
     _running: process.Running | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.s3 = S3("", "benchbook", secrets.token_hex(16))
+        self.s3 = S3("", "benchbook", secret.draw())
 
     def start(self) -> None:
         """Start it, without waiting until it is ready."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from benchbook.systems import secret
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.python_server import PythonServer
 
@@ -29,7 +29,7 @@ class Oracle(PythonServer):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._password = f"B{secrets.token_hex(8)}"
+        self._password = secret.draw("B", 8)
         """Of a database that lives for one trial; the image and the worker are told, neither by a command line."""
 
     def _configure(self) -> dict[str, str]:

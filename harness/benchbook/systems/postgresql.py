@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -22,7 +21,7 @@ from urllib.parse import quote, urlsplit
 from benchbook.errors import TrialFailed
 from benchbook.storage.folder import allocated
 from benchbook.systems import postgresql_config as config
-from benchbook.systems import process
+from benchbook.systems import process, secret
 from benchbook.systems.bars import BenchloadBars
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.ordinary_user import OrdinaryUser, ordinary_user
@@ -49,7 +48,7 @@ class PostgreSQL:
         self._host = str(there.hostname) if there else place.host
         self._port = (there.port or 5432) if there else 0
         self._login = (there.username or "postgres") if there else USER
-        self._password = os.environ.get("PGPASSWORD", "") if there else secrets.token_hex(16)
+        self._password = os.environ.get("PGPASSWORD", "") if there else secret.draw()
         self._created: list[str] = []
         self._cluster = place.data / "cluster"
         self._log = place.logs / "postgres.log"
@@ -196,12 +195,12 @@ class PostgreSQL:
 
     def _initdb(self) -> None:
         assert self._user is not None
-        secret = self._place.data / "password"
-        secret.touch(mode=0o600)
-        secret.write_text(self._password + "\n", encoding="utf-8")
+        file = self._place.data / "password"
+        file.touch(mode=0o600)
+        file.write_text(self._password + "\n", encoding="utf-8")
         self._user.own(self._place.data)
         command: list[str | Path] = [
-            self._program("initdb"), "--pgdata", self._cluster, "--username", USER, "--pwfile", secret,
+            self._program("initdb"), "--pgdata", self._cluster, "--username", USER, "--pwfile", file,
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
         ]  # fmt: skip
         try:
@@ -214,7 +213,7 @@ class PostgreSQL:
             raise TrialFailed(f"initdb could not make the cluster: {error}.") from error
         finally:
             with contextlib.suppress(OSError):
-                secret.unlink()
+                file.unlink()
         if ran.returncode != 0:
             raise TrialFailed(f"initdb could not make the cluster: {' '.join(ran.stderr.split())[-500:]}")
 

@@ -6,7 +6,6 @@ Its usage reporting is switched off: nothing leaves the machine.
 from __future__ import annotations
 
 import json
-import secrets
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,6 +15,7 @@ from benchbook.errors import TrialFailed
 from benchbook.storage.disks import disks
 from benchbook.storage.folder import allocated
 from benchbook.storage.local import Local
+from benchbook.systems import secret
 from benchbook.systems.benchload_client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.launch import Started
@@ -41,7 +41,7 @@ class SeaweedFS:
         self._gateway = bool(place.settings.get("gateway", False))
         self._volumes = int(place.settings.get("volumes", 7))
         self._ports: list[int] = []
-        self.s3 = S3("", "benchbook", secrets.token_hex(16))
+        self.s3 = S3("", "benchbook", secret.draw())
 
     def configure(self) -> dict[str, str]:
         """Write how many volumes grow at once, and the keys of the gateway; return all with placeholders."""

@@ -50,6 +50,7 @@ def engine() -> Iterator[str]:
             started.send_signal(signal.SIGTERM)
             started.wait(timeout=60)
             _unmount(folder)
+            assert f"{folder}/" not in Path("/proc/self/mounts").read_text()
 
 
 def _unmount(folder: Path) -> None:

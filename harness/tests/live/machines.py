@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from bench import environment
 
+SPACES = Path("/run/netns")
+
 
 def ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True)
@@ -31,8 +33,10 @@ class Network:
         self.hub = f"{self._base}.1"
         self.address = {name: f"{self._base}.{place}" for place, name in enumerate(names, 2)}
         self.started: dict[str, subprocess.Popen[bytes]] = {}
+        self._bound = False
 
     def open(self) -> None:
+        self._bound = str(SPACES) not in Path("/proc/self/mounts").read_text()
         ip("link", "add", self._tag, "type", "bridge")
         ip("address", "add", f"{self.hub}/24", "dev", self._tag)
         ip("link", "set", self._tag, "up")
@@ -52,6 +56,13 @@ class Network:
         for name in self.address:
             subprocess.run(["ip", "netns", "delete", f"{self._tag}-{name}"], check=False, capture_output=True)
         subprocess.run(["ip", "link", "delete", self._tag], check=False, capture_output=True)
+        if self._bound and SPACES.is_dir() and not any(SPACES.iterdir()):
+            # What the first `ip netns add` of a machine mounts, and nothing takes away.
+            subprocess.run(["umount", SPACES], check=False, capture_output=True)
+
+    def left(self) -> list[str]:
+        """Return the mounts of its namespaces that are still there."""
+        return [line for line in Path("/proc/self/mounts").read_text().splitlines() if self._tag in line]
 
     def start(self, name: str, *arguments: str, inside: bool = True) -> None:
         """Start Dask on a machine, with its words in a log."""
@@ -117,3 +128,4 @@ def cluster(folder: Path) -> Iterator[tuple[str, Network]]:
         pytest.skip(f"network namespaces cannot be made here: {error.stderr!r}")
     finally:
         network.close()
+        assert network.left() == []

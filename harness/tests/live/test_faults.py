@@ -18,6 +18,7 @@ from bench import HARNESS, SMALL, begin, bench, need_benchload, rows
 from fault import clean, ended, once, reasons
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
+pytestmark = pytest.mark.tally("other faults with real processes")
 ONE = ["quickstart", "--profile", "smoke", "--trials", "1", "--set", "queries=20"]
 
 
@@ -139,6 +140,32 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
     found = rows(results, "select trial_id, count(*) as n from trials group by all")
     assert len(found) == 4
     assert {one["n"] for one in found} == {1}
+
+
+@root_only
+@pytest.mark.parametrize("system", ["duckdb", "sqlite", "influxdb-1.8.10", "postgresql-15"])
+def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(
+    tmp_path: Path, system: str
+) -> None:
+    """The data lies on an ext4 of its own on a loop device: first one that is too small, then one that is not."""
+    small = 96 if system == "postgresql-15" else 16  # what an empty cluster takes, and little more
+    done = bench("run", *ONE, "--set", f"system={system}", "--set", "storage=loop-ext4", "--set", "scale=1200",
+                 "--set", f"size_mib={small},2048", "--results", str(tmp_path))  # fmt: skip
+    assert "Traceback" not in done.stdout + done.stderr
+    found = {
+        row["size"]: row
+        for row in rows(
+            tmp_path,
+            "select level as size, status, reason from trials join levels using (trial_id) where factor = 'size_mib'",
+        )
+    }
+    if found["2048"]["status"] == "skipped":
+        pytest.skip(found["2048"]["reason"])
+    assert done.returncode == 4, done.stderr
+    assert found["2048"]["status"] == "ok", found
+    assert found[str(small)]["status"] == "failed"
+    assert "Its storage loop-ext4 is full: " in found[str(small)]["reason"], found
+    clean(tmp_path)
 
 
 def test_a_wall_clock_that_jumps_makes_the_trial_invalid(tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 import os
 import socket
+from types import SimpleNamespace
 
-from benchbook.run.listening import beyond
+import pytest
+
+from benchbook.errors import TrialFailed
+from benchbook.run.listening import beyond, require_reason
 
 
 def test_loopback_and_the_host_that_was_told_are_allowed_and_nothing_else():
@@ -10,3 +14,12 @@ def test_loopback_and_the_host_that_was_told_are_allowed_and_nothing_else():
         assert beyond([os.getpid()], "127.0.0.1") == [f"0.0.0.0:{port}"]
         assert beyond([os.getpid()], "0.0.0.0") == []
     assert beyond([os.getpid(), 2**22 + 1], "127.0.0.1") == []
+
+
+def test_a_system_open_to_others_fails_its_trial_unless_it_declares_why():
+    system = SimpleNamespace(name="a-system", listens_beyond=None)
+    require_reason(system, [])
+    with pytest.raises(TrialFailed, match=r"a-system listens on 0\.0\.0\.0:9.*systems/a-system\.toml"):
+        require_reason(system, ["0.0.0.0:9"])
+    system.listens_beyond = "it has no setting for that"
+    require_reason(system, ["0.0.0.0:9"])

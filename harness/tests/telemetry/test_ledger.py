@@ -1,16 +1,20 @@
 """The ledger over a world of invented processes, whose true use is known to the tick."""
 
+import os
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.telemetry import ledger as module
 from benchbook.telemetry.ledger import Ledger
 from benchbook.telemetry.process import NOTHING, Process, Usage
+from tests import tally
 
 HARNESS = 1
+LEDGER = "histories of processes for the ledger of telemetry"
+many = settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 100))
 TICK = Usage(user=1, system=2, read=3, written=4)
 
 
@@ -204,15 +208,21 @@ def live(steps, waited):
         yield world.update(book), world.truth
 
 
+@pytest.mark.tally(LEDGER, by_input=True)
+@many
 @given(steps)
 def test_what_parents_wait_for_is_exact_whenever_it_is_sampled(steps):
+    tally.count(LEDGER)
     for sums, truth in live(steps, waited=lambda _: True):
         assert sums["server"] == truth["server"]
         assert sums["client"] == NOTHING
 
 
+@pytest.mark.tally(LEDGER, by_input=True)
+@many
 @given(steps, st.integers(2, 4))
 def test_sums_never_go_backwards_nor_beyond_the_truth(steps, every):
+    tally.count(LEDGER)
     before = NOTHING
     for sums, truth in live(steps, waited=lambda number: number % every == 0):
         now = sums["server"].plus(sums["client"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.report import cell, quantity
+from benchbook.report import cell, pace, quantity
 from benchbook.report.details import Details
 from benchbook.report.results import Run
 from benchbook.report.table import Table
@@ -26,9 +26,12 @@ def table(run: Run) -> Details | Words:
             quantity.text(row["start_seconds"], "s"),
             quantity.text(row["overhead_seconds"], "s"),
             row["cache_state"] or "unknown",
+            pace.of_trial(run, row["trial_id"]) or quantity.MISSING,
         ]
         for row in trials
     ]
-    columns = ["Trial", "Block", "Position", "System", "Status", "Duration", "Start", "Harness", "Caches"]
+    columns = [
+        "Trial", "Block", "Position", "System", "Status", "Duration", "Start", "Harness", "Caches", "Pace",
+    ]  # fmt: skip
     numeric = frozenset({"Block", "Position", "Duration", "Start", "Harness"})
     return Details(f"All {len(rows)} trials in their order", Table(columns, rows, numeric=numeric))

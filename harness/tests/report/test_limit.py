@@ -1,0 +1,39 @@
+"""Limits of a run that are read from what its trials recorded."""
+
+from __future__ import annotations
+
+from benchbook.record import database
+from benchbook.report import limit
+from benchbook.report.results import open_run
+from benchbook.run.findings import Findings
+
+
+def changed(made, *statements, **options):
+    run = made(**options)
+    with database.open(run.results) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return limit.limits(open_run(run.results, run.run_id)).markdown
+
+
+def test_a_client_that_used_most_of_its_cores_is_told(made):
+    busy = "UPDATE measurements SET value = 0.9 WHERE metric = 'client_cpu_fraction' AND phase = 'load'"
+    words = changed(made, busy, systems=("duckdb", "influxdb-1.8.10"))
+    assert "used up to 90" in words
+    assert "in phase load against InfluxDB 1.8.10" in words
+    assert "against DuckDB" not in words, "embedded systems are their own client"
+    assert "it may be what was measured" not in changed(made, run_id="quickstart-20260302T000000-0001")
+
+
+def test_a_system_that_other_machines_could_reach_is_told_with_the_reason(made):
+    findings = Findings()
+    findings.note_listening(2)
+    [check] = findings.checks
+    assert check["name"] == limit.LISTENING
+    listened = (
+        "INSERT INTO checks SELECT trial_id, 'addresses beyond loopback', '0', "
+        "CASE system WHEN 'sqlite' THEN '2' ELSE '0' END, true FROM trials"
+    )
+    words = changed(made, listened)
+    assert words.count("listened on addresses that other machines reach") == 1
+    assert "SQLite 3.45.1 listened on addresses that other machines reach: no reason is declared" in words

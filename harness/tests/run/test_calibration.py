@@ -1,0 +1,67 @@
+"""The client's ceiling is measured where the client of a trial is: on the same cores."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchbook.declare.dataset import Dataset
+from benchbook.errors import Unavailable
+from benchbook.run import benchload, calibration
+from benchbook.systems import process
+
+IOT = {
+    "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
+    "parameters": {
+        "scale": 5, "start": "2022-01-01T00:00:00Z", "end": "2022-01-01T00:10:00Z", "interval": "50s",
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Any:
+    try:
+        binary = benchload.find()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core cannot be divided")
+
+    def of(*pinnings: str) -> Any:
+        trials = [SimpleNamespace(levels={"system": "a-server", "pinning": pinning}) for pinning in pinnings]
+        phases = [{"name": "load", "workload": "load", "options": {"batch_size": 500, "workers": 1}}]
+        return SimpleNamespace(
+            plan=SimpleNamespace(systems=lambda: ["a-server"], phases=phases, trials=trials),
+            system=lambda name: SimpleNamespace(name=name, version="1", embedded=False),
+            programs={}, benchload=binary, scratch=tmp_path, results=tmp_path, cluster=None,
+            observer=SimpleNamespace(note=lambda _: None),
+        )  # fmt: skip
+
+    return of
+
+
+def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: dict[str, set[int]] = {}
+    begin = process.start
+
+    def watched(command: Any, **more: Any) -> Any:
+        running = begin(command, **more)
+        started[str(command[1])] = os.sched_getaffinity(running.pid)
+        return running
+
+    monkeypatch.setattr(process, "start", watched)
+    [found] = calibration.ceiling(context("always", "always"), Dataset.model_validate(IOT))
+    assert found["rows_per_second"] > 0
+    assert found["errors"] == 0
+    assert started == {"null-server": set(found["server_cores"]), "load": set(found["client_cores"])}
+    assert not set(found["server_cores"]) & set(found["client_cores"])
+    assert list((context("off").results / "processes").glob("*.json")) == []
+
+
+def test_trials_with_other_cores_have_a_ceiling_of_their_own(context: Any) -> None:
+    found = calibration.ceiling(context("off", "always"), Dataset.model_validate(IOT))
+    assert [one["client_cores"] is None for one in found] == [True, False]

@@ -1,0 +1,66 @@
+"""A run goes on only with what it began with: its data, queries, programs and code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.run import context as shared
+from benchbook.systems.driver import Program
+
+PROGRAM = Program("a-system", "1", "go", digest="sha256:one")
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(shared.benchload, "identity", lambda _: {"digest": "sha256:tool"})
+    monkeypatch.setattr(
+        "benchbook.host.provenance.provenance", lambda _: {"source_digest": "s", "lock_digest": "l"}
+    )
+    (tmp_path / "q.jsonl").write_text('{"id": 1}\n')
+    return shared.Context(
+        SimpleNamespace(run_id="quickstart-1"), SimpleNamespace(root=tmp_path), tmp_path, tmp_path, tmp_path,
+        tmp_path, SimpleNamespace(), {"a-system": PROGRAM}, {(): {"sha256": "data"}},
+        {((), "q", 1): tmp_path / "q.jsonl"},
+    )  # type: ignore[arg-type] # fmt: skip
+
+
+def begun(context: Any) -> dict[str, Any]:
+    return {
+        "provenance": {
+            "benchload": {"digest": "sha256:tool"}, "dataset_digest": "data",
+            "queries_digest": context.queries_digest(), "source_digest": "s", "lock_digest": "l",
+        },
+        "programs": {"a-system": {"digest": "sha256:one"}},
+    }  # fmt: skip
+
+
+def test_the_same_goes_on(context: Any) -> None:
+    shared.check_same(context, begun(context))
+
+
+def test_other_queries_are_refused(context: Any, tmp_path: Path) -> None:
+    before = begun(context)
+    (tmp_path / "q.jsonl").write_text('{"id": 2}\n')
+    with pytest.raises(RequestError, match="began with another queries"):
+        shared.check_same(context, before)
+
+
+def test_another_program_is_refused(context: Any) -> None:
+    before = begun(context)
+    before["programs"]["a-system"]["digest"] = "sha256:two"
+    with pytest.raises(
+        RequestError, match=r"another a-system \(sha256:two\) than there is now \(sha256:one\)"
+    ):
+        shared.check_same(context, before)
+
+
+def test_another_dataset_is_refused(context: Any) -> None:
+    before = begun(context)
+    context.digests[()] = {"sha256": "other"}
+    with pytest.raises(RequestError, match="another dataset"):
+        shared.check_same(context, before)

@@ -1,0 +1,69 @@
+"""The order of what is done to a system in a load: settled before it is counted and measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from benchbook.declare.workload import LoadOptions
+from benchbook.run.findings import Findings
+from benchbook.run.steps import Steps
+from benchbook.run.stream import EventFile
+from benchbook.run.timeline import Timeline
+from benchbook.systems.driver import TableCount
+
+DIGEST = {"rows": 2, "values": 2, "bytes": 20, "tables": {"t": {"rows": 2, "fields": {"v": 2}}}}
+SUMMARY = {"type": "summary", "duration_ns": 10**9, "rows": 2, "values": 2, "operations": 1}
+
+
+class Watched:
+    """A driver and a client that write down what they are asked."""
+
+    watched_seconds = 0.0
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def load(self, _request: Any) -> Any:
+        self.asked.append("load")
+        return iter([SUMMARY])
+
+    def settle(self) -> None:
+        self.asked.append("settle")
+
+    def size(self) -> dict[str, int]:
+        self.asked.append("size")
+        return {"data": 40}
+
+    def count(self) -> dict[str, TableCount]:
+        self.asked.append("count")
+        return {"t": TableCount(2, {"v": 2})}
+
+
+def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_path: Path) -> None:
+    system, findings = Watched(), Findings()
+    steps = Steps(
+        SimpleNamespace(), SimpleNamespace(levels={}), SimpleNamespace(generator="devops", flags=lambda: ()), DIGEST,
+        Timeline(), findings, system, system, EventFile(tmp_path, lambda rate, unit: None), tmp_path,
+        SimpleNamespace(), tmp_path, lambda: None,
+    )  # type: ignore[arg-type] # fmt: skip
+    steps.load("load", LoadOptions())
+    assert system.asked[0] == "load"
+    assert system.asked.index("settle") < min(system.asked.index("size"), system.asked.index("count"))
+    assert system.asked.count("size") == 1
+    found = {one.metric: one.value for one in findings.measurements}
+    assert found["settled_seconds"] >= found["acknowledged_seconds"] == 1.0
+    assert found["disk_bytes"] == 40
+    assert all(check["ok"] for check in findings.checks)
+
+
+def test_rows_that_are_gone_after_settling_make_the_trial_invalid(tmp_path: Path) -> None:
+    import pytest
+
+    from benchbook.errors import TrialInvalid
+
+    findings = Findings()
+    findings.check_counts(DIGEST, {"t": TableCount(1, {"v": 1})})
+    with pytest.raises(TrialInvalid, match="rows in t: 2 expected, 1 found"):
+        findings.require_whole()

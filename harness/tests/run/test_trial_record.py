@@ -1,0 +1,55 @@
+"""What the record of a trial says beyond its measurements."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchbook.declare.limits import Limits
+from benchbook.run import trial_record
+from benchbook.run.findings import Findings
+from benchbook.run.timeline import Timeline
+from benchbook.workloads.measurement import Measurement
+
+LEVELS = {"system": "duckdb", "arm": "vanilla", "storage": "local"}
+
+
+def record(monkeypatch: pytest.MonkeyPatch, findings: Findings, limits: Limits) -> dict[str, Any]:
+    monkeypatch.setattr(trial_record.memory, "machine_bytes", lambda: 1 << 30)
+    planned = SimpleNamespace(
+        trial_id="r/0000", levels=LEVELS, cell="system=duckdb", block=0, position=0, index=0
+    )
+    context = SimpleNamespace(
+        plan=SimpleNamespace(run_id="r", experiment="quickstart", profile="smoke"), programs={"duckdb": None},
+        queries_digest=lambda: "sha256:q",
+    )  # fmt: skip
+    trial: Any = SimpleNamespace(
+        planned=planned, context=context, findings=findings, timeline=Timeline(), running=False, version="1",
+        config_digest="sha256:c", storage_facts={}, digest={"sha256": "d", "bytes": 1 << 29}, limits=limits,
+        confined=None, telemetry=None,
+    )  # fmt: skip
+    return trial_record.record_of(trial, "ok", None, datetime.now(UTC), {})
+
+
+def test_data_is_held_against_the_memory_that_the_system_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert record(monkeypatch, Findings(), Limits())["data_to_memory"] == 0.5
+    assert record(monkeypatch, Findings(), Limits(memory_bytes=1 << 28))["data_to_memory"] == 2.0
+
+
+def test_cold_without_a_byte_read_is_recorded_as_lukewarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = Findings()
+    findings.cache_states["q"] = "cold"
+    findings.measurements.append(Measurement("q", "server_read_bytes", 4096.0, "B", "lower"))
+    assert record(monkeypatch, findings, Limits())["cache_state"] == "cold"
+    findings.measurements[0] = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
+    assert record(monkeypatch, findings, Limits())["cache_state"] == "lukewarm"
+
+
+def test_every_digest_of_its_work_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = record(monkeypatch, Findings(), Limits())
+    assert {name: made[name] for name in ("dataset_digest", "queries_digest", "config_digest")} == {
+        "dataset_digest": "sha256:d", "queries_digest": "sha256:q", "config_digest": "sha256:c",
+    }  # fmt: skip
