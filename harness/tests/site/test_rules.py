@@ -8,7 +8,6 @@ from benchbook.record import database
 from benchbook.report.results import open_run
 from benchbook.site import methods, rule_checks
 
-
 ROOT = Path(__file__).resolve().parents[3]
 
 
