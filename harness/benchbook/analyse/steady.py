@@ -30,6 +30,7 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
     """
     if len(rates) < FEWEST:
         return "short"
+    rates = _spans(rates)[1]
     later = rates[len(rates) // 2 :]
     level = median(later)
     if level == 0:
@@ -52,8 +53,7 @@ def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
     >>> begin([2.0, 6.0] + [10.0] * 10)
     2
     """
-    width = max(1, math.ceil(len(rates) / MOST_SPANS))
-    spans = [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
+    width, spans = _spans(rates)
     for first in range(len(spans) // 2 + 1):
         rest = spans[first:]
         if (
@@ -63,6 +63,12 @@ def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
         ):
             return first * width
     return None
+
+
+def _spans(rates: Sequence[float]) -> tuple[int, list[float]]:
+    """Return how many intervals a span has, and the means of spans: at most 60, for all their pairs are looked at."""
+    width = max(1, math.ceil(len(rates) / MOST_SPANS))
+    return width, [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
 
 
 def _drifts(values: Sequence[float], tolerance: float) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
 
-_FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement"}
+_FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement", "confinement"}
 _MOMENTS = {"started_at", "ended_at"}
 _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
 _TOPICS = ("provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of the tables below, kept in table ``schema_version``."""
 
 
@@ -119,6 +119,11 @@ TABLES: tuple[Table, ...] = (
             "What the storage stood on: file system, mount and its options, programs, JSON.",
         ),
         ("load_before", "VARCHAR", "Load of the machine before the trial, JSON."),
+        (
+            "confinement",
+            "VARCHAR",
+            "Limits of the system, cores of server and client, and in words why they have or have not their own, JSON.",
+        ),
         ("unmeasured", "VARCHAR", "Metrics that could not be measured, each with the reason, JSON."),
         (
             "placement",

@@ -35,6 +35,7 @@ def limits(run: Run) -> Words:
             _pace,
             _embedded,
             busy_client,
+            shared_cores,
             _machine,
             _listening,
             _elsewhere,
@@ -138,6 +139,18 @@ def busy_client(run: Run) -> list[str]:
         f"{cells_of.title(run, system)}: it may be what was measured."
         for (system, phase), value in found.items()
     ]
+
+
+def shared_cores(run: Run) -> list[str]:
+    """Say where a server and its client had no cores of their own, and why."""
+    found: dict[str, int] = {}
+    for system, held in run.ok.select("system", "confinement").iter_rows():
+        told = json.loads(held) if held and not cells_of.embedded(run, system) else {}
+        words = str(told.get("pinning") or "")
+        if words and told.get("client_cores") is None:
+            why = words.partition(": ")[2] or words
+            found[why] = found.get(why, 0) + 1
+    return [f"No cores of their own in {count} trials of servers: {why}." for why, count in found.items()]
 
 
 def _machine(run: Run) -> list[str]:

@@ -43,9 +43,17 @@ def labels(run: Run) -> Labels:
     return found
 
 
+@functools.cache
+def _by_trial(run: Run) -> dict[str, dict[str, steady.Label]]:
+    found: dict[str, dict[str, steady.Label]] = {}
+    for (trial_id, phase), label in labels(run).items():
+        found.setdefault(trial_id, {})[phase] = label
+    return found
+
+
 def of_trial(run: Run, trial_id: str) -> str:
     """Return the labels of one trial's phases in words: ``load drifting, groupby steady``."""
-    of = {phase: label for (trial, phase), label in labels(run).items() if trial == trial_id}
+    of = _by_trial(run).get(trial_id, {})
     kinds = set(of.values())
     if len(kinds) == 1:
         return kinds.pop()

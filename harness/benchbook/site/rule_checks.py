@@ -95,7 +95,9 @@ def client(run: Run) -> Finding:
         return Finding("no matter here", "embedded systems share the client's process")
     if not calibrated:
         return Finding("not kept", "no calibration was recorded")
-    return Finding("partly", busy[0]) if busy else Finding("kept", "calibrated, and below 80 % of its cores")
+    if loose := [*busy, *limits.shared_cores(run)]:
+        return Finding("partly", " ".join(loose))
+    return Finding("kept", "calibrated, and below 80 % of its cores")
 
 
 def same_work(run: Run) -> Finding:

@@ -39,7 +39,7 @@ def test_the_tables_are_listed(recorded: tuple[Path, str]) -> None:
     "text",
     [
         "DELETE FROM trials",
-        "INSERT INTO schema_version VALUES (3)",
+        "INSERT INTO schema_version VALUES (4)",
         "UPDATE trials SET status = 'ok'",
         "DROP TABLE trials",
         "CREATE TABLE more (a INTEGER)",

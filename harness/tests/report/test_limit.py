@@ -37,3 +37,14 @@ def test_a_system_that_other_machines_could_reach_is_told_with_the_reason(made):
     words = changed(made, listened)
     assert words.count("listened on addresses that other machines reach") == 1
     assert "SQLite 3.45.1 listened on addresses that other machines reach: no reason is declared" in words
+
+
+def test_server_and_client_on_the_same_cores_are_told_with_the_reason(made):
+    held = '{"client_cores": null, "pinning": "none: server and client share 2 cores, too few to give each its own"}'
+    shared = f"UPDATE trials SET confinement = '{held}'"
+    words = changed(made, shared, systems=("duckdb", "influxdb-1.8.10"))
+    assert "No cores of their own in 3 trials of servers: server and client share 2 cores" in words
+    own = shared.replace("null", "[2,3]").replace("none: ", "")
+    assert "No cores of their own" not in changed(
+        made, own, systems=("duckdb", "influxdb-1.8.10"), run_id="quickstart-20260302T000000-0001"
+    )
