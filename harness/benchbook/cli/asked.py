@@ -36,6 +36,7 @@ def planned(
     systems: list[str] | None,
     against_itself: bool = False,
     cluster: str | None = None,
+    record_operations: bool = False,
 ) -> Plan:
     """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
     given = parse_system(systems or [], catalogue)
@@ -43,6 +44,12 @@ def planned(
         catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given,
         against_itself=against_itself,
     )  # fmt: skip
+    if record_operations and cluster:
+        raise RequestError(
+            "--record-operations keeps files on the machine of the client, which --cluster puts elsewhere.",
+            "Leave one of them out; histograms of intervals come back from a cluster too.",
+        )
+    made = replace(made, record_operations=record_operations)
     unused = sorted(set(given) - set(made.systems()))
     if unused:
         raise RequestError(

@@ -45,6 +45,13 @@ OrderSeed = Annotated[
     typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; drawn by default."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before a run of many hours or gigabytes.")]
+RecordOperations = Annotated[
+    bool,
+    typer.Option(
+        "--record-operations",
+        help="Keep each operation as a record of its own (table operations): about 40 bytes each.",
+    ),
+]
 System = Annotated[
     list[str] | None,
     typer.Option(

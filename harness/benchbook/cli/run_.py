@@ -35,6 +35,7 @@ def command(
     system: options.System = None,
     results: options.Results = options.DEFAULT_RESULTS,
     yes: options.Yes = False,
+    record_operations: options.RecordOperations = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Refuse to run where this machine is not controlled (bench doctor)."),
@@ -64,10 +65,12 @@ def command(
             raise RequestError("--precision and --trials both fix the number of trials.", "Give one of them.")
         asked = {
             "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
-            "cluster": cluster,
+            "cluster": cluster, "record_operations": record_operations,
         }  # fmt: skip
         return precise.begin(asked, results, precision)
-    made = planned(catalogue, slug, profile, sets, trials, order_seed, system, cluster=cluster)
+    made = planned(
+        catalogue, slug, profile, sets, trials, order_seed, system, cluster=cluster, record_operations=record_operations
+    )  # fmt: skip
     agree(results, made, yes)
     store_plan(results, made)
     return carry_out_and_report(made, results)

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchbook.embedded.engine import Reader
 from benchbook.embedded.failure import FailedError
+from benchbook.embedded.operations import Operations
 from benchbook.embedded.recorder import Emit, Recorder, error, event
 from benchbook.embedded.specification import Dialect
 
@@ -98,7 +99,13 @@ def digest(bars: Sequence[Bar]) -> str:
     ).hexdigest()
 
 
-def serve(connect: Callable[[], Ask], request: dict[str, Any], program: str, emit: Emit) -> None:
+def serve(
+    connect: Callable[[], Ask],
+    request: dict[str, Any],
+    program: str,
+    emit: Emit,
+    kept: Operations | None = None,
+) -> None:
     """Do what a client is asked for: read for a while, timed, or hold answers against the dataset."""
     requests, of_file = read_requests(Path(request["requests"]))
     if request["answers"] is not None:
@@ -106,27 +113,27 @@ def serve(connect: Callable[[], Ask], request: dict[str, Any], program: str, emi
     else:
         _read(
             connect, requests, of_file, int(request["in_flight"]), float(request["seconds"]),
-            int(request["warmup"]), program, emit,
+            int(request["warmup"]), program, emit, kept,
         )  # fmt: skip
 
 
 def _read(
     connect: Callable[[], Ask], requests: list[Request], of_file: str, in_flight: int, seconds: float,
-    warmup: int, program: str, emit: Emit,
+    warmup: int, program: str, emit: Emit, kept: Operations | None,
 ) -> None:  # fmt: skip
     emit(_start("kline", program, in_flight) | {"warmup": warmup, "loop": "closed"})
     asks = [connect() for _ in range(in_flight)]
     if warmup:
-        recorder = Recorder(emit, "warmup")
+        recorder = Recorder(emit, "warmup", kept)
         for number in range(warmup):
             _timed(asks[0], requests[number % len(requests)], recorder, threading.Lock())
         recorder.stop()
-    recorder, lock, numbers = Recorder(emit, "query"), threading.Lock(), itertools.count()
+    recorder, lock, numbers = Recorder(emit, "query", kept), threading.Lock(), itertools.count()
     deadline = time.monotonic() + seconds
     # next() of a count is one step of the interpreter, so every thread gets numbers of its own.
     workers = [
-        threading.Thread(target=_until, args=(deadline, ask, requests, numbers, recorder, lock))
-        for ask in asks
+        threading.Thread(target=_until, args=(deadline, ask, requests, numbers, recorder, lock, number))
+        for number, ask in enumerate(asks)
     ]
     for worker in workers:
         worker.start()
@@ -140,27 +147,27 @@ def _read(
 
 def _until(
     deadline: float, ask: Ask, requests: list[Request], numbers: itertools.count[int], recorder: Recorder,
-    lock: threading.Lock,
+    lock: threading.Lock, worker: int,
 ) -> None:  # fmt: skip
     while time.monotonic() < deadline:
-        _timed(ask, requests[next(numbers) % len(requests)], recorder, lock)
+        _timed(ask, requests[next(numbers) % len(requests)], recorder, lock, worker)
 
 
-def _timed(ask: Ask, one: Request, recorder: Recorder, lock: threading.Lock) -> None:
+def _timed(ask: Ask, one: Request, recorder: Recorder, lock: threading.Lock, worker: int = 0) -> None:
     began_ns = time.perf_counter_ns()
     try:
         rows = len(ask(one))
     except Exception as failure:  # whatever a driver raises is counted in its own words
         with lock:
-            recorder.failed("refused", str(failure))
+            recorder.failed("refused", str(failure), began_ns=began_ns, worker=worker)
         return
     ended_ns = time.perf_counter_ns()
     with lock:
         if rows != one.bars:
             words = f"a {one.type} read gave {rows} bars, and the dataset has {one.bars} there"
-            recorder.failed("answer", words)
+            recorder.failed("answer", words, began_ns=began_ns, worker=worker)
         else:
-            recorder.done(began_ns, ended_ns, rows=rows, size=rows * BAR_BYTES)
+            recorder.done(began_ns, ended_ns, rows=rows, size=rows * BAR_BYTES, worker=worker)
 
 
 def _check(ask: Ask, requests: list[Request], of_file: str, program: str, emit: Emit) -> None:

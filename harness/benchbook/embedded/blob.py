@@ -18,6 +18,7 @@ from typing import Any
 
 from benchbook.embedded.failure import FailedError
 from benchbook.embedded.objects import Item, Objects, Source, read_kept, write_kept
+from benchbook.embedded.operations import Operations
 from benchbook.embedded.recorder import Emit, Recorder, event
 
 KINDS = ("put", "get", "delete")
@@ -60,7 +61,7 @@ class Shared:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-def serve(connect: Connect, asked: Blob, program: str, emit: Emit) -> None:
+def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:
     """Do the operations, or read everything back; raise FailedError after the summary where any failed."""
     kept = read_kept(asked.kept)
     workload = f"blob-{asked.do}"
@@ -75,14 +76,16 @@ def serve(connect: Connect, asked: Blob, program: str, emit: Emit) -> None:
         return
     # Before the work is done it is not known what the store has: a file of an earlier phase would lie.
     asked.kept.unlink(missing_ok=True)
-    summary, now = _run(connect, asked, kept, emit)
+    summary, now = _run(connect, asked, kept, emit, record)
     write_kept(asked.kept, now)
     emit(event("summary", **{**summary, "workload": workload}))
     if summary["errors"]:
         raise FailedError(f"{summary['errors']} operations on objects failed")
 
 
-def _run(connect: Connect, asked: Blob, kept: list[int], emit: Emit) -> tuple[dict[str, Any], list[int]]:
+def _run(
+    connect: Connect, asked: Blob, kept: list[int], emit: Emit, record: Operations | None
+) -> tuple[dict[str, Any], list[int]]:
     parts = asked.parts()
     first = kept[-1] + 1 if kept else 0
     only_puts = list(parts) == ["put"]
@@ -99,7 +102,9 @@ def _run(connect: Connect, asked: Blob, kept: list[int], emit: Emit) -> tuple[di
     connections = [connect(asked.timeout_seconds) for _ in range(asked.workers)]
     source = Source(asked.command, first, end if "put" in parts else first)
     recorders = {
-        kind: Recorder(emit, kind) for kind in KINDS if kind in parts or (kind == "put" and len(parts) > 1)
+        kind: Recorder(emit, kind, record)
+        for kind in KINDS
+        if kind in parts or (kind == "put" and len(parts) > 1)
     }
     shared = Shared(source, digests, keys, recorders, operations)
     shares = [kept[place :: asked.workers] for place in range(asked.workers)]
@@ -134,24 +139,24 @@ def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shar
             shared.left -= 1
             items = list(itertools.islice(shared.source, asked.batch)) if kind == "put" else []
         if kind == "put":
-            _put(store, items, live, shared)
+            _put(store, items, live, shared, place)
             continue
         at = draw.randrange(len(live))
         if kind == "get":
-            _get(store, live[at], shared)
+            _get(store, live[at], shared, place)
         else:
             live[at], live[-1] = live[-1], live[at]
-            _delete(store, live.pop(), shared)
+            _delete(store, live.pop(), shared, place)
 
 
-def _put(store: Objects, items: list[Item], live: list[int], shared: Shared) -> None:
+def _put(store: Objects, items: list[Item], live: list[int], shared: Shared, worker: int) -> None:
     if not items:
         return
     began_ns = time.perf_counter_ns()
     try:
         store.put(items)
     except Exception as failure:  # whatever an engine raises is counted in its own words
-        _failed(shared, "put", str(failure), len(items))
+        _failed(shared, "put", str(failure), (began_ns, worker), len(items))
         return
     ended_ns = time.perf_counter_ns()
     sums = {item.number: hashlib.sha256(item.content).digest() for item in items}
@@ -159,45 +164,49 @@ def _put(store: Objects, items: list[Item], live: list[int], shared: Shared) -> 
         shared.digests |= sums
         shared.keys |= {item.number: item.key for item in items}
         size = sum(len(item.content) for item in items)
-        shared.recorders["put"].done(began_ns, ended_ns, rows=len(items), size=size)
+        shared.recorders["put"].done(began_ns, ended_ns, rows=len(items), size=size, worker=worker)
     live.extend(sums)
 
 
-def _get(store: Objects, number: int, shared: Shared) -> None:
+def _get(store: Objects, number: int, shared: Shared, worker: int) -> None:
     key = shared.keys[number]
     began_ns = time.perf_counter_ns()
     try:
         content = store.get(key)
     except Exception as failure:  # as above
-        _failed(shared, "get", str(failure), 1)
+        _failed(shared, "get", str(failure), (began_ns, worker))
         return
     ended_ns = time.perf_counter_ns()
     if content is None or hashlib.sha256(content).digest() != shared.digests[number]:
-        _failed(shared, "get", "an object has other bytes than were put", 1, "answer")
+        _failed(shared, "get", "an object has other bytes than were put", (began_ns, worker), how="answer")
         return
     with shared.lock:
-        shared.recorders["get"].done(began_ns, ended_ns, rows=1, size=len(content))
+        shared.recorders["get"].done(began_ns, ended_ns, rows=1, size=len(content), worker=worker)
 
 
-def _delete(store: Objects, number: int, shared: Shared) -> None:
+def _delete(store: Objects, number: int, shared: Shared, worker: int) -> None:
     key = shared.keys[number]
     began_ns = time.perf_counter_ns()
     try:
         was_there = store.delete(key)
     except Exception as failure:  # as above
-        _failed(shared, "delete", str(failure), 1)
+        _failed(shared, "delete", str(failure), (began_ns, worker))
         return
     ended_ns = time.perf_counter_ns()
     if not was_there:
-        _failed(shared, "delete", "the store has no such object", 1, "answer")
+        _failed(shared, "delete", "the store has no such object", (began_ns, worker), how="answer")
         return
     with shared.lock:
-        shared.recorders["delete"].done(began_ns, ended_ns, rows=1)
+        shared.recorders["delete"].done(began_ns, ended_ns, rows=1, worker=worker)
 
 
-def _failed(shared: Shared, kind: str, words: str, objects: int, how: str = "refused") -> None:
+def _failed(
+    shared: Shared, kind: str, words: str, begun: tuple[int, int], objects: int = 1, how: str = "refused"
+) -> None:
+    """Record a failure; ``begun`` is when the operation began, and the worker that did it."""
+    began_ns, worker = begun
     with shared.lock:
-        shared.recorders[kind].failed(how, words, objects)
+        shared.recorders[kind].failed(how, words, objects, began_ns=began_ns, worker=worker)
 
 
 def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:

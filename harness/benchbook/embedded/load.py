@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from benchbook.embedded.engine import Engine
 from benchbook.embedded.failure import FailedError
+from benchbook.embedded.operations import Operations
 from benchbook.embedded.recorder import Emit, Recorder, event
 from benchbook.embedded.stream import batches
 from benchbook.embedded.watchdog import Watchdog
@@ -28,7 +29,9 @@ class Load:
     """For each batch."""
 
 
-def load(engine: Engine, watchdog: Watchdog, asked: Load, program: str, emit: Emit) -> None:
+def load(
+    engine: Engine, watchdog: Watchdog, asked: Load, program: str, emit: Emit, kept: Operations | None = None
+) -> None:
     """Insert what the generator makes; as benchload does, end at the first batch that is refused.
 
     An operation is one batch, from the call of the engine until its commit; a table is created in its first.
@@ -47,7 +50,7 @@ def load(engine: Engine, watchdog: Watchdog, asked: Load, program: str, emit: Em
             program=program,
         )
     )
-    recorder = Recorder(emit, "write")
+    recorder = Recorder(emit, "write", kept)
     refusal, stalled_ns = _insert_all(engine, watchdog, asked, recorder)
     summary = recorder.stop()
     summary["generator_stall_ns"] = stalled_ns
@@ -76,7 +79,7 @@ def _insert_all(
                     created.add(table)
                 engine.insert(table, rows)
         except Exception as error:
-            recorder.failed(watchdog.kind(), str(error), batch.num_rows)
+            recorder.failed(watchdog.kind(), str(error), batch.num_rows, began_ns=began_ns)
             return str(error), stalled_ns
         ended_ns = time.perf_counter_ns()
         size = int(pa.ipc.get_record_batch_size(batch))

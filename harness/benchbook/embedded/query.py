@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from benchbook.embedded.engine import Engine, Row
 from benchbook.embedded.failure import FailedError
+from benchbook.embedded.operations import Operations
 from benchbook.embedded.recorder import Emit, Recorder, error, event
 from benchbook.embedded.specification import QuerySet, Specification
 from benchbook.embedded.watchdog import Watchdog
@@ -22,6 +23,7 @@ def query(
     timeout_seconds: float,
     program: str,
     emit: Emit,
+    kept: Operations | None = None,
 ) -> None:
     """Run the first ``warmup`` queries (over again if there are fewer), then the whole set, timed.
 
@@ -31,11 +33,11 @@ def query(
     specifications = queries.specifications
     emit(_start("query", program, len(specifications)) | {"warmup": warmup, "loop": "closed"})
     if warmup:
-        warm = Recorder(emit, "warmup")
+        warm = Recorder(emit, "warmup", kept)
         again = itertools.islice(itertools.cycle(specifications), warmup)
         _run(engine, watchdog, again, timeout_seconds, warm)
         warm.stop()
-    recorder = Recorder(emit, "query")
+    recorder = Recorder(emit, "query", kept)
     refusal = _run(engine, watchdog, specifications, timeout_seconds, recorder)
     summary = recorder.stop() | {"digest": queries.digest}
     emit(event("summary", workload="query", **summary))
@@ -97,7 +99,7 @@ def _run(
                 engine.query(one)
         except Exception as failure:
             refusal = str(failure)
-            recorder.failed(watchdog.kind(), refusal)
+            recorder.failed(watchdog.kind(), refusal, began_ns=began_ns)
         else:
             recorder.done(began_ns, time.perf_counter_ns())
     return refusal

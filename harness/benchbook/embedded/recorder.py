@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchbook.embedded.latency import Latencies
+from benchbook.embedded.operations import Operations
 
 SCHEMA = 1
 INTERVAL_NS = 1_000_000_000
@@ -61,6 +62,8 @@ class Recorder:
 
     emit: Emit
     operation: str
+    kept: Operations | None = None
+    """Keeps each operation as a record of its own too."""
     total: Counts = field(default_factory=Counts)
     rows_refused: int = 0
     _now: Counts = field(default_factory=Counts)
@@ -72,17 +75,27 @@ class Recorder:
     def __post_init__(self) -> None:
         self._cpu_ns = cpu_ns()
         self._began_ns = self._last_ns = time.perf_counter_ns()
+        if self.kept is not None:
+            self.kept.begin(self._began_ns)
 
-    def done(self, began_ns: int, ended_ns: int, *, rows: int = 0, values: int = 0, size: int = 0) -> None:
+    def done(
+        self, began_ns: int, ended_ns: int, *, rows: int = 0, values: int = 0, size: int = 0, worker: int = 0
+    ) -> None:
         """Record an operation that succeeded, by its times on ``time.perf_counter_ns``."""
         self._now.add(Counts(1, rows, values, size))
         self._latencies.add(ended_ns - began_ns)
         self._all_latencies.add(ended_ns - began_ns)
+        if self.kept is not None:
+            self.kept.add(self.operation, began_ns, ended_ns, rows, worker=worker)
         if ended_ns - self._last_ns >= INTERVAL_NS:
             self._interval(ended_ns)
 
-    def failed(self, kind: str, message: str, rows: int = 0) -> None:
-        """Record an operation that failed; ``rows`` were sent with it and are refused."""
+    def failed(
+        self, kind: str, message: str, rows: int = 0, *, began_ns: int | None = None, worker: int = 0
+    ) -> None:
+        """Record an operation that failed now; ``rows`` were sent with it and are refused."""
+        if self.kept is not None and began_ns is not None:
+            self.kept.add(self.operation, began_ns, time.perf_counter_ns(), 0, kind, worker)
         self._now.errors += 1
         self.rows_refused += rows
         key = (kind, message)

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from benchbook.embedded.engine import Engine, open_engine
 from benchbook.embedded.failure import FailedError, StreamBrokenError
+from benchbook.embedded.operations import recording
 from benchbook.embedded.watchdog import Watchdog
 
 SCHEMA = 1
@@ -85,7 +86,8 @@ class Worker:
             rows=int(request["rows"]),
             timeout_seconds=float(request["timeout_seconds"]),
         )
-        load(engine, watchdog, asked, self._program, self.emit)
+        with recording(request.get("operations")) as kept:
+            load(engine, watchdog, asked, self._program, self.emit, kept)
         return {}
 
     def _query(self, request: Request) -> dict[str, Any]:
@@ -95,7 +97,9 @@ class Worker:
         engine, watchdog = self._opened()
         queries, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])
         if request["answers"] is None:
-            query(engine, watchdog, queries, int(request["warmup"]), timeout, self._program, self.emit)
+            with recording(request.get("operations")) as kept:
+                warmup = int(request["warmup"])
+                query(engine, watchdog, queries, warmup, timeout, self._program, self.emit, kept)
         else:
             answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
         return {}
@@ -104,7 +108,8 @@ class Worker:
         from benchbook.embedded import bars
 
         engine, _ = self._opened()
-        bars.serve(engine.asks, request, self._program, self.emit)
+        with recording(request.get("operations")) as kept:
+            bars.serve(engine.asks, request, self._program, self.emit, kept)
         return {}
 
     def _blob(self, request: Request) -> dict[str, Any]:
@@ -115,7 +120,8 @@ class Worker:
         if objects is None:
             raise ValueError(f"{self._program} has no store of objects here; SQLite has one")
         asked = {**request["asked"], "kept": Path(request["asked"]["kept"])}
-        blob.serve(objects, blob.Blob(**asked), self._program, self.emit)
+        with recording(request.get("operations")) as kept:
+            blob.serve(objects, blob.Blob(**asked), self._program, self.emit, kept)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:

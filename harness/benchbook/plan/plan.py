@@ -60,6 +60,9 @@ class Plan:
     cluster: str | None = None
     """Address of the Dask scheduler whose workers carry it out; None: this machine does."""
 
+    record_operations: bool = False
+    """Whether each operation is kept as a record of its own, beside the histograms."""
+
     @property
     def against_itself(self) -> bool:
         """Whether it is an A/A run, which gives the machine's noise floor."""

@@ -93,6 +93,8 @@ def copy(source: Path, target: Path, private: Scrubber | None) -> None:
 def _in_the_making(path: Path, run: Path) -> bool:
     """Say whether a file belongs to a trial that did not come to its end, or was kept aside."""
     parts = path.relative_to(run).parts
+    if parts[0] == folder.TRIALS_FOLDER and path.suffix == ".part":  # what a killed client left
+        return True
     return parts[0] == folder.TRIALS_FOLDER and not (run.joinpath(*parts[:2]) / folder.TRIAL_FILE).is_file()
 
 

@@ -74,9 +74,10 @@ def write_trial(folder: Path, trial: dict[str, Any]) -> None:
 
     What the trial wrote before is brought to the disk first. Raises as ``write_json``.
     """
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*/*.parquet")]):
         try:
-            if trial.get("status") != "ok":  # an ok trial with half a line is corrupt, and done again
+            # An ok trial with half a line is corrupt, and done again.
+            if path.suffix == ".jsonl" and trial.get("status") != "ok":
                 _end_with_a_whole_line(path)
             _sync(path)
         except OSError as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record import folder, lines, rows
+from benchbook.record import folder, lines, operations, rows
 from benchbook.record.ddl import quoted
 from benchbook.record.folder import Say, tell
 from benchbook.record.tables import OF_RUN, OF_TRIAL, Table
@@ -154,6 +154,7 @@ def _replace(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, rows.Ro
         _append(connection, name, rows.arrow(name, [row for _, made in whole for row in made[name]]))
     for source in lines.SOURCES:
         lines.insert(connection, source, identities)
+    operations.insert(connection, identities)
 
 
 def _delete(connection: DuckDBPyConnection, tables: Sequence[Table], owners: list[str]) -> None:

@@ -145,7 +145,7 @@ def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tupl
     if not files:
         return
     # Not as a parameter: for each entry of a list the binding looks for libraries that are not installed.
-    patterns = ", ".join(literal(_escaped(path)) for path in files)
+    patterns = ", ".join(literal(escaped(path)) for path in files)
     fields = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in source.fields.items())
     read = (
         f"read_json([{patterns}], format = 'newline_delimited', columns = {{{fields}}}, filename = 'of_file',"
@@ -177,6 +177,6 @@ def _holds_lines(path: Path) -> bool:
     return size > 0
 
 
-def _escaped(path: str) -> str:
+def escaped(path: str) -> str:
     """Return a path as a pattern that matches it alone: DuckDB expands ``*``, ``?`` and ``[``."""
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)

@@ -33,6 +33,7 @@ Every command takes `--results DIR` (default `./results`, also `BENCHBOOK_RESULT
         events.jsonl                what the clients reported: intervals and histograms
         telemetry.jsonl             samples of processor, memory, disk and pressure
         answers.jsonl               answers to queries, to compare systems
+        operations/<phase>.parquet  every single operation, with `bench run --record-operations`
         config/ logs/               the system's configuration files and its own output
       datasets/                     digests of datasets that were computed before
       processes/                    the servers that run now, to end those that a killed harness left
@@ -60,6 +61,14 @@ The rate of each system with every trial as a row:
 
     SELECT system, block, value FROM measurements JOIN trials USING (trial_id)
     WHERE phase = 'load' AND metric = 'rows_per_second' AND status = 'ok' ORDER BY ALL
+
+A percentile of single operations, where a run was asked to keep them (`bench run X --record-operations`, about 40
+bytes an operation in the folder, less in the database):
+
+    SELECT trial_id, quantile_cont(end_ns - intended_ns, 0.99) / 1e9 AS seconds FROM operations
+    WHERE phase = 'groupby' AND operations.status = 'ok' AND NOT warmup GROUP BY ALL
+
+The files can be read in place too: `SELECT * FROM 'results/runs/*/trials/*/operations/*.parquet'`.
 
 A fact of the host:
 

@@ -25,6 +25,8 @@ HISTOGRAM = re.compile(r'("(?:histogram|encoded)"\s*:\s*"[^"]*")')
 """Base64, in which anything can look like a path."""
 DATA = ("answers.jsonl", "telemetry.jsonl")
 """Files of a trial that hold numbers and the generated data alone; their bytes are what digests were made of."""
+NUMBERS = ".parquet"
+"""Ending of files of single operations: numbers and our own words, in a form that is no text."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
 GENERIC = frozenset({
     "root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost",
@@ -79,10 +81,10 @@ class Scrubber:
     def file(self, source: Path, target: Path) -> None:
         """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are no text stay.
 
-        Answers, telemetry and query sets hold generated data alone and are copied as they are.
+        Answers, telemetry, single operations and query sets hold generated data alone and are copied as they are.
         """
         content = source.read_bytes()
-        if source.name in DATA or source.parent.name == "queries":
+        if source.name in DATA or source.suffix == NUMBERS or source.parent.name == "queries":
             target.write_bytes(content)
             return
         if source.suffix == ".json":

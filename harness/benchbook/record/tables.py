@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of the tables below, kept in table ``schema_version``."""
 
 
@@ -205,6 +205,34 @@ TABLES: tuple[Table, ...] = (
         ("warmup", "BOOLEAN!", "Whether it holds warm-up operations."),
         ("count", "BIGINT", "Number of operations in it."),
         ("histogram", "VARCHAR!", "HdrHistogram V2, base64, in ns."),
+    ),
+    _table(
+        "operations",
+        "trial_id",
+        "Every single operation, where a run was asked to keep them (--record-operations); else no rows.",
+        _TRIAL,
+        _PHASE,
+        ("operation", "VARCHAR!", "Kind of operation: write, query, warmup, put, get or delete."),
+        ("client", "BIGINT!", "Client process, from 0."),
+        ("worker", "BIGINT!", "Worker of that client, from 0: one connection with one operation on its way."),
+        (
+            "intended_ns",
+            "BIGINT!",
+            "When it should have begun, ns since the phase began; in a closed loop when it was first tried.",
+        ),
+        (
+            "start_ns",
+            "BIGINT!",
+            "When it began, on the same clock; of a write that was tried again, the last try.",
+        ),
+        ("end_ns", "BIGINT!", "When its answer was whole, or it had failed, on the same clock."),
+        ("rows", "BIGINT!", "Rows acknowledged or received."),
+        (
+            "status",
+            "VARCHAR!",
+            "ok, or the kind of its failure: refused, timeout, connection, server, answer, …",
+        ),
+        ("warmup", "BOOLEAN!", "Whether it is warm-up: kept, and left out of measurements."),
     ),
     _table(
         "errors",

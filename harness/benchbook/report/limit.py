@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import polars as pl
 
@@ -20,30 +21,15 @@ BUSY_CLIENT = 0.8
 """Share of its cores from which the client itself may be what was measured."""
 LISTENING = "addresses beyond loopback"
 """The check that holds how many there are."""
+WAITED_SECONDS = 0.01
+"""Time that the workers of a client waited for the file of single operations, in all, that is worth a word."""
 STOLEN = 0.01
 """Share of time stolen by the hypervisor that is worth a word."""
 
 
 def limits(run: Run) -> Words:
     """Return the limits of the run as a list."""
-    found = [
-        words
-        for part in (
-            _mixed,
-            _size,
-            _trials,
-            _pace,
-            _embedded,
-            busy_client,
-            shared_cores,
-            _machine,
-            _listening,
-            _elsewhere,
-            _order,
-            _noise,
-        )
-        for words in part(run)
-    ]
+    found = [words for part in _PARTS for words in part(run)]
     return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
 
 
@@ -153,6 +139,20 @@ def shared_cores(run: Run) -> list[str]:
     return [f"No cores of their own in {count} trials of servers: {why}." for why, count in found.items()]
 
 
+def _waited(run: Run) -> list[str]:
+    """Say in which phases workers waited for the file of single operations instead of asking."""
+    waits = run.frame("measurements").filter(
+        (pl.col("metric") == "record_stall_seconds") & (pl.col("value") > WAITED_SECONDS)
+    )
+    return [
+        f"Workers waited up to {quantity.number(value, 2)} s for the file of single operations in phase {phase}: "
+        "without --record-operations they would have asked more."
+        for phase, value in waits.group_by("phase", maintain_order=True)
+        .agg(pl.col("value").max())
+        .iter_rows()
+    ]
+
+
 def _machine(run: Run) -> list[str]:
     words = []
     steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
@@ -223,3 +223,9 @@ def _noise(run: Run) -> list[str]:
     low, high = (quantity.percent(end(known.values()) - 1) for end in (min, max))
     found = f"The noise floor of this machine, from A/A runs, is {low} to {high} by metric"
     return [f"{found}: no difference within it is claimed."]
+
+
+_PARTS: tuple[Callable[[Run], list[str]], ...] = (
+    _mixed, _size, _trials, _pace, _embedded, busy_client, _waited, shared_cores, _machine, _listening, _elsewhere,
+    _order, _noise,
+)  # fmt: skip

@@ -60,6 +60,7 @@ METRICS = {
     "server_rss_peak_bytes": Metric("Peak memory of the server"),
     "server_memory_peak_bytes": Metric("Peak memory of the server's container"),
     "client_cpu_fraction": Metric("Share of its cores that the client used"),
+    "record_stall_seconds": Metric("Time that workers waited for the file of single operations"),
     "server_read_bytes": Metric("Bytes read by the server"),
     "server_write_bytes": Metric("Bytes written by the server"),
     "machine_steal_fraction": Metric("Share of time stolen by the hypervisor"),

@@ -82,11 +82,16 @@ class Findings:
         self.checks.append({"name": listening.CHECK, "expected": 0, "found": beyond, "ok": True})
 
     def client_cpu(self, phase: str, summary: Event) -> None:
-        """Add what the client used over the timed time, as it says itself, and its share of its own cores."""
+        """Add what the client used over the timed time, as it says itself, and its share of its own cores.
+
+        Where its workers waited for the file of single operations, they asked less than they would have: that is told.
+        """
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9
         fraction = cpu / duration / self.client_cores if duration > 0 else 0.0
         self.measurements.append(Measurement(phase, "client_cpu_seconds", cpu, "s", "lower"))
         self.measurements.append(Measurement(phase, "client_cpu_fraction", fraction, "1", "lower"))
+        if stalled := float(summary.get("record_stall_ns") or 0) / 1e9:
+            self.measurements.append(Measurement(phase, "record_stall_seconds", stalled, "s", "lower"))
 
     def size(self, parts: Mapping[str, int], rows: int, values: int) -> None:
         """Add the bytes on disk, whole and by part, and what a row and a value take of them."""

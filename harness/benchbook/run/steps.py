@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.errors import TrialFailed
 from benchbook.plan.plan import PlannedTrial
+from benchbook.record import operations
 from benchbook.run import benchload, cache
 from benchbook.run.context import Context
 from benchbook.run.findings import Findings
@@ -59,11 +60,16 @@ class Steps:
             self.storage.check()
         self._answers()
 
+    def operations(self, phase: str) -> Path | None:
+        """Return the file for the single operations of a phase, where the run keeps them."""
+        return operations.file(self.folder, phase) if self.context.plan.record_operations else None
+
     def load(self, phase: str, options: LoadOptions) -> None:
         """Load the dataset, have the system settle, hold what it has against what it acknowledged."""
         asked = benchload.request(self.dataset, self.digest)
+        request = replace(load.request(options, asked), record=self.operations(phase))
         with self.timeline.phase(phase, "load"):
-            taken = self.events.take(phase, self.client.load(load.request(options, asked)))
+            taken = self.events.take(phase, self.client.load(request))
         self.findings.keep_errors(phase, taken.errors)
         summary = required_summary(taken, phase)
         _refuse_unexpected(phase, options, taken.errors)
@@ -118,8 +124,9 @@ class Steps:
         self.findings.cache_states[phase] = (
             cache.make_cold(self) if options.cache == cache.COLD else cache.WARM
         )
+        request = replace(query.request(options, file), record=self.operations(phase))
         with self.timeline.phase(phase, "query"):
-            taken = self.events.take(phase, self.client.query(query.request(options, file)))
+            taken = self.events.take(phase, self.client.query(request))
         self.findings.keep_errors(phase, taken.errors)
         summary = required_summary(taken, phase)
         self.findings.measurements += query.measurements(phase, summary, taken.histograms)

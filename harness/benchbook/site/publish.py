@@ -38,6 +38,7 @@ LEFT_OUT = (
     "names of user and host, and private paths",
     "configuration files and logs of the systems",
     "samples of telemetry that no chart draws",
+    "single operations",
 )
 
 
@@ -118,7 +119,9 @@ def _tables(stage: Path, run_id: str, output: Path, samples: int, intervals: int
     with database.open(stage, read_only=True) as connection:
         for table in TABLES:
             chosen = f"SELECT * FROM {table.name} {export.of_run(table, run_id)}"
-            if table.name == "telemetry":
+            if table.name == "operations":
+                chosen = f"SELECT * FROM {table.name} WHERE false"
+            elif table.name == "telemetry":
                 chosen = telemetry(chosen, samples)
             elif table.name == "intervals":
                 connection.register("merged_intervals", merged(connection.execute(chosen).pl(), intervals))

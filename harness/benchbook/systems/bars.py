@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.benchload_client import BenchloadClient, recorded
 from benchbook.systems.driver import Event, LoadRequest
 
 Defect = Literal["one-stock", "three-bars", "undecoded"]
@@ -33,6 +33,8 @@ class BarsRequest:
     timeout_seconds: float = 30.0
     answers: int | None = None
     """When set: do not time, but hold the first N answers against the dataset."""
+    record: Path | None = None
+    """When set: the file in which each read is kept as a record of its own."""
 
 
 @runtime_checkable
@@ -66,7 +68,8 @@ class BenchloadBars(BenchloadClient):
             return super().load(request)
         command: list[str | Path] = [self._benchload, "bars-load", *request.dataset.flags, *self._where()]
         command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
-        return self._events([*command, "--timeout", f"{request.timeout_seconds:g}s"], "bars-load")
+        command += ["--timeout", f"{request.timeout_seconds:g}s", *recorded(request.record)]
+        return self._events(command, "bars-load")
 
     def bars(self, request: BarsRequest) -> Iterator[Event]:
         """Read bars, timed or to be checked."""
@@ -79,4 +82,5 @@ class BenchloadBars(BenchloadClient):
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         command += ["--undecoded"] if request.undecoded else []
         command += ["--through", self.through] if self.through else []
+        command += recorded(request.record)
         return self._events(command, "bars-read")

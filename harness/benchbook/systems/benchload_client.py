@@ -68,6 +68,7 @@ class BenchloadClient:
         command += ["--append"] if request.append else []
         command += ["--for", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
         command += ["--wait"] if request.wait else []
+        command += recorded(request.record)
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
@@ -77,6 +78,7 @@ class BenchloadClient:
         if request.answers is not None:
             command += ["--answers", "--limit", str(request.answers)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        command += recorded(request.record)
         return self._events(command, "query")
 
     def blob(self, request: BlobRequest) -> Iterator[Event]:
@@ -90,6 +92,7 @@ class BenchloadClient:
         command += ["--sync", self._sync] if self._sync else []
         if request.rate:
             command += ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals]
+        command += recorded(request.record)
         return self._events(command, "blob")
 
     def begin(self, at: float) -> None:
@@ -147,6 +150,11 @@ class BenchloadClient:
         if self._cancelled:
             return f"benchload {verb} was cancelled."
         return f"benchload {verb} {ending}: {last_error or process.last_words(self._log)}"
+
+
+def recorded(operations: Path | None) -> list[str | Path]:
+    """Return the flag that has benchload keep single operations, where they are asked for."""
+    return ["--record-operations", operations] if operations else []
 
 
 def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:

@@ -162,6 +162,8 @@ class LoadRequest:
     """When set: the load ends after so long, wherever it is."""
     wait: bool = False
     """Whether the client, when all is prepared, waits until it is let begin."""
+    record: Path | None = None
+    """When set: the file in which each operation is kept as a record of its own."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class QueryRequest:
     timeout_seconds: float = 30.0
     answers: int | None = None
     """When set: do not time, but emit one ``answer`` event for the first N queries of each type."""
+    record: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,7 @@ class BlobRequest:
     """Operations a second of an open loop; 0 for a closed one."""
     arrivals: str = "constant"
     timeout_seconds: float = 30.0
+    record: Path | None = None
 
 
 @runtime_checkable

@@ -44,6 +44,7 @@ class EmbeddedClient:
             command=command,
             batch_rows=request.batch_rows,
             rows=rows,
+            operations=_path(request.record),
             timeout_seconds=request.timeout_seconds,
         )
 
@@ -55,6 +56,7 @@ class EmbeddedClient:
             queries=str(request.queries),
             warmup=request.warmup,
             answers=request.answers,
+            operations=_path(request.record),
             timeout_seconds=request.timeout_seconds,
         )
 
@@ -67,6 +69,7 @@ class EmbeddedClient:
             seconds=request.seconds,
             warmup=request.warmup,
             answers=request.answers,
+            operations=_path(request.record),
         )
 
     def blob(self, request: BlobRequest) -> Iterator[Event]:
@@ -85,7 +88,7 @@ class EmbeddedClient:
             "workers": request.workers, "batch": request.batch, "operations": request.operations,
             "mix": {kind: float(part) for kind, part in mix.items()}, "timeout_seconds": request.timeout_seconds,
         }  # fmt: skip
-        return self._events("blob", asked=asked)
+        return self._events("blob", asked=asked, operations=_path(request.record))
 
     def processes(self) -> list[int]:
         """Return the worker's, which of an embedded system are the driver's too."""
@@ -110,6 +113,10 @@ class EmbeddedClient:
             raise
         finally:
             self._busy = False
+
+
+def _path(file: Path | None) -> str | None:
+    return str(file) if file else None
 
 
 def _one_worker(workers: int) -> None:

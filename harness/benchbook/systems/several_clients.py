@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
+from benchbook.record.operations import numbered
 from benchbook.systems.driver import Client, Event, LoadRequest, Place, QueryRequest
 
 SUMS = ("operations", "rows", "values", "bytes", "errors")
 SUMMARY_SUMS = (
     "operations", "errors", "rows", "values", "rows_refused", "rows_unsent", "bytes", "wire_bytes", "retries",
-    "client_cpu_ns", "generator_stall_ns",
+    "client_cpu_ns", "generator_stall_ns", "record_stall_ns",
 )  # fmt: skip
 EVEN = 0.05
 """Intervals of two clients are of the same second when their lengths differ by less than this share."""
@@ -53,7 +54,11 @@ class SeveralClients:
     def load(self, request: LoadRequest) -> Iterator[Event]:
         """Load the whole dataset through every client; where one fails, end the others and raise its error."""
         barrier = all(hasattr(client, "begin") for client in self._clients)
-        streams = [client.load(replace(request, wait=barrier)) for client in self._clients]
+        kept = request.record
+        streams = [
+            client.load(replace(request, wait=barrier, record=kept and numbered(kept, place)))
+            for place, client in enumerate(self._clients)
+        ]
         # The first event of each is taken here: processes must be started from a thread that lives on. It comes
         # when a client is prepared; all begin at one moment after that.
         firsts = [next(stream, None) for stream in streams]

@@ -29,7 +29,7 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
         raise TrialFailed(
             f"{steps.planned.levels['system']} takes no objects.", "Leave this system out of the experiment."
         )
-    asked = request(steps, options)
+    asked = request(steps, phase, options)
     if options.sync_limit:
         _measure_limit(steps, phase, options)
     with steps.timeline.phase(phase, "blob"):
@@ -52,7 +52,7 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     steps.findings.client_cpu(phase, summary)
 
 
-def request(steps: Steps, options: BlobOptions) -> BlobRequest:
+def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
     """Return the request that a client is given."""
     return BlobRequest(
         flags=steps.dataset.flags(),
@@ -65,6 +65,7 @@ def request(steps: Steps, options: BlobOptions) -> BlobRequest:
         rate=options.rate,
         arrivals=options.arrivals,
         timeout_seconds=seconds(options.timeout),
+        record=steps.operations(phase),
     )
 
 

@@ -82,6 +82,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         warmup=options.warmup,
         undecoded="undecoded" in defects,
         timeout_seconds=seconds(options.timeout),
+        record=steps.operations(phase),
     )
     with steps.timeline.phase(phase, "kline"):
         taken = steps.events.take(phase, client.bars(request))

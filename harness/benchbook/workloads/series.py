@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: 
     """Load, have the system settle, hold the values of the table against those acknowledged."""
     from benchbook.run.stream import required_summary
 
+    request = replace(request, record=steps.operations(phase))
     with steps.timeline.phase(phase, workload):
         taken = steps.events.take(phase, steps.client.load(request))
     steps.findings.keep_errors(phase, taken.errors)

@@ -50,13 +50,15 @@ func loadWith(ctx context.Context, stop func(), days *Days, client Client, recor
 		made += time.Since(begun)
 		begun = time.Now()
 		rows := int64(len(bars))
-		if failure := target.AsFailure(client.Write(bars)); failure != nil {
+		failure := target.AsFailure(client.Write(bars))
+		at := measure.Times{Intended: begun, Begun: begun, Ended: time.Now()}
+		if failure != nil {
 			failure.Refused = rows
-			recorder.Failed(failure, measure.Counts{})
+			recorder.Failed(failure, measure.Counts{}, at)
 			stop()
 			return made
 		}
-		recorder.Done(measure.Counts{Rows: rows, Values: rows * barValues, Bytes: rows * Size, WireBytes: rows * Size}, int64(time.Since(begun)), 0)
+		recorder.Done(measure.Counts{Rows: rows, Values: rows * barValues, Bytes: rows * Size, WireBytes: rows * Size}, at)
 	}
 	return made
 }

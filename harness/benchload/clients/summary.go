@@ -45,6 +45,7 @@ func (m *merge) finish() event.Summary {
 		all.Retries += s.Retries
 		all.ClientCPUNS += s.ClientCPUNS
 		all.GeneratorStallNS += s.GeneratorStallNS
+		all.RecordStallNS += s.RecordStallNS
 		workers += c.start.Workers
 	}
 	if all.GeneratorStallNS > all.DurationNS*int64(workers)/2 {

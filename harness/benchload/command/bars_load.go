@@ -24,6 +24,7 @@ func barsLoad(ctx context.Context, arguments []string, out, _ io.Writer) error {
 	stores := addStore(flags)
 	workers := flags.Count("workers", "Connections, each with one write on its way.", 1, 1, 4096)
 	batch := flags.Count("batch-rows", "Rows of a write, rounded down to whole days of 240, but at least one.", 5000, 1, 1<<22)
+	record := addRecord(flags)
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -36,6 +37,11 @@ func barsLoad(ctx context.Context, arguments []string, out, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
+	file, err := recordTo(*record)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // a failure is told where it is closed first
 	events := event.NewWriter(out)
 	daysOfWrite := max(*batch/kline.DayBars, 1)
 	events.Start(event.Start{
@@ -47,7 +53,7 @@ func barsLoad(ctx context.Context, arguments []string, out, _ io.Writer) error {
 		events.Summary(event.Summary{Workload: "load", Errors: 1, RowsUnsent: days.Rows(), Bottleneck: "server"})
 		return errReported
 	}
-	run := measure.NewRun(events, "write", int(*workers), false)
+	run := measure.NewRun(events, "write", int(*workers), false).Keep(file)
 	run.Start()
 	begun := time.Now()
 	made, ended := bars.Load(ctx, days, store, run, int(*workers), daysOfWrite)
@@ -59,8 +65,11 @@ func barsLoad(ctx context.Context, arguments []string, out, _ io.Writer) error {
 	if made > worked/2 {
 		summary.Bottleneck = "generator"
 	}
+	lost := recorded(file, &summary)
 	events.Summary(summary)
 	switch {
+	case lost != nil:
+		return lost
 	case events.Err() != nil:
 		return fmt.Errorf("the events could not be written: %w", events.Err())
 	case ctx.Err() != nil:

@@ -27,6 +27,7 @@ func barsRead(ctx context.Context, arguments []string, out, _ io.Writer) error {
 	duration := flags.Duration("duration", "Asks the requests again and again for so long; each once if it is left out.", 0)
 	undecoded := flags.Switch("undecoded", "Takes any answer of redis for a good one without looking into it, as the published reader did.")
 	answers := flags.Count("answers", "Instead of measuring, compares the first so many answers with the dataset, bar by bar, and writes the digest of each.", 0, 1, 1<<24)
+	record := addRecord(flags)
 	flags.Require("requests")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -57,7 +58,7 @@ func barsRead(ctx context.Context, arguments []string, out, _ io.Writer) error {
 		return checkBars(ctx, days, store, requests[:min(*answers, int64(len(requests)))], digest, events)
 	}
 	reading := &bars.Reading{Store: store, Requests: requests, Decode: !*undecoded}
-	a := asking{target: reading, digest: digest, warmup: *warmup, workload: "kline"}
+	a := asking{target: reading, digest: digest, warmup: *warmup, workload: "kline", record: *record}
 	a.options = drive.Options{Workers: int(*inFlight), Duration: *duration}
 	return a.measured(ctx, reading.Texts(), events)
 }

@@ -13,6 +13,7 @@ import (
 	"benchbook/benchload/clients"
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/event"
+	"benchbook/benchload/operation"
 )
 
 // byClients loads by several processes. Whether the database is empty is asked
@@ -30,7 +31,10 @@ func (l loading) byClients(ctx context.Context, given []string, count int, event
 		return fmt.Errorf("the program's own path is not known: %w", err)
 	}
 	arguments := func(index int) []string {
-		made := append([]string{"load"}, without(given, "clients")...)
+		made := append([]string{"load"}, without(without(given, "clients"), "record-operations")...)
+		if l.record != "" {
+			made = append(made, "--record-operations", operation.Numbered(l.record, index))
+		}
 		return append(made, "--append", "--wait", "--client-index", strconv.Itoa(index), "--client-count", strconv.Itoa(count))
 	}
 	summary, ok, err := clients.Run(ctx, program, arguments, count, events, notes)

@@ -31,6 +31,7 @@ type loading struct {
 	digest    *string
 	wait      bool // for a line of standard input
 	lasts     time.Duration
+	record    string // path of the file of single operations; empty for none
 }
 
 // loadCommand loads a dataset, made on the fly, or a file.
@@ -55,6 +56,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	shares := addShares(flags)
 	dry := flags.Switch("dry-run", "Sends nothing: batches are made and read as the target's client would, which shows how fast the client alone is. No server is needed.")
 	lasts := flags.Duration("for", "How long to load; until all rows are sent if it is left out.", 0)
+	record := addRecord(flags)
 	wait := flags.Switch("wait", "Waits, after all is prepared, for a line of standard input before the clock is started.")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -73,7 +75,7 @@ func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) 
 	made := loading{
 		kind:   kind,
 		extent: shares.of(extent), target: system, batchRows: *batch, file: *file,
-		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait, lasts: *lasts,
+		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait, lasts: *lasts, record: *record,
 		options: load.Options{
 			Workers: int(*workers), Retries: int(*retries),
 			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
@@ -150,6 +152,11 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 		source = load.NewPacked(source, l.options.Workers)
 	}
 	defer source.Stop()
+	file, err := recordTo(l.record)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // a failure is told where it is closed first
 	failure := l.refuseData()
 	events.Start(event.Start{
 		Workload: l.workload, TimeUnixNS: time.Now().UnixNano(), Target: l.target.Name(), Workers: l.options.Workers,
@@ -164,7 +171,7 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 			return err
 		}
 	}
-	run := measure.NewRun(events, "write", l.options.Workers, false)
+	run := measure.NewRun(events, "write", l.options.Workers, false).Keep(file)
 	run.Start()
 	if l.lasts > 0 {
 		defer time.AfterFunc(l.lasts, source.Stop).Stop()
@@ -182,8 +189,11 @@ func (l loading) run(ctx context.Context, events *event.Writer) error {
 	if result.Stall > result.Worked/2 {
 		summary.Bottleneck = "generator"
 	}
+	lost := recorded(file, &summary)
 	events.Summary(summary)
 	switch {
+	case lost != nil:
+		return lost
 	case events.Err() != nil:
 		return fmt.Errorf("the events could not be written: %w", events.Err())
 	case ctx.Err() != nil:

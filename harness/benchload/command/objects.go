@@ -37,6 +37,7 @@ func objectsCommand(ctx context.Context, arguments []string, out, _ io.Writer) e
 	rate := flags.Rate("rate", "Operations a second, whatever the store does: an open loop. If it is left out, each worker goes on when it has its answer: a closed loop.")
 	arrivals := flags.Choice("arrivals", "How operations of an open loop are spread over time.", "constant", "constant", "poisson")
 	duration := flags.Duration("duration", "Goes on for so long, instead of a number of operations.", 0)
+	record := addRecord(flags)
 	flags.Require("seed", "count", "size", "do", "kept")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -64,6 +65,10 @@ func objectsCommand(ctx context.Context, arguments []string, out, _ io.Writer) e
 	if len(work.Kept) == 0 && *do != "put" && *do != "mixed" {
 		return request.Mistakef("--kept %s names no objects to %s; put some first: benchload blob --do put …", *kept, *do)
 	}
+	if work.Record, err = recordTo(*record); err != nil {
+		return err
+	}
+	defer work.Record.Close() // a failure is told where it is closed first
 	events := event.NewWriter(out)
 	start := event.Start{
 		Workload: "blob-" + *do, TimeUnixNS: time.Now().UnixNano(), Target: work.Store.Name(), Workers: int(*workers),
@@ -95,11 +100,14 @@ func runObjects(ctx context.Context, work *object.Work, events *event.Writer, wo
 		return err
 	}
 	summary.Workload = workload
+	lost := recorded(work.Record, &summary)
 	if err := object.WriteKept(kept, work.Kept); err != nil {
 		return fmt.Errorf("--kept cannot be written: %w", err)
 	}
 	events.Summary(summary)
 	switch {
+	case lost != nil:
+		return lost
 	case events.Err() != nil:
 		return fmt.Errorf("the events could not be written: %w", events.Err())
 	case ctx.Err() != nil:

@@ -23,6 +23,7 @@ type asking struct {
 	warmup   int64
 	options  drive.Options
 	workload string
+	record   string // path of the file of single operations; empty for none
 }
 
 // queryCommand asks the queries of a file and measures, or shows the answers.
@@ -39,6 +40,7 @@ func queryCommand(ctx context.Context, arguments []string, out, _ io.Writer) err
 	rate := flags.Rate("rate", "Queries a second, whatever the server does: an open loop. If it is left out, each worker asks when it has its answer: a closed loop.")
 	arrivals := flags.Choice("arrivals", "How queries of an open loop are spread over time.", "constant", "constant", "poisson")
 	duration := flags.Duration("duration", "Asks the queries again and again for so long; each once if it is left out.", 0)
+	record := addRecord(flags)
 	flags.Require("queries")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -50,7 +52,7 @@ func queryCommand(ctx context.Context, arguments []string, out, _ io.Writer) err
 	if err != nil {
 		return err
 	}
-	a := asking{target: system, warmup: *warmup, workload: "query", options: drive.Options{
+	a := asking{target: system, warmup: *warmup, workload: "query", record: *record, options: drive.Options{
 		Workers: int(*workers), Duration: *duration, Rate: *rate, Poisson: *arrivals == "poisson", Seed: 1,
 	}}
 	if a.queries, a.digest, err = readQueries(*path, *limit); err != nil {
@@ -106,14 +108,19 @@ func (a asking) measured(ctx context.Context, texts [][]byte, events *event.Writ
 	if a.options.Duration == 0 {
 		start.Operations = int64(len(texts))
 	}
+	file, err := recordTo(a.record)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // a failure is told where it is closed first
 	events.Start(start)
 	if a.warmup > 0 {
-		warm := measure.NewRun(events, "warmup", a.options.Workers, false)
+		warm := measure.NewRun(events, "warmup", a.options.Workers, false).Keep(file)
 		warm.Start()
 		drive.Warm(ctx, texts, a.warmup, a.target, warm, a.options.Workers)
 		warm.Stop()
 	}
-	run := measure.NewRun(events, "query", a.options.Workers, open)
+	run := measure.NewRun(events, "query", a.options.Workers, open).Keep(file)
 	run.Start()
 	offered := drive.Run(ctx, texts, a.target, run, a.options)
 	summary := run.Stop()
@@ -123,7 +130,11 @@ func (a asking) measured(ctx context.Context, texts [][]byte, events *event.Writ
 		summary.OfferedPerSecond = &offered
 		summary.Saturated = summary.AchievedPerSecond < 0.99*offered
 	}
+	lost := recorded(file, &summary)
 	events.Summary(summary)
+	if lost != nil {
+		return lost
+	}
 	return a.result(ctx, events, summary)
 }
 

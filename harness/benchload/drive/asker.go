@@ -25,11 +25,11 @@ func (a *asker) ask(text []byte, intended time.Time) bool {
 	if err == nil {
 		a.failed = 0
 		a.recorder.Done(measure.Counts{Rows: answer.Rows, Bytes: answer.Bytes, WireBytes: answer.Bytes},
-			int64(answer.Done.Sub(begun)), int64(answer.Done.Sub(intended)))
+			measure.Times{Intended: intended, Begun: begun, Ended: answer.Done})
 		return true
 	}
 	failure := target.AsFailure(err)
-	a.recorder.Failed(failure, measure.Counts{})
+	a.recorder.Failed(failure, measure.Counts{}, measure.Times{Intended: intended, Begun: begun, Ended: time.Now()})
 	if failure.Kind != target.Connection {
 		a.failed = 0
 		return true

@@ -111,6 +111,7 @@ type Summary struct {
 	Retries             int64    `json:"retries"`
 	ClientCPUNS         int64    `json:"client_cpu_ns"`
 	GeneratorStallNS    int64    `json:"generator_stall_ns"`
+	RecordStallNS       int64    `json:"record_stall_ns,omitempty"` // of workers, for the file of single operations
 	Bottleneck          string   `json:"bottleneck"`
 	Saturated           bool     `json:"saturated"`
 	OfferedPerSecond    *float64 `json:"offered_per_second"`

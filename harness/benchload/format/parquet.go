@@ -12,14 +12,20 @@ import (
 // are put in order. Tags are dictionaries, all else is plain, and nothing is
 // compressed, so that the bytes are the same on every machine.
 type Parquet struct {
+	parquetFile
 	generator dataset.Generator
 	extent    dataset.Extent
 	table     *dataset.Table
 	nullable  bool
-	columns   []parquetColumn
-	groups    []rowGroup
-	rows      int64
-	size      int64 // of the file so far
+}
+
+// parquetFile is what a footer tells of a file.
+type parquetFile struct {
+	name    string // of the table
+	columns []parquetColumn
+	groups  []rowGroup
+	rows    int64
+	size    int64 // of the file so far
 }
 
 // parquetColumn is a column of the file.
@@ -52,7 +58,8 @@ const parquetMagic = "PAR1"
 
 // NewParquet prepares the file of a dataset with one table.
 func NewParquet(generator dataset.Generator) *Parquet {
-	f := &Parquet{generator: generator, extent: generator.Extent(), table: &generator.Tables()[0], size: int64(len(parquetMagic))}
+	f := &Parquet{generator: generator, extent: generator.Extent(), table: &generator.Tables()[0]}
+	f.name, f.size = f.table.Name, int64(len(parquetMagic))
 	_, f.nullable = generator.(dataset.Irregular) // whose rows lack values
 	f.columns = append(f.columns, parquetColumn{name: "time", kind: parquetInt64, isTime: true})
 	for _, tag := range f.table.Tags {
@@ -69,10 +76,10 @@ func NewParquet(generator dataset.Generator) *Parquet {
 }
 
 // Header is the magic word.
-func (f *Parquet) Header() []byte { return []byte(parquetMagic) }
+func (f *parquetFile) Header() []byte { return []byte(parquetMagic) }
 
 // Place takes the sizes off the end of a piece, where its renderer has put them.
-func (f *Parquet) Place(piece []byte) []byte {
+func (f *parquetFile) Place(piece []byte) []byte {
 	end := len(piece) - 4 - 8*len(f.columns)
 	group := rowGroup{start: f.size, rows: int64(binary.LittleEndian.Uint32(piece[end:]))}
 	for i := range f.columns {
@@ -133,14 +140,20 @@ func (r *rowGroups) Append(text []byte, block *dataset.Block, from, end int64) [
 
 // Finish writes the row group, and the sizes of its parts for Place.
 func (r *rowGroups) Finish(text []byte) []byte {
-	sizes := binary.LittleEndian.AppendUint32(nil, uint32(r.rows))
-	for i := range r.chunks {
+	text = finishChunks(text, r.chunks, r.rows)
+	r.rows = 0
+	return text
+}
+
+// finishChunks writes the chunks of a row group, and the sizes of their parts for Place.
+func finishChunks(text []byte, chunks []parquetChunk, rows int) []byte {
+	sizes := binary.LittleEndian.AppendUint32(nil, uint32(rows))
+	for i := range chunks {
 		before := len(text)
 		var dictionary int
-		text, dictionary = r.chunks[i].finish(slices.Grow(text, r.chunks[i].bytes()), r.rows)
+		text, dictionary = chunks[i].finish(slices.Grow(text, chunks[i].bytes()), rows)
 		sizes = binary.LittleEndian.AppendUint32(sizes, uint32(dictionary))
 		sizes = binary.LittleEndian.AppendUint32(sizes, uint32(len(text)-before))
 	}
-	r.rows = 0
 	return append(text, sizes...)
 }

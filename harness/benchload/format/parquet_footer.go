@@ -13,7 +13,7 @@ const (
 )
 
 // Footer is the metadata of the file, its length, and the magic word.
-func (f *Parquet) Footer() []byte {
+func (f *parquetFile) Footer() []byte {
 	t := thrift{}
 	t.begin()
 	t.int32(1, 2) // version of the format
@@ -33,7 +33,7 @@ func (f *Parquet) Footer() []byte {
 	t.list(5, thriftStruct, 1)
 	t.begin()
 	t.binary(1, "table")
-	t.binary(2, f.table.Name)
+	t.binary(2, f.name)
 	t.end()
 	t.binary(6, "benchload")
 	t.end()
@@ -73,7 +73,7 @@ func (c *parquetColumn) schema(t *thrift) {
 }
 
 // group writes where the columns of a row group are.
-func (f *Parquet) group(t *thrift, group *rowGroup) {
+func (f *parquetFile) group(t *thrift, group *rowGroup) {
 	t.begin()
 	t.list(1, thriftStruct, len(f.columns))
 	at := group.start

@@ -38,15 +38,15 @@ func (w *worker) work(ctx context.Context) time.Duration {
 // of the attempt that was acknowledged; pauses are not a service of the server.
 func (w *worker) send(ctx context.Context, batch Batch) {
 	request := target.Batch{Rows: batch.Rows, Bytes: batch.Bytes, Gzip: batch.Gzip}
-	for attempt := 0; ; attempt++ {
-		begun := time.Now()
+	first := time.Now()
+	for attempt, begun := 0, first; ; attempt, begun = attempt+1, time.Now() {
 		failure := target.AsFailure(w.client.Write(request))
-		service := time.Since(begun)
+		at := measure.Times{Intended: first, Begun: begun, Ended: time.Now()}
 		counts := measure.Counts{
 			Rows: batch.Rows, Values: batch.Values, Bytes: batch.Size, WireBytes: int64(len(batch.Bytes)),
 		}
 		if failure == nil {
-			w.recorder.Done(counts, int64(service), 0)
+			w.recorder.Done(counts, at)
 			return
 		}
 		if attempt < w.retries(failure) && pause(ctx, w.pause(failure, attempt)) {
@@ -56,7 +56,7 @@ func (w *worker) send(ctx context.Context, batch Batch) {
 		if failure.Refused == 0 {
 			failure.Refused = batch.Rows
 		}
-		w.recorder.Failed(failure, part(counts, batch.Rows-failure.Refused))
+		w.recorder.Failed(failure, part(counts, batch.Rows-failure.Refused), at)
 		if failure.Kind == target.Connection || !w.options.KeepGoing {
 			w.stop()
 		}

@@ -4,8 +4,10 @@ package measure
 
 import (
 	"sync"
+	"time"
 
 	"benchbook/benchload/histogram"
+	"benchbook/benchload/operation"
 	"benchbook/benchload/target"
 )
 
@@ -33,6 +35,10 @@ func (c *Counts) add(other Counts) {
 	c.Retries += other.Retries
 }
 
+// Times are when an operation should have begun (in a closed loop: when it was
+// tried first), when it began, and when it ended.
+type Times struct{ Intended, Begun, Ended time.Time }
+
 // Recorder counts what one worker does. Its lock is only ever contended once a
 // second, when the interval is closed.
 type Recorder struct {
@@ -42,11 +48,12 @@ type Recorder struct {
 	service  histogram.Histogram
 	response histogram.Histogram
 	failures *Failures
+	log      *operation.Log // nil if single operations are not kept
 }
 
-// Done counts an operation that succeeded, and its latencies in nanoseconds;
-// response is left out in a closed loop.
-func (r *Recorder) Done(done Counts, service, response int64) {
+// Done counts an operation that succeeded, and its latencies.
+func (r *Recorder) Done(done Counts, at Times) {
+	service, response := int64(at.Ended.Sub(at.Begun)), int64(at.Ended.Sub(at.Intended))
 	r.lock.Lock()
 	done.Operations = 1
 	r.counts.add(done)
@@ -55,16 +62,18 @@ func (r *Recorder) Done(done Counts, service, response int64) {
 		r.response.Record(response)
 	}
 	r.lock.Unlock()
+	r.log.Add(at.Intended, at.Begun, at.Ended, done.Rows, nil)
 }
 
 // Failed counts an operation that failed, with what of it succeeded.
-func (r *Recorder) Failed(failure *target.Failure, partly Counts) {
+func (r *Recorder) Failed(failure *target.Failure, partly Counts, at Times) {
 	r.lock.Lock()
 	partly.Errors = 1
 	partly.Refused = failure.Refused
 	r.counts.add(partly)
 	r.lock.Unlock()
 	r.failures.add(failure)
+	r.log.Add(at.Intended, at.Begun, at.Ended, partly.Rows, failure)
 }
 
 // Retried counts an attempt that is made again.

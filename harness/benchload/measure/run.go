@@ -6,6 +6,7 @@ import (
 
 	"benchbook/benchload/event"
 	"benchbook/benchload/histogram"
+	"benchbook/benchload/operation"
 )
 
 // Run is the timed region of a workload: its recorders and its clock.
@@ -15,6 +16,7 @@ type Run struct {
 	open      bool
 	recorders []*Recorder
 	failures  Failures
+	kept      *operation.File
 
 	start    time.Time
 	startCPU time.Duration
@@ -37,6 +39,16 @@ func NewRun(events *event.Writer, operation string, workers int, open bool) *Run
 	return r
 }
 
+// Keep keeps every operation in a file too; nil keeps none.
+func (r *Run) Keep(file *operation.File) *Run {
+	if r.kept = file; file != nil {
+		for i, log := range file.Logs(r.operation, len(r.recorders)) {
+			r.recorders[i].log = log
+		}
+	}
+	return r
+}
+
 // Recorder is that of one worker.
 func (r *Run) Recorder(worker int) *Recorder { return r.recorders[worker] }
 
@@ -44,6 +56,9 @@ func (r *Run) Recorder(worker int) *Recorder { return r.recorders[worker] }
 func (r *Run) Start() {
 	r.startCPU = cpuTime()
 	r.start = time.Now()
+	if r.kept != nil {
+		r.kept.Begin(r.start)
+	}
 	r.ended.Add(1)
 	go func() {
 		defer r.ended.Done()
@@ -101,6 +116,9 @@ func (r *Run) Stop() event.Summary {
 	close(r.quit)
 	r.ended.Wait()
 	r.close()
+	for _, recorder := range r.recorders {
+		recorder.log.Flush()
+	}
 	r.writeHistogram("service", &r.service)
 	if r.open {
 		r.writeHistogram("response", &r.response)

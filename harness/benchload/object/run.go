@@ -12,6 +12,7 @@ import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
+	"benchbook/benchload/operation"
 	"benchbook/benchload/target"
 )
 
@@ -23,7 +24,8 @@ type Work struct {
 	Operations int64 // to be done; zero for one an object
 	Batch      int   // objects of a put
 	Pace       drive.Options
-	Kept       []Entry // what the store has to have; afterwards what it has to have then
+	Record     *operation.File // keeps single operations; nil for none
+	Kept       []Entry         // what the store has to have; afterwards what it has to have then
 }
 
 // connectionFailures in a row, or so many failures in all, end the work.
@@ -65,7 +67,7 @@ func (w *Work) Run(ctx context.Context, events *event.Writer) (event.Summary, er
 	var runs [3]*measure.Run
 	for kind := range runs {
 		if w.Mix[kind] > 0 || Kind(kind) == Put && !w.Mix.single() {
-			runs[kind] = measure.NewRun(events, Kinds[kind], w.Pace.Workers, open)
+			runs[kind] = measure.NewRun(events, Kinds[kind], w.Pace.Workers, open).Keep(w.Record)
 		}
 	}
 	for i := range workers {
@@ -167,7 +169,7 @@ func (w *worker) step(intended time.Time) bool {
 		intended = begun
 	}
 	err := w.do(kind)
-	ended := time.Now()
+	at := measure.Times{Intended: intended, Begun: begun, Ended: time.Now()}
 	if err == nil && kind == Get {
 		size = int64(len(w.got))
 		w.content[0] = w.work.Set.Object(w.content[0], items[0].Number)
@@ -176,12 +178,11 @@ func (w *worker) step(intended time.Time) bool {
 		}
 	}
 	if err != nil {
-		return w.fail(kind, err)
+		return w.fail(kind, err, at)
 	}
 	w.failed = 0
 	w.share.done(kind, items)
-	w.runs[kind].Done(measure.Counts{Rows: int64(len(items)), Bytes: size, WireBytes: size},
-		int64(ended.Sub(begun)), int64(ended.Sub(intended)))
+	w.runs[kind].Done(measure.Counts{Rows: int64(len(items)), Bytes: size, WireBytes: size}, at)
 	return true
 }
 
@@ -200,10 +201,10 @@ func (w *worker) do(kind Kind) (err error) {
 }
 
 // fail takes note of an operation that failed; false if the work should end.
-func (w *worker) fail(kind Kind, err error) bool {
+func (w *worker) fail(kind Kind, err error, at measure.Times) bool {
 	failure := refused(err)
 	failure.Refused = int64(len(w.items))
-	w.runs[kind].Failed(failure, measure.Counts{})
+	w.runs[kind].Failed(failure, measure.Counts{}, at)
 	w.share.failed(kind)
 	w.failed++
 	if failure.Kind == target.Connection && w.failed >= connectionFailures || w.wrong.Add(1) >= mostFailures {

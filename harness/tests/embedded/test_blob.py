@@ -3,11 +3,13 @@
 import json
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 from benchbook.embedded.blob import Blob, serve
 from benchbook.embedded.failure import FailedError, StreamBrokenError
 from benchbook.embedded.objects import Source, read_kept
+from benchbook.embedded.operations import recording
 from benchbook.embedded.sqlite_engine import open_database
 
 GENERATOR = """
@@ -131,3 +133,19 @@ def test_a_generator_that_ends_early_is_told():
     with pytest.raises(StreamBrokenError, match="before object 0"):
         next(source)
     source.close()
+
+
+def test_every_operation_is_kept_where_a_run_keeps_them(do, tmp_path, command, engine):
+    do("put")
+    asked = Blob(
+        command=command, seed=1, count=50, do="mixed", kept=tmp_path / "kept", workers=3, batch=1, operations=60,
+        mix={"put": 0.3, "get": 0.5, "delete": 0.2}, timeout_seconds=10.0,
+    )  # fmt: skip
+    with recording(str(tmp_path / "mixed.parquet")) as kept:
+        serve(engine.objects, asked, "sqlite 3", lambda _: None, kept)
+    rows = pq.read_table(tmp_path / "mixed.parquet").to_pylist()
+    assert len(rows) == 60
+    assert {row["operation"] for row in rows} == {"put", "get", "delete"}
+    assert {row["worker"] for row in rows} == {0, 1, 2}
+    assert {row["status"] for row in rows} == {"ok"}
+    assert all(0 <= row["start_ns"] <= row["end_ns"] for row in rows)

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.record import synthetic_run
+from tests.record import synthetic_operations, synthetic_run
 
 
 @pytest.fixture(scope="session")
 def written_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     results = tmp_path_factory.mktemp("synthetic") / "results"
-    return results, synthetic_run.write(results, telemetry_seconds=2, instances=3)
+    run_id = synthetic_run.write(results, telemetry_seconds=2, instances=3)
+    synthetic_operations.write(results / "runs" / run_id)
+    return results, run_id
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from benchbook.record import rebuild, runs
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.systems.benchload_client import events
 from tests import tally
-from tests.record import synthetic_run
+from tests.record import synthetic_operations, synthetic_run
 
 EXAMPLES = int(os.environ.get("BENCHBOOK_FUZZ") or 400)
 VALUES = st.one_of(
@@ -31,13 +31,15 @@ many = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.functi
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tmp_path_factory.mktemp("fuzz") / "results"
-    synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1, intervals=1)
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1, intervals=1)
+    synthetic_operations.write(results / "runs" / run_id)
     return results
 
 
 def changed(data: st.DataObject, content: bytes) -> bytes:
     """Cut it, spoil a byte, or replace one value of its JSON (of one of its lines)."""
-    how = data.draw(st.sampled_from(["cut", "byte", "value", "empty"]))
+    ways = ["cut", "byte", "empty"] if content.startswith(b"PAR1") else ["cut", "byte", "value", "empty"]
+    how = data.draw(st.sampled_from(ways))
     if how == "empty":
         return b""
     if how == "cut":
@@ -82,7 +84,9 @@ def test_a_results_folder_with_any_damage_is_read_or_refused_in_words(
     results = original.parent / "changed"
     shutil.rmtree(results, ignore_errors=True)
     shutil.copytree(original, results)
-    files = sorted(path for path in results.glob("runs/**/*") if path.suffix in (".json", ".jsonl"))
+    files = sorted(
+        path for path in results.glob("runs/**/*") if path.suffix in (".json", ".jsonl", ".parquet")
+    )
     for path in data.draw(st.lists(st.sampled_from(files), min_size=1, max_size=2, unique=True)):
         path.write_bytes(changed(data, path.read_bytes()))
     said: list[str] = []

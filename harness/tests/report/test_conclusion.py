@@ -102,6 +102,19 @@ def test_limits_say_what_was_not_controlled(plain):
     assert "inside the client" in words
 
 
+def test_limits_say_where_workers_waited_for_the_record(made):
+    run = made()
+    with database.open(run.results) as connection:
+        trial = run.ok["trial_id"][0]
+        for phase, seconds in (("load", 2.5), ("groupby", 1e-6)):
+            row = [trial, phase, "record_stall_seconds", seconds, "s", "lower"]
+            connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
+    words = limit.limits(run).markdown
+    assert "waited up to 2.5\N{NO-BREAK SPACE}s" in words
+    assert "operations in phase load" in words
+    assert "groupby" not in words
+
+
 def test_every_gap_has_its_reason(made):
     run = made(status={1: ("skipped", "no such program")}, trials=4, finished=False)
     table = gaps.table(run)

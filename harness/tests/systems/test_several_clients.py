@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -61,6 +63,7 @@ class Client:
 
     def load(self, request):
         self.started_in = threading.current_thread()
+        self.request = request
         yield from self.stream
 
     def processes(self):
@@ -128,3 +131,10 @@ def test_a_client_without_a_summary_is_named():
 
     with pytest.raises(TrialFailed, match="benchbook_2 ended without a summary"):
         load(events(2, 10), silent())
+
+
+def test_every_client_keeps_its_operations_in_a_file_of_its_own():
+    clients = [Client(events(1, 10)), Client(events(1, 10))]
+    request = replace(REQUEST, record=Path("operations/load.parquet"))
+    list(SeveralClients(clients, ["benchbook", "benchbook_2"]).load(request))
+    assert [client.request.record.name for client in clients] == ["load~0.parquet", "load~1.parquet"]
