@@ -17,6 +17,11 @@ FOLDERS = {
 }
 """Folders below the data folder."""
 
+LIMITS = ("read_request_timeout", "range_request_timeout", "write_request_timeout")
+LIMIT = "60s"
+"""As installed 2 to 10 s, which a server that has just started overruns on a few busy cores; a slow write is to be
+measured as one, not refused."""
+
 EXPORTS = (
     "java.base/jdk.internal.misc", "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/java.lang.ref",
     "java.management.rmi/com.sun.jmx.remote.internal.rmi", "java.rmi/sun.rmi.registry", "java.rmi/sun.rmi.server",
@@ -62,6 +67,7 @@ def text(
         "endpoint_snitch": "SimpleSnitch", "commitlog_sync": "periodic", "commitlog_sync_period": "10000ms",
         "listen_address": host, "rpc_address": host, "native_transport_port": native, "storage_port": storage,
         "start_native_transport": True, "disk_failure_policy": "stop", "commit_failure_policy": "stop",
+        **dict.fromkeys(LIMITS, LIMIT),
         **{name: f"{data}/{folder}" for name, folder in FOLDERS.items() if name != "data_file_directories"},
         **settings, **more,
     }  # fmt: skip
