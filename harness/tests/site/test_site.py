@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,15 @@ def test_without_a_published_run_the_command_stands_there(tmp_path, without_quar
     page = Page.read(made / "index.html")
     assert "No run published yet. Run it: ./bench run quickstart" in page.text
     assert not (made / "quickstart.html").exists()
+
+
+def test_every_experiment_has_a_report_and_every_page_a_link():
+    reports = making.ROOT / "reports"
+    there = {path.stem for path in reports.glob("*.qmd")}
+    experiments = {path.parent.name for path in making.ROOT.glob("experiments/*/experiment.toml")}
+    assert experiments - there == set()
+    linked = re.findall(r"([\w-]+)\.qmd", (reports / "_quarto.yml").read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(there)
 
 
 def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
