@@ -23,7 +23,17 @@ from typing import Any
 
 from benchbook.record import database, folder, rebuild
 from benchbook.report import answer, conclusion, limit, render
-from benchbook.report.charts import disk, heatmap, latency, order, queries, ratio, telemetry, throughput
+from benchbook.report.charts import (
+    disk,
+    heatmap,
+    latency,
+    order,
+    queries,
+    rate_over_time,
+    ratio,
+    telemetry,
+    throughput,
+)  # fmt: skip
 from benchbook.report.results import Run, open_run
 from benchbook.report.tables import checks, gaps, numbers, trials
 from benchbook.site import picture
@@ -39,7 +49,8 @@ TABLES = (
     "telemetry",
 )  # fmt: skip
 PARTS: tuple[Callable[[Run], Any], ...] = (
-    conclusion.answer, conclusion.findings, answer.table, throughput.chart, heatmap.chart, queries.chart, latency.chart,
+    conclusion.answer, conclusion.findings, answer.table, throughput.chart, rate_over_time.chart,
+    heatmap.chart, queries.chart, latency.chart,
     disk.chart, ratio.chart, order.chart, telemetry.chart, checks.table, gaps.table, trials.table, numbers.table,
     limit.limits,
 )  # fmt: skip

@@ -79,6 +79,37 @@ def test_the_curve_of_a_run_whose_trials_have_rates(made):
     assert {row[1] for row in figure.table.rows} == {"50.0", "100", "900"}
 
 
+def test_every_trial_has_the_rates_of_its_intervals_in_order(made):
+    import polars as pl
+
+    run = made()
+    held = run.frame("intervals").with_columns(
+        pl.lit(1.0).alias("duration_seconds"),
+        (-pl.int_range(pl.len())).cast(pl.Float64).alias("started_seconds"),  # the latest first
+    )
+    run._frames["intervals"] = held
+    found = rate_over_time.trials(run, "load")
+    assert [one.block for _, one in found] == run.ok["block"].to_list()
+    for _, one in found:
+        assert len(one.rates) == 6
+        assert list(one.rates) == sorted(one.rates)
+        assert {rate for _, rate in one.rates} == {32_400 // 6}
+    assert isinstance(rate_over_time.chart(run), Figures)
+
+
+def test_of_very_many_trials_some_lines_are_drawn(plain):
+    cell = cells_of.cells(plain)[0]
+    found = [
+        rate_over_time.Trial(cell, block, ((1.0, 100.0 + block), (2.0, 200.0)), 1.0 if block % 2 else None)
+        for block in range(500)
+    ]
+    listed = rate_over_time._table(found, rate_over_time.ROWS).rows
+    assert len(listed) == rate_over_time.DRAWN_TRIALS
+    assert (listed[0][1], listed[-1][1]) == ("1", "500")
+    words = rate_over_time._alternative("Rows", "", found, rate_over_time.ROWS)
+    assert "500 trials, 250 of them steady: 100 rows/s to 599 rows/s" in words
+
+
 def test_without_the_machine_of_the_publication_no_label(made):
     run = made(profile="published")
     assert scaled.words(run) is None

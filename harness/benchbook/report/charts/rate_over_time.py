@@ -10,7 +10,7 @@ from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import quantity, scaled, theme, thin
 from benchbook.report.cell import Cell
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
@@ -36,6 +36,8 @@ BYTES = Counted("Bytes per second over time", "bytes", "B/s", "", 0.2)
 """Of fio, which writes down its bandwidth four times a second."""
 DRAWN_POINTS = 120
 """Points of one line; longer ones are drawn by the mean of neighbours."""
+DRAWN_TRIALS = 20
+"""Trials of one system in a figure; of more, some are drawn, evenly chosen over the order of the run."""
 HEIGHT = 170
 
 
@@ -66,12 +68,17 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | W
         )
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
     ]  # fmt: skip
-    beside = (
+    note = "One line a trial," + (
         " the sum of all clients; refused rows are not in it."
         if counted.column == "rows"
         else " as fio states it."
     )
-    return Figures(figures, f"One line a trial,{beside}")
+    most = max(len(own) for found in groups.values() for own in _by_system(found).values())
+    if most > DRAWN_TRIALS:
+        note += (
+            f" At most {DRAWN_TRIALS} of the {most:,} trials of a system are drawn and listed, evenly chosen."
+        )
+    return Figures(figures, note)
 
 
 def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Trial]]:
@@ -84,18 +91,29 @@ def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Tri
     known = {cell.name: cell for cell in cells_of.cells(run)}
     levels = _varying(run)
     begins = dict(run.measured(phase, "steady_from_seconds").select("trial_id", "value").iter_rows())
-    found = []
-    for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
-        own = rows.filter(pl.col("trial_id") == trial_id).sort("started_seconds")
-        rates = tuple(
-            (start + length, count / length)
-            for start, length, count in own.select(
-                "started_seconds", "duration_seconds", counted.column
-            ).iter_rows()
-        )
-        if len(rates) >= 2:
-            found.append((levels.get(trial_id, ""), Trial(known[name], block, rates, begins.get(trial_id))))
-    return found
+    rates: dict[str, list[tuple[float, float]]] = {}
+    columns = ("trial_id", "started_seconds", "duration_seconds", counted.column)
+    for trial_id, start, length, count in rows.select(columns).sort("started_seconds").iter_rows():
+        rates.setdefault(trial_id, []).append((start + length, count / length))
+    return [
+        (levels.get(trial_id, ""), Trial(known[name], block, tuple(rates[trial_id]), begins.get(trial_id)))
+        for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows()
+        if len(rates.get(trial_id, ())) >= 2
+    ]
+
+
+def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
+    """Return the name of a system in the figure → its trials."""
+    held: dict[str, list[Trial]] = {}
+    for one in found:
+        held.setdefault(one.cell.label.split(",")[0], []).append(one)
+    return held
+
+
+def _shown(found: list[Trial]) -> list[Trial]:
+    """Return the trials that are drawn and listed: all of them, up to what can be told apart."""
+    kept = {id(one) for own in _by_system(found).values() for one in thin.evenly(own, DRAWN_TRIALS)}
+    return [one for one in found if id(one) in kept]
 
 
 def _varying(run: Run) -> dict[str, str]:
@@ -104,12 +122,12 @@ def _varying(run: Run) -> dict[str, str]:
     for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
         if factor != "system":
             held.setdefault(trial_id, {})[factor] = level
-    several = {
-        factor
-        for one in held.values()
-        for factor in one
-        if len({other.get(factor) for other in held.values()}) > 1
-    }
+    known: dict[str, list[str]] = {}
+    for one in held.values():
+        for factor, level in one.items():
+            known.setdefault(factor, []).append(level)
+    # A factor that some trials have not got varies too.
+    several = {name for name, levels in known.items() if len({*levels}) > 1 or len(levels) < len(held)}
     return {
         trial_id: ", ".join(
             f"{name.replace('_', ' ')} {level}" for name, level in sorted(one.items()) if name in several
@@ -132,7 +150,7 @@ def _draw(found: list[Trial], counted: Counted) -> Any:
             "seconds": round(seconds, 2),
             "rate": float(f"{rate / divisor:.4g}"),
         }
-        for one in found
+        for one in _shown(found)
         for seconds, rate in _thinned(one.rates)
     ]
     words = {"1/s": "rows/s"}.get(unit, unit.replace("1/s", "rows/s"))
@@ -164,13 +182,21 @@ def _thinned(rates: tuple[tuple[float, float], ...]) -> list[tuple[float, float]
 
 def _alternative(title: str, key: str, found: list[Trial], counted: Counted) -> str:
     where = f" at {key}" if key else ""
-    parts = [
-        f"{one.cell.label.split(',')[0]}, block {one.block + 1}: "
-        f"{_rate(min(rate for _, rate in one.rates), counted)} to "
-        f"{_rate(max(rate for _, rate in one.rates), counted)}, {_steady(one)}"
-        for one in found
-    ]
+    parts = []
+    for system, own in _by_system(found).items():
+        if len(own) > DRAWN_TRIALS:
+            steady = sum(one.steady_from is not None for one in own)
+            parts.append(f"{system}, {len(own):,} trials, {steady:,} of them steady: {_range(own, counted)}")
+        else:
+            parts += [
+                f"{system}, block {one.block + 1}: {_range([one], counted)}, {_steady(one)}" for one in own
+            ]
     return f"{title}{where}, one line a trial. {'; '.join(parts)}."
+
+
+def _range(found: list[Trial], counted: Counted) -> str:
+    rates = [rate for one in found for _, rate in one.rates]
+    return f"{_rate(min(rates), counted)} to {_rate(max(rates), counted)}"
 
 
 def _rate(rate: float, counted: Counted) -> str:
@@ -188,7 +214,7 @@ def _table(found: list[Trial], counted: Counted) -> Table:
             _rate(min(rate for _, rate in one.rates), counted),
             _rate(max(rate for _, rate in one.rates), counted), _steady(one),
         ]
-        for one in found
+        for one in _shown(found)
     ]  # fmt: skip
     columns = ["System", "Block", "Intervals", "Lowest", "Highest", "Steady part"]
     return Table(columns, rows, numeric=frozenset({"Block", "Intervals", "Lowest", "Highest"}))
