@@ -21,6 +21,11 @@ type Options struct {
 // which stay in the cache between the worker and the one who reads them.
 const defaultPieceRows = 1152
 
+// ahead is how many pieces more there may be before the reader has taken them, if
+// several workers make them. On as many cores as workers the reader has none of its
+// own: it runs when a worker waits, and short pieces would make all of them wait.
+const ahead = 11
+
 // Piece is a run of rows, as bytes. The last one may be shorter.
 type Piece struct {
 	Number int64
@@ -96,6 +101,9 @@ func New(generator dataset.Generator, f format.Format, options Options) *Stream 
 	perBlock := s.plan.length * s.plan.count * s.plan.tables
 	s.most = int(s.size/max(perBlock, 1)) + 4
 	buffers := 2*options.Workers + 1
+	if options.Workers > 1 {
+		buffers += ahead
+	}
 	s.ring = make([]*Piece, buffers)
 	for range buffers + max(options.Readers, 1) - 1 {
 		s.free = append(s.free, &Piece{})
