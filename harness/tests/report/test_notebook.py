@@ -82,3 +82,10 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 def test_every_report_of_the_repository_can_be_read(reports):
     for path in reports.glob("*.qmd"):
         assert notebook.read(path).title
+
+
+def test_every_cell_of_the_reports_is_python(reports):
+    for path in reports.glob("*.qmd"):
+        for cell in notebook.read(path).notebook.cells:
+            if cell.cell_type == "code":
+                compile(cell.source, str(path), "exec")
