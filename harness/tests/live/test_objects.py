@@ -14,11 +14,12 @@ from bench import begin, bench, need_benchload, rows
 from engine import build, engine
 from fault import clean
 
-SMALL = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=1,3"]
+RUN = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "size=4KiB"]
+SMALL = [*RUN, "--set", "storage=local", "--set", "workers=1,3"]
 """One in flight puts in transactions too; three share what is deleted and put."""
 SYSTEMS = ["filesystem", "sqlite", "postgresql-15", "minio", "redis-7", "seaweedfs-4", "seaweedfs-s3-4"]
 TAG = "benchbook-test/weed:4"
-DISKS = ["seaweedfs-vs-postgres", "--profile", "smoke", "--set", "workers=20", "--set", "arm=durable"]
+DISKS = [*RUN, "--set", "workers=20", "--set", "arm=durable"]
 
 
 def run(results: Path, *arguments: str) -> list[dict[str, object]]:
