@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,10 @@ class Line:
     ratio: str = ""
     target: str = ""
     met: bool | None = None
+
+    def without_target(self) -> Line:
+        """Return the line as one that only informs."""
+        return replace(self, target="", met=None)
 
 
 def show(lines: list[Line]) -> str:
