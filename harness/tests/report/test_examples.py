@@ -8,7 +8,9 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["axis", "colour", "fact", "markup", "page", "quantity", "thin"])
+@pytest.mark.parametrize(
+    "name", ["axis", "colour", "fact", "markup", "page", "quantity", "row_label", "thin"]
+)
 def test_examples(name):
     found = doctest.testmod(importlib.import_module(f"benchbook.report.{name}"))
     assert found.attempted > 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme, thin
+from benchbook.report import quantity, row_label, scaled, theme, thin
 from benchbook.report.cell import Wanted
 from benchbook.report.comparison import refused
 from benchbook.report.estimate import Estimate, estimates
@@ -18,10 +18,6 @@ from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
-LINE_HEIGHT = 13
-"""Pixels of one line of a row's label."""
-BETWEEN_LABELS = 10
-"""Pixels between the labels of two rows."""
 LISTED = 100
 """Values of a cell that the table spells out."""
 
@@ -113,9 +109,11 @@ def _draw(found: list[Estimate], title: str) -> Any:
         title=None,
         sort=None,
         scale=alt.Scale(domain=labels, padding=0.2),
-        # A line for the system and one for each level that varies: on one line they would be cut.
         axis=alt.Axis(
-            grid=False, labelExpr="split(datum.label, ', ')", labelLineHeight=LINE_HEIGHT, labelOverlap=False
+            grid=False,
+            labelExpr=row_label.expression(labels),
+            labelLineHeight=row_label.LINE_HEIGHT,
+            labelOverlap=False,
         ),
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
@@ -156,9 +154,8 @@ def _draw(found: list[Estimate], title: str) -> Any:
             .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
             .encode(y=y, x=alt.value(0), text="words:N")
         )
-    lines = max(label.count(", ") for label in labels) + 1
-    row = max(theme.ROW_HEIGHT, LINE_HEIGHT * lines + BETWEEN_LABELS)
-    return alt.layer(*layers).properties(width="container", height=row * len(labels))
+    height = row_label.height(labels, theme.ROW_HEIGHT) * len(labels)
+    return alt.layer(*layers).properties(width="container", height=height)
 
 
 def _alternative(found: list[Estimate], title: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchbook.analyse.answers import Difference
 from benchbook.report import answer, fact
 from benchbook.report import cell as cells_of
 from benchbook.report.results import Run
@@ -74,11 +75,15 @@ def differences(run: Run) -> Table | Words:
     for one in answer.validated(run):
         if one.example is not None:
             place = one.example
-            key = ", ".join(f"{name} {value}" for name, value in place.row.items())
+            key = (
+                _moment((place.row["time_ns"], place.row.get("host")))
+                if "time_ns" in place.row
+                else place.what
+            )
             rows.append(
                 [
-                    _named(run, one.system, one.arm), one.query_type, str(place.query_id), key or place.what,
-                    _value(place.b), f"{cells_of.title(run, place.a_system)}: {_value(place.a)}",
+                    _named(run, one.system, one.arm), one.query_type, str(place.query_id), key,
+                    _side(place, place.b), f"{cells_of.title(run, place.a_system)}: {_side(place, place.a)}",
                 ]
             )  # fmt: skip
     if rows:
@@ -103,6 +108,16 @@ def _moment(key: tuple[object, object]) -> str:
     time_ns, host = key
     shown = datetime.fromtimestamp(int(str(time_ns)) / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
     return f"{shown} {host}" if host else shown
+
+
+def _side(place: Difference, side: object) -> str:
+    """Return one side of a difference; of a row that only one has, what stands beside its key."""
+    if place.what != "row":
+        return _value(side)
+    if not isinstance(side, list):
+        return "no row"
+    beside = [value for value in side if value is not None and value not in place.row.values()]
+    return ", ".join(_value(value) for value in beside)
 
 
 def _value(value: object) -> str:
