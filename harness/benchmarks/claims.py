@@ -64,14 +64,14 @@ def floor(results: Path) -> None:
         ).fetchall()
 
 
-def command(results: Path) -> None:
-    argv = [sys.executable, "-m", "benchbook", "claims", "--json", "--results", str(results)]
+def command(results: Path, run: str = "latest") -> None:
+    argv = [sys.executable, "-m", "benchbook", "claims", run, "--json", "--results", str(results)]
     subprocess.run(
         argv, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
     )
 
 
-def synthesise(results: Path, trials: int) -> None:
+def synthesise(results: Path, trials: int, *, database: bool = True) -> None:
     chance = random.Random(1)
     declared = measured_run.experiment("cnos-vs-influx")
     declared["claims"] += [{**declared["claims"][1], "id": f"again-{place}"} for place in range(40)]
@@ -84,7 +84,7 @@ def synthesise(results: Path, trials: int) -> None:
 
     factors = {"system": SYSTEMS, "workers": [100], "batch_size": SIZES}
     blocks = trials // (len(SYSTEMS) * len(SIZES))
-    measured_run.write(results, "run", factors, value, declared=declared, blocks=blocks)
+    measured_run.write(results, "run", factors, value, declared=declared, blocks=blocks, database=database)
 
 
 def shown(work: Callable[[], object]) -> str:
