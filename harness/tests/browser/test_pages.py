@@ -7,25 +7,43 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
+from tests.browser.conftest import need_chromium
+from tests.site import checkout as making
 
 PAGES = ("index", "methods", "systems", "defects", "quickstart", "report")
 CHARTS = {"index": 1, "methods": 0, "systems": 0, "defects": 1}
 """Charts of the pages that have a known number of them; the others have at least ten."""
 
 
+PUBLISHED = sorted(path.parent.name for path in making.ROOT.glob("reports/data/*/manifest.json"))
+
+
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page(address: str, name: str, width: int):
     seen = chromium.visit(f"{address}/{name}.html", width)
+    is_sound(seen, address, width)
+    if name in CHARTS:
+        assert len(seen.charts) == CHARTS[name]
+    else:
+        assert len(seen.charts) >= 10
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("name", ["index", "defects", *PUBLISHED])
+def test_a_page_of_the_runs_that_we_publish(published: str, name: str, width: int):
+    seen = chromium.visit(f"{published}/{name}.html", width)
+    is_sound(seen, published, width)
+    assert seen.charts
+
+
+def is_sound(seen: chromium.Visit, address: str, width: int) -> None:
+    """Nothing went wrong, nothing came from elsewhere, no chart is empty, nothing is wider than the window."""
     assert seen.errors == []
     assert seen.console == []
     assert [one for one in seen.requests if not one.startswith((f"{address}/", "data:", "blob:"))] == []
     empty = [one["title"] for one in seen.charts if not one["live"] or not one["marks"]]
     assert empty == []
-    if name in CHARTS:
-        assert len(seen.charts) == CHARTS[name]
-    else:
-        assert len(seen.charts) >= 10
     assert seen.viewport == width
     assert seen.content <= width, seen.wide
     beyond = [one["title"] for one in seen.charts if one["svg"] > width]
@@ -42,8 +60,7 @@ def test_opened_as_a_file_its_charts_are_drawn_too(pages: Path, name: str):
 
 
 def test_the_probe_sees_what_it_looks_for(tmp_path: Path):
-    if chromium.program() is None:
-        pytest.skip("there is no chromium on PATH (Debian: apt-get install chromium)")
+    need_chromium()
     (tmp_path / "bad.html").write_text(
         '<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body><main>'
         '<div style="width:900px">wide</div><img src="http://other.test/x.png">'
