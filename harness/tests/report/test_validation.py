@@ -28,6 +28,7 @@ def test_systems_that_agree_are_said_to(made):
     assert len(found.rows) == 3
     assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
     assert isinstance(validation.differences(run), Words)
+    assert "3 gave the same answers to all 80 queries" in validation.words(run).markdown
     assert not answer.flagged(run)
     assert not any(cell.FLAG in one.label for one in cell.cells(run))
 
@@ -50,6 +51,8 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
         assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
         assert row[3].startswith("2026-01-01 ")
     assert answer.flagged(run) == {("sqlite", "vanilla")}
+    assert "2 gave the same answers to all 80 queries" in validation.words(run).markdown
+    assert "SQLite 3.45.1 gave others, or none, to 4." in validation.words(run).markdown
     flagged = {one.system for one in cell.cells(run) if one.label.endswith(cell.FLAG)}
     assert flagged == {"sqlite"}
     assert cell.FLAG.strip() in str(throughput.chart(run))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchbook.analyse.answers import Difference
 from benchbook.report import answer, fact
 from benchbook.report import cell as cells_of
+from benchbook.report.markup import escape_markdown
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
@@ -43,6 +44,27 @@ def matrix(run: Run) -> Table | Words:
         f"difference of {fact.text(answer.tolerance(run))}"
     )
     return Table(["System", *kinds], rows, caption)
+
+
+def words(run: Run) -> Words:
+    """Say in a sentence or two how many systems gave the same answers, and which did not."""
+    found = answer.validated(run)
+    given = [one for one in _order(run) if any((each.system, each.arm) == one for each in found)]
+    if len({system for system, _ in given}) < 2:
+        return missing("The validation of answers", "fewer than two systems gave answers")
+    others = {
+        judged: sum(one.queries - one.same for one in found if (one.system, one.arm) == judged)
+        for judged in given
+    }
+    asked = sum(one.queries for one in found if (one.system, one.arm) == given[0])
+    said = f"Of {len(given)} systems, each of their arms counted, "
+    said += (
+        f"{list(others.values()).count(0)} gave the same answers to all {asked} queries that were compared."
+    )
+    for judged, differing in others.items():
+        if differing:
+            said += f" {_named(run, *judged)} gave others, or none, to {differing}."
+    return Words(escape_markdown(said))
 
 
 def side_by_side(run: Run) -> Table | Words:
