@@ -6,6 +6,7 @@ those of that rule. It ends with code 1 where a rule can be broken unnoticed.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -46,7 +47,9 @@ def breaks() -> list[Break]:
 
 
 def noticed(one: Break, harness: Path) -> bool:
-    """Say whether a test fails when the rule is broken; the copy is mended again."""
+    """Say whether a test that passes otherwise fails when the rule is broken; the copy is mended again."""
+    if not all(_passes_unbroken(test, harness) for test in one.tests):
+        raise SystemExit(f"{', '.join(one.tests)} did not pass while nothing was broken.")
     file = harness / one.file
     whole = file.read_text(encoding="utf-8")
     file.write_text(whole.replace(one.now, one.then, 1), encoding="utf-8")
@@ -54,6 +57,11 @@ def noticed(one: Break, harness: Path) -> bool:
         return not all(_passes(test, harness) for test in one.tests)
     finally:
         file.write_text(whole, encoding="utf-8")
+
+
+@functools.cache
+def _passes_unbroken(test: str, harness: Path) -> bool:
+    return _passes(test, harness)
 
 
 def _passes(test: str, harness: Path) -> bool:

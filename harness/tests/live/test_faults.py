@@ -152,7 +152,7 @@ def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(
         if parent.stat().st_uid == os.geteuid():
             parent.chmod(0o755)  # as root, PostgreSQL runs as another user
     small = 96 if system == "postgresql-15" else 16  # what an empty cluster takes, and little more
-    done = bench("run", *ONE, "--set", f"system={system}", "--set", "storage=loop-ext4", "--set", "scale=600",
+    done = bench("run", *ONE, "--set", f"system={system}", "--set", "storage=loop-ext4", "--set", "scale=120",
                  "--set", f"size_mib={small},2048", "--results", str(tmp_path))  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr
     found = {
