@@ -224,3 +224,15 @@ def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     assert set(SUMMARY) - {"harness_cpu_seconds"} <= set(metrics("load") or ())
     assert metrics("nobody wrote it") is None
     assert metrics(None) == OF_TRIAL
+
+
+@pytest.mark.parametrize("source", [None, ""])
+def test_a_claim_without_its_source_is_refused(source: str | None) -> None:
+    changed = {key: value for key, value in RATIO.items() if key != "source"}
+    with pytest.raises(RequestError, match="source"):
+        experiment(changed if source is None else {**changed, "source": source})
+
+
+def test_published_values_without_their_unit_are_refused() -> None:
+    with pytest.raises(RequestError, match="need their unit"):
+        experiment({**RATIO, "published": {"of": 3.0, "over": 2.0}})

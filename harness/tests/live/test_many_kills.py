@@ -29,8 +29,8 @@ SERVER = "influxdb-1.8.10"
 GROUPS = Path("/sys/fs/cgroup")
 
 
-def kinds() -> Iterator[list[str]]:
-    """Yield what is run, in turn: always the embedded systems, and more where this machine can."""
+def kinds(chance: random.Random) -> Iterator[list[str]]:
+    """Yield what is run, in turn from any on: the embedded systems, and more where this machine can."""
     wanted = [[]]
     try:
         go = Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None
@@ -41,6 +41,7 @@ def kinds() -> Iterator[list[str]]:
     if os.geteuid() == 0:
         wanted.append(["--set", "system=sqlite", "--set", "storage=tmpfs,loop-ext4", "--set", "size_mib=512"])
         wanted.append(["--set", "system=duckdb", "--set", "memory_limit=512MiB,none"])
+    chance.shuffle(wanted)
     return itertools.cycle(wanted)
 
 
@@ -60,7 +61,7 @@ def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_pat
     """One run is killed again and again while it is resumed, until it is whole; then the next one begins."""
     need_benchload()
     chance, kills = random.Random(), 0
-    for number, more in enumerate(kinds()):
+    for number, more in enumerate(kinds(chance)):
         if kills == KILLS:
             return
         results, harnesses = tmp_path / str(number), set()
