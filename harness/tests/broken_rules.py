@@ -66,7 +66,10 @@ def _passes_unbroken(test: str, harness: Path) -> bool:
 
 def _passes(test: str, harness: Path) -> bool:
     if test.startswith("go "):
-        command, folder = ["go", "test", test.removeprefix("go ")], harness / "benchload"
+        command, folder = (
+            [os.environ.get("BENCHBOOK_GO") or "go", "test", test.removeprefix("go ")],
+            harness / "benchload",
+        )
     else:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"tests/{test}"]
         folder = harness

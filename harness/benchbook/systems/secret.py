@@ -6,6 +6,7 @@ trial exists: a server may print its environment, an error its whole command.
 
 from __future__ import annotations
 
+import mmap
 import os
 import secrets
 from pathlib import Path
@@ -52,13 +53,21 @@ def take_out(folder: Path) -> list[Path]:
     for path in sorted(folder.rglob("*")) if sought else ():
         if path.is_symlink() or not path.is_file():
             continue
-        content = path.read_bytes()
-        if any(one in content for one in sought):
+        if _holds(path, sought):
+            content = path.read_bytes()
             for one in sought:
                 content = content.replace(one, STANDS.encode())
             path.write_bytes(content)
             found.append(path)
     return found
+
+
+def _holds(path: Path, sought: list[bytes]) -> bool:
+    """Say whether a file holds one of them; records of single operations can be larger than the memory."""
+    if path.stat().st_size < min(map(len, sought)):
+        return False
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return any(content.find(one) >= 0 for one in sought)
 
 
 def without(value: Any) -> Any:
