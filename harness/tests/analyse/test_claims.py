@@ -138,6 +138,17 @@ def test_what_the_run_lacks_is_not_run(tmp_path: Path, options: dict[str, Any], 
     assert (found.verdict, words in found.reason) == ("not run", True), found.reason
 
 
+def test_a_skipped_side_is_named_with_its_system_and_the_level_it_differs_in(tmp_path: Path) -> None:
+    found = only(
+        tmp_path,
+        twice,
+        claim={"of": {"workers": 200}, "over": {"workers": 100}, "where": {"system": CNOS}},
+        factors={"system": [CNOS], "workers": [100, 200]},
+        status=lambda levels, block: ("skipped", "no program: nowhere."),
+    )
+    assert f"every trial of {CNOS}, workers 200 is skipped (no program)" in found.reason
+
+
 def test_a_version_that_the_claim_names_counts(tmp_path: Path) -> None:
     assert only(tmp_path, twice, claim={"versions": {CNOS: "1"}}).verdict == "reproduced"
 

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision import Request, find, preview
+from benchbook.provision import Request, find, preview, previews
 from benchbook.provision.order import check_given
+
+from .conftest import system
 
 
 def environment(tmp_path, program, *, nix=False, host=False):
@@ -86,3 +88,11 @@ def test_a_store_path_of_a_package_holds_the_program_in_bin(server_system, tmp_p
     mapping.write_text(json.dumps({"serverd-1.8": str(package)}))
     found = find(server_system, Request(environment={"PATH": "", "BENCHBOOK_NIX_SYSTEMS": str(mapping)}))
     assert found.path == package / "bin" / "serverd"
+
+
+def test_previews_say_of_each_system_where_it_would_come_from_or_why_not(embedded_system):
+    absent = system(name="x", embedded=True, source={"python": {"package": "no-such-binding"}})
+    found = previews([embedded_system, absent], Request())
+    assert list(found) == [embedded_system.name, "x"]
+    assert str(found[embedded_system.name]).startswith("use ")
+    assert isinstance(found["x"], Unavailable)
