@@ -6,9 +6,14 @@ cache out only when it has grown to 25 MB or rested for 10 minutes, and a restar
 so it is asked to with its own tool, shard by shard: ``influxd backup -since`` a day in the far future writes a
 cache out and then copies nothing. Where the server cannot make the hard links that a backup needs, as on a
 mounted bucket, that tool tries again for minutes although the cache is written out: it is ended then. Full
-compactions, which the server starts after 4 hours without a write, are not
-waited for. On a server that the harness did not start, the backup port is unknown: there the cache may keep
-what it holds, and only compactions are waited for.
+compactions, which the server starts after 4 hours without a write, are not waited for.
+
+A compaction that waits is begun within a round. The server stops planning for a shard that it finds idle, and where
+that comes between a compaction's end and the next plan, its counter of waiting ones stays as it was for ever. So what
+waits and is not begun for ten rounds, while nothing runs, is no work.
+
+On a server that the harness did not start, the backup port is unknown: there the cache may keep what it holds, and
+only compactions are waited for.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +34,16 @@ SETTLE_SECONDS = 900.0
 """How long compactions may take after a load before the trial fails."""
 PLANNER_SECONDS = 1.0
 """Interval of the server's compaction planner: rest is only believed when it outlasts one round."""
+STALE_SECONDS = 10 * PLANNER_SECONDS
+"""After this, compactions that wait while none runs are what the counter was left at."""
 TOOL_SECONDS = 4.0
 """After this the tool is ended where the cache is written out, else begun anew with twice the time."""
 FAR_FUTURE = "2200-01-01T00:00:00Z"
 
 _LEVELS = ("tsmLevel1", "tsmLevel2", "tsmLevel3", "tsmFull", "tsmOptimize")
-_BUSY = (
-    "cacheCompactionsActive",
-    *(f"{level}CompactionsActive" for level in _LEVELS),
-    *(f"{level}CompactionQueue" for level in _LEVELS),
-)
+_RUNNING = ("cacheCompactionsActive", *(f"{level}CompactionsActive" for level in _LEVELS))
+_WAITING = tuple(f"{level}CompactionQueue" for level in _LEVELS)
+_DONE = ("cacheCompactions", *(f"{level}Compactions" for level in _LEVELS))
 
 Statistics = Callable[[], list[dict[str, Any]]]
 """Returns the server's counters of the benchmark's database (``/debug/vars``)."""
@@ -51,27 +56,40 @@ def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> floa
     Raises TrialFailed after SETTLE_SECONDS.
     """
     deadline = time.monotonic() + SETTLE_SECONDS
-    rests_since: float | None = None
+    last, since = None, time.monotonic()
     while True:
-        held, busy = _unsettled(statistics())
-        if held and write_out is not None:
+        work = _work(statistics())
+        if work.held and write_out is not None:
             write_out()
-            held, busy = _unsettled(statistics())
+            work = _work(statistics())
         if write_out is None:
-            held = 0
+            work = replace(work, held=0)
         now = time.monotonic()
-        if held or busy:
-            rests_since = None
-        elif rests_since is None:
-            rests_since = now
-        elif now - rests_since > PLANNER_SECONDS * 1.1:
-            return now - rests_since
+        if work != last:
+            last, since = work, now
+        rest = STALE_SECONDS if work.waiting else PLANNER_SECONDS * 1.1
+        if now - since > rest and not (work.held or work.running):
+            return now - since
         if now > deadline:
             raise TrialFailed(
-                f"InfluxDB did not settle in {SETTLE_SECONDS:.0f} s: "
-                f"{held} bytes are left in its caches and {busy} compactions run or wait."
+                f"InfluxDB did not settle in {SETTLE_SECONDS:.0f} s: {work.held} bytes are left in its caches, "
+                f"{work.running} compactions run and {work.waiting} wait."
             )
         time.sleep(0.1)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a server still has to do, by its own counters."""
+
+    held: int = 0
+    """Bytes in caches."""
+    running: int = 0
+    """Compactions."""
+    waiting: int = 0
+    """Compactions that the planner has found."""
+    done: int = 0
+    """Compactions since the start: where this changes, the server works."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +106,7 @@ def cached(statistics: list[dict[str, Any]]) -> list[Shard]:
     return [
         Shard(one["tags"]["database"], one["tags"]["retentionPolicy"], one["tags"]["id"])
         for one in statistics
-        if one["name"] == "tsm1_cache" and _unsettled([one])[0]
+        if one["name"] == "tsm1_cache" and _work([one]).held
     ]
 
 
@@ -124,13 +142,17 @@ def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool])
         raise TrialFailed(f"InfluxDB's caches could not be written out: {words}")
 
 
-def _unsettled(statistics: list[dict[str, Any]]) -> tuple[int, int]:
-    """Return the bytes that caches hold, and the compactions that run or wait."""
-    cached = busy = 0
+def _work(statistics: list[dict[str, Any]]) -> Work:
+    """Add up the counters of every shard."""
+    total = Work()
     for one in statistics:
         values = one["values"]
         if one["name"] == "tsm1_cache":
-            cached += int(values.get("memBytes", 0)) + int(values.get("snapshotCount", 0))
+            held = int(values.get("memBytes", 0)) + int(values.get("snapshotCount", 0))
+            total = replace(total, held=total.held + held)
         elif one["name"] == "tsm1_engine":
-            busy += sum(int(values.get(key, 0)) for key in _BUSY)
-    return cached, busy
+            running, waiting, done = (
+                sum(int(values.get(key, 0)) for key in keys) for keys in (_RUNNING, _WAITING, _DONE)
+            )
+            total = Work(total.held, total.running + running, total.waiting + waiting, total.done + done)
+    return total
