@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
@@ -94,6 +96,12 @@ class Visit:
 def program() -> str | None:
     """Return the path of Chromium, or None where there is none."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def need() -> None:
+    """Skip the test, by the name of what is missing, where there is no Chromium."""
+    if program() is None:
+        pytest.skip("there is no chromium on PATH (Debian: apt-get install chromium)")
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):

@@ -14,16 +14,10 @@ from tests.record import synthetic_run
 from tests.site import checkout as making
 
 
-def need_chromium() -> None:
-    """Skip by name where there is no browser."""
-    if chromium.program() is None:
-        pytest.skip("there is no chromium on PATH (Debian: apt-get install chromium)")
-
-
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every page of the site and report.html, the page of a single run."""
-    need_chromium()
+    chromium.need()
     where = tmp_path_factory.mktemp("browser")
     checkout = making.make(where, telemetry_seconds=4)
     results = where / "other"
@@ -45,7 +39,7 @@ def address(pages: Path):
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory):
     """The site of this very checkout: the runs that we publish, as anyone renders them."""
-    need_chromium()
+    chromium.need()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("benchbook.report.quarto.found", lambda: None)
         site = render.site(making.ROOT, tmp_path_factory.mktemp("published") / "site")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from tests.browser.conftest import need_chromium
 from tests.site import checkout as making
 
 PAGES = ("index", "methods", "systems", "defects", "quickstart", "report")
@@ -60,7 +59,7 @@ def test_opened_as_a_file_its_charts_are_drawn_too(pages: Path, name: str):
 
 
 def test_the_probe_sees_what_it_looks_for(tmp_path: Path):
-    need_chromium()
+    chromium.need()
     (tmp_path / "bad.html").write_text(
         '<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body><main>'
         '<div style="width:900px">wide</div><img src="http://other.test/x.png">'
