@@ -48,7 +48,12 @@ def _line(work: Work, name: str, dataset: str, program: str, theirs: str, target
 
 def cores(work: Work) -> Iterator[Line]:
     """Compare two cores with one, by wall time; the bytes have to be the same."""
-    for name, dataset in (("devops", work.devops()), ("iot", work.iot(4 * work.rows))):
+    # As many rows as take a second or more, beside which the start of a process is nothing.
+    for name, dataset in (
+        ("devops", work.devops()),
+        ("iot", work.iot(4 * work.rows)),
+        ("kline", work.kline(10 * work.rows)),
+    ):
         command = f"{work.benchload} generate {dataset}"
         runs: dict[str, list[Run]] = {"1": [], "2": []}
         for _ in range(work.runs):
