@@ -192,6 +192,7 @@ class Found:
 def _cells(claim: Claim, run: Observed, published: Sequence[PublishedRatio], floors: Floors) -> Found:
     by_cell = [one for one in published if one.levels]
     cells, left_out, met = [], [], []
+    valueless: list[str] = []
     for side in sides(claim, run):
         number = next((one for one in published if _fits(one, side)), None)
         if number in by_cell:
@@ -201,11 +202,13 @@ def _cells(claim: Claim, run: Observed, published: Sequence[PublishedRatio], flo
         elif number is not None and number.ratio is None:
             left_out.append(f"{side.name(claim.across)} has no published ratio ({number.note})")
         elif (made := judged(claim, run, side, number, floors)) is None:
-            left_out.append(
-                f"{side.name(claim.across)} has no value above zero of {claim.metric} on both sides"
-            )
+            valueless.append(side.name(claim.across))
         else:
             cells.append(made)
+    if valueless:
+        have = "has" if len(valueless) == 1 else "have"
+        words = f"no value above zero of {claim.metric} on both sides"
+        left_out.append(f"{same_work.some(valueless)} {have} {words}")
     lacking = [one for one in by_cell if one not in met and one.ratio is not None]
     if lacking and cells:
         names = [", ".join(f"{name} {level}" for name, level in one.levels.items()) for one in lacking]

@@ -12,7 +12,6 @@ from benchbook.analyse import judgement, same_work
 from benchbook.analyse.judged_cell import JudgedCell
 from benchbook.analyse.judgement import Word
 from benchbook.declare.claim import Claim
-from benchbook.declare.level import ordered
 
 FEWEST_LEVELS = 2
 HOLDS = ("reproduced", "direction only")
@@ -29,15 +28,15 @@ def note(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
     """Say at which levels the claim was judged, and why at these."""
     if not spanned(claim, cells):
         return []
-    found = [f"{factor} {' and '.join(ordered(list(_levels(cells, factor))))}" for factor in claim.unstated]
-    return [f"judged at {', '.join(found)}, for {claim.underspecified}"]
+    found = [f"{factor} {' and '.join(_levels(cells, factor))}" for factor in claim.unstated]
+    return [f"judged at {', '.join(found)}, for none is stated"]
 
 
 def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> str | None:
     """Return in words at which levels the claim holds and at which not; None where they do not differ in that."""
     for factor in claim.unstated:
         by_level: dict[Word, list[str]] = {}
-        for level in ordered(list(_levels(cells, factor))):
+        for level in _levels(cells, factor):
             here = [cell.verdict for cell in cells if cell.sides.levels[factor] == level]
             by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(f"{factor} {level}")
         if "contradicted" in by_level and any(word in by_level for word in HOLDS):
@@ -46,5 +45,7 @@ def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> str | None:
     return None
 
 
-def _levels(cells: Sequence[JudgedCell], factor: str) -> set[str]:
-    return {cell.sides.levels[factor] for cell in cells if factor in cell.sides.levels}
+def _levels(cells: Sequence[JudgedCell], factor: str) -> list[str]:
+    """Return the levels of a factor, sizes and numbers in their order."""
+    found = {cell.sides.levels[factor] for cell in cells if factor in cell.sides.levels}
+    return sorted(found, key=lambda level: (len(level), level))

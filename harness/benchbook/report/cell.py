@@ -36,6 +36,15 @@ class Cell:
         """The title of its system, with the flag where its answers differ."""
         return self.label.partition(", ")[0]
 
+    def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
+        """Return the label without the levels that all cells drawn have, which are said above them."""
+        said = {
+            f"{factor.replace('_', ' ')} {level}"
+            for factor, level in shared.items()
+            if isinstance(level, str)
+        }
+        return ", ".join(part for part in self.label.split(", ") if part not in said)
+
     def at(self, levels: Mapping[str, Wanted]) -> bool:
         """Say whether it has these levels, of one factor one of several; a factor that it lacks tells nothing."""
         own = dict(part.split("=", 1) for part in self.name.split(",") if "=" in part)

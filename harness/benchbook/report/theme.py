@@ -127,7 +127,7 @@ def _places(systems: Sequence[str]) -> list[int]:
 
 def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
     """Return a legend of lines, or of points; long labels stand below each other, whole also on a phone."""
-    drawn: dict[str, Any] = {"symbolType": "stroke"} if lines else {}
+    drawn: dict[str, Any] = {"symbolType": "stroke"} if lines else {"symbolStrokeWidth": 0}
     if max(map(len, labels), default=0) > SHORT_LABEL:
         drawn |= {"columns": 1, "labelLimit": LEGEND_LIMIT}
     return alt.Legend(**drawn)

@@ -360,7 +360,7 @@ UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": [
 @pytest.mark.parametrize(
     ("small", "large", "verdict", "words"),
     [
-        (2.0, 2.0, "reproduced", "judged at batch_size 1 and 1000, for the size of a batch is not stated"),
+        (2.0, 2.0, "reproduced", "judged at batch_size 1 and 1000, for none is stated"),
         (2.0, 3.0, "direction only", "direction only in 1 (batch_size 1000)"),
         (0.5, 0.5, "contradicted", "judged at batch_size 1 and 1000"),
         (

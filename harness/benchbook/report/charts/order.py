@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 TITLE = "Effect of the position within a block"
 
+MOST_LEGEND = 12
+"""Cells that a legend names."""
+
 
 def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Words:
     """Draw each trial's value over its cell's mean, against its position within the block."""
@@ -86,6 +89,8 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         for place, (value, low, high) in means.items()
         if value is not None
     ]
+    # Which cell is which does not matter here; of many a legend would be larger than the picture.
+    legend = theme.legend(labels, lines=False) if len(labels) <= MOST_LEGEND else None
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7)
     difference = alt.Tooltip("percent:Q", format="+.2~f", title="difference, %")
     x = alt.X("position:O", title="Position within the block", axis=alt.Axis(labelAngle=0))
@@ -101,8 +106,8 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         .encode(
             x=x,
             y=y,
-            color=alt.Color("cell:N", scale=theme.colours(systems, labels)),
-            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=legend),
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=legend),
             tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), difference],
         ),
         alt.Chart(alt.InlineData(values=bars))

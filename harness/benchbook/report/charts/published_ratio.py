@@ -37,11 +37,14 @@ class Row:
     verdict: str
 
 
-def chart(run: Run, claim: str, what: str) -> Figure | Words:
-    """Draw a claim of the run cell by cell; ``what`` names the ratio, as ``CnosDB over InfluxDB``."""
+def chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Words:
+    """Draw a claim of the run cell by cell; ``what`` names the ratio, as ``CnosDB over InfluxDB``.
+
+    A ``title`` says more than the axis has room for, on a page that draws several.
+    """
     from benchbook.analyse import claims
 
-    title = f"{what}, rerun and published"
+    title = title or f"{what}, rerun and published"
     judged = {
         one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
     }

@@ -13,17 +13,20 @@ from benchbook.report.words import Words, missing
 COUNTED = ("device_flushes", "device_writes", "device_write_bytes", "server_write_bytes")
 
 
-def table(run: Run, phases: Sequence[str], only: Mapping[str, str] | None = None) -> Table | Words:
+def table(
+    run: Run, phases: Sequence[str], only: Mapping[str, str | Sequence[str]] | None = None
+) -> Table | Words:
     """Return one row a cell and phase: means over its trials, for each object of the phase.
 
-    ``only`` gives levels of factors: cells of the run with others are left out.
+    ``only`` gives levels of factors: cells of the run with others are left out, and what all rows share is not said
+    in each.
     """
     rows = [
         row
         for cell in cells_of.cells(run)
         if cell.at(only or {})
         for phase in phases
-        if (row := _row(run, cell, phase))
+        if (row := _row(run, cell, phase, only or {}))
     ]
     if not rows:
         return missing("Device writes for each object", "no trial of this run that counts moved any objects")
@@ -34,7 +37,9 @@ def table(run: Run, phases: Sequence[str], only: Mapping[str, str] | None = None
     return Table(columns, rows, numeric=frozenset(columns[2:]))
 
 
-def _row(run: Run, cell: cells_of.Cell, phase: str) -> list[str] | None:
+def _row(
+    run: Run, cell: cells_of.Cell, phase: str, only: Mapping[str, str | Sequence[str]]
+) -> list[str] | None:
     objects = _of(run, phase, "objects", cell.name)
     whole = sum(objects.values())
     if not whole:
@@ -46,7 +51,7 @@ def _row(run: Run, cell: cells_of.Cell, phase: str) -> list[str] | None:
         share = sum(value for value, _ in known) / sum(count for _, count in known) if known else None
         unit = "B" if metric.endswith("bytes") else "1"
         texts.append(quantity.MISSING if share is None else quantity.text(share, unit))
-    return [cell.label, phase, str(len(objects)), *texts]
+    return [cell.short(only), phase, str(len(objects)), *texts]
 
 
 def _of(run: Run, phase: str, metric: str, cell: str) -> dict[str, float]:
