@@ -30,7 +30,7 @@ def words(run: Run) -> Words:
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells"
     metric = words_of(one.metric).title
     metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
-    sides = f"{_side(run, of)} over {_side(run, over)}"
+    sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}"
     return Words(f"{escape_markdown(f'{sides}, {metric}')}: {measured}{where}{published}. {_said(one)}")
 
 
@@ -41,6 +41,12 @@ def _pair(one: Any) -> tuple[dict[str, str], dict[str, str]] | None:
     sides = one.cells[0].sides
     over, of = ({name: cell.levels[name] for name in sides.factors} for cell in sides.cells)
     return over, of
+
+
+def _system(run: Run, one: Any) -> str:
+    """Return the system that both sides are of, by title; nothing where the sides name theirs."""
+    sides = one.cells[0].sides
+    return "" if "system" in sides.factors else f"{cells_of.title(run, sides.cells[0].levels['system'])}: "
 
 
 def _side(run: Run, levels: dict[str, str]) -> str:

@@ -38,6 +38,15 @@ def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):
     assert text.endswith("no difference is shown.")
 
 
+def test_sides_of_one_system_are_told_with_it(monkeypatch):
+    one = judged(0.97, 1.99)
+    one.cells[0].sides = SimpleNamespace(
+        cells=tuple(SimpleNamespace(levels={"system": "cnosdb-2.4", "arm": arm}) for arm in ("a", "b")),
+        factors=["arm"],
+    )
+    assert "CnosDB 2.4: arm b over arm a, rows loaded" in said(monkeypatch, one).replace("\\", "")
+
+
 def test_an_interval_beside_1_says_which_way(monkeypatch):
     assert "whole interval says higher" in said(monkeypatch, judged(1.1, 1.99))
     assert "whole interval says lower" in said(monkeypatch, judged(0.5, 0.9))
