@@ -35,6 +35,9 @@ class Phase(Model):
     only: dict[Name, Setting] = Field(default_factory=dict)
     """Levels of factors: the phase is done in those cells alone, such as the loads of an experiment in which
     warm and cold queries are different cells."""
+    without: dict[Name, Choice] = Field(default_factory=dict)
+    """Levels of factors, one or a list each: the phase is left out in the cells that have one of each, such as
+    queries of a system that cannot answer them in one of its arms."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -56,6 +59,8 @@ class Phase(Model):
 
     def done_at(self, levels: dict[str, Setting]) -> bool:
         """Say whether this phase is done in a cell."""
+        if self.without and _has(levels, self.without):
+            return False
         return all(levels.get(name) == level for name, level in self.only.items())
 
     def accepts(self, option: str) -> bool:
@@ -115,6 +120,8 @@ class Experiment(Model):
         if twice:
             raise ValueError(f"phases: the name {twice[0]} is given twice")
         self._check_only()
+        for phase in self.phases:
+            self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         return self
 
@@ -126,10 +133,7 @@ class Experiment(Model):
         That of a profile counts where it names no factor that was ``chosen`` by the user.
         """
         small = [one for one in profile.without if not one.keys() & set(chosen)] if profile else []
-        return any(
-            all(name in levels and text(levels[name]) in listed(held) for name, held in one.items())
-            for one in (*self.without, *small)
-        )
+        return any(_has(levels, one) for one in (*self.without, *small))
 
     def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
         for name in {name: None for one in without for name in one}:
@@ -158,3 +162,8 @@ class Experiment(Model):
             for name, levels in profile.factors.items():
                 merged[name] = [*merged.get(name, []), *levels]
         return {name: list(dict.fromkeys(levels)) for name, levels in merged.items()}
+
+
+def _has(levels: Mapping[str, Setting], wanted: Mapping[str, Choice]) -> bool:
+    """Say whether levels hold one of each factor of ``wanted``."""
+    return all(name in levels and text(levels[name]) in listed(held) for name, held in wanted.items())

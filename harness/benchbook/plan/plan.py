@@ -169,6 +169,7 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
         options = phase.typed({**phase.options, **replaced})
         fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
         fixed |= {"only": dict(phase.only)} if phase.only else {}
+        fixed |= {"without": dict(phase.without)} if phase.without else {}
         planned.append(
             {
                 "name": phase.name,

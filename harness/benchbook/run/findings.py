@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,9 @@ from benchbook.systems.driver import Event, TableCount
 from benchbook.telemetry.metric import SUMMARY
 from benchbook.telemetry.sampler import OUTSIDE
 from benchbook.workloads.measurement import Measurement
+
+WORDS = 110
+"""Characters kept of what a system says when it refuses to count; the cause stands at the end."""
 
 
 @dataclass
@@ -72,9 +76,14 @@ class Findings:
             {"name": name, "expected": acknowledged, "found": found, "ok": found >= acknowledged}
         )
 
-    def note_found(self, database: str, acknowledged: int, found: int) -> None:
-        """Write down what can be read back of a database that its system is known to lose."""
+    def note_found(self, database: str, acknowledged: int, found: int, refusal: str = "") -> None:
+        """Write down what can be read back of a database that its system is known to lose, and the end of its words.
+
+        Folders differ from trial to trial and are left out, so that trials of one fate have one check.
+        """
         name = f"values read back from {database}, not required"
+        if refusal:
+            name += f": {re.sub(r'/[^ ]*/', '', refusal)[-WORDS:].strip()}"
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
 
     def note_listening(self, beyond: int) -> None:

@@ -94,29 +94,30 @@ class Steps:
         acknowledged = there = 0
         for database, client in zip(names, summary.get("clients") or [summary], strict=True):
             values = int(client["values"]) or int(self.digest["values"])
-            counted = self._counted(database, required=database not in not_required)
+            counted, refusal = self._counted(database, required=database not in not_required)
             found, what = sum(number for one in counted.values() for number in one.fields.values()), "values"
             if client.get("rows_refused") and all(one.exact for one in counted.values()):
                 # Of a batch that was refused in part benchload knows which rows were taken, not their values.
                 values, found, what = int(client["rows"]), sum(one.rows for one in counted.values()), "rows"
             acknowledged, there = acknowledged + values, there + min(found, values)
             if database in not_required:
-                self.findings.note_found(database, values, found)
+                self.findings.note_found(database, values, found, refusal)
             elif client.get("rows_refused"):
                 self.findings.check_acknowledged(database, values, found, what)
             else:
                 self.findings.check_counts(self.digest, counted, database if len(names) > 1 else None)
         return there / acknowledged if acknowledged else 1.0
 
-    def _counted(self, database: str, *, required: bool) -> dict[str, TableCount]:
+    def _counted(self, database: str, *, required: bool) -> tuple[dict[str, TableCount], str]:
+        """Return what a database holds, and in which words its system refuses to say so where that may be."""
         try:
             if isinstance(self.driver, SeveralDatabases):
-                return self.driver.count_in(database)
-            return self.driver.count()
-        except TrialFailed:
+                return self.driver.count_in(database), ""
+            return self.driver.count(), ""
+        except TrialFailed as refused:
             if required:
                 raise
-            return {}  # the very thing that is to be shown: it cannot be read back
+            return {}, str(refused)  # the very thing that is to be shown: it cannot be read back
 
     def query(self, phase: str, options: QueryOptions) -> None:
         """Ask the queries of one type."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.experiment import Experiment
+from benchbook.declare.experiment import Experiment, Phase
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
@@ -87,3 +87,18 @@ def test_a_phase_is_done_in_the_cells_that_it_names_and_no_others() -> None:
 def test_only_names_factors_and_levels_of_the_experiment(only: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         declared(only=only)
+
+
+@pytest.mark.parametrize("left_out", ["cold", ["cold", "cool"]])
+def test_a_phase_is_left_out_without_its_levels(left_out: object) -> None:
+    phase = Phase(name="ask", workload="query", options={"type": "1-host-1-hr"}, without={"cache": left_out})
+    assert phase.done_at({"cache": "warm"})
+    assert phase.done_at({})
+    assert not phase.done_at({"cache": "cold"})
+
+
+def test_without_names_a_factor_of_the_experiment() -> None:
+    with pytest.raises(
+        ValueError, match='phases "fio-read": without: there is no factor "cach"; did you mean "cache"'
+    ):
+        declared(without={"cach": "warm"})

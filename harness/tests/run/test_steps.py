@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchbook.declare.workload import LoadOptions
+from benchbook.errors import TrialFailed
 from benchbook.run.findings import Findings
 from benchbook.run.steps import Steps
 from benchbook.run.stream import EventFile
@@ -41,14 +42,41 @@ class Watched:
         return {"t": TableCount(2, {"v": 2})}
 
 
-def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_path: Path) -> None:
-    system, findings = Watched(), Findings()
+class Losing(Watched):
+    """A system that is known to lose what it acknowledged, and says so when it is asked to count."""
+
+    not_required = ("benchbook",)
+
+    def count(self) -> dict[str, TableCount]:
+        raise TrialFailed(
+            "CnosDB refuses SELECT: Unable to open file '/some/where/1/_000000.tsm': No such file"
+        )
+
+
+def loaded(tmp_path: Path, system: Watched) -> Findings:
+    findings = Findings()
+    context = SimpleNamespace(plan=SimpleNamespace(record_operations=False))
     steps = Steps(
-        SimpleNamespace(), SimpleNamespace(levels={}), SimpleNamespace(generator="devops", flags=lambda: ()), DIGEST,
+        context, SimpleNamespace(levels={}), SimpleNamespace(generator="devops", flags=lambda: ()), DIGEST,
         Timeline(), findings, system, system, EventFile(tmp_path, lambda rate, unit: None), tmp_path,
         SimpleNamespace(), tmp_path, lambda: None,
     )  # type: ignore[arg-type] # fmt: skip
     steps.load("load", LoadOptions())
+    return findings
+
+
+def test_what_cannot_be_read_back_does_not_count_and_is_told_without_folders(tmp_path: Path) -> None:
+    findings = loaded(tmp_path, Losing())
+    [check] = findings.checks
+    assert (check["expected"], check["found"], check["ok"]) == (2, 0, True)
+    assert check["name"].startswith("values read back from benchbook, not required: ")
+    assert check["name"].endswith("Unable to open file '_000000.tsm': No such file")
+    assert {one.metric: one.value for one in findings.measurements}["rows_per_second"] == 0
+
+
+def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_path: Path) -> None:
+    system = Watched()
+    findings = loaded(tmp_path, system)
     assert system.asked[0] == "load"
     assert system.asked.index("settle") < min(system.asked.index("size"), system.asked.index("count"))
     assert system.asked.count("size") == 1
