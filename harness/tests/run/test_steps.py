@@ -56,11 +56,22 @@ class Losing(Watched):
 def loaded(tmp_path: Path, system: Watched) -> Findings:
     findings = Findings()
     context = SimpleNamespace(plan=SimpleNamespace(record_operations=False))
-    steps = Steps(
-        context, SimpleNamespace(levels={}), SimpleNamespace(generator="devops", flags=lambda: ()), DIGEST,
-        Timeline(), findings, system, system, EventFile(tmp_path, lambda rate, unit: None), tmp_path,
-        SimpleNamespace(), tmp_path, lambda: None,
-    )  # type: ignore[arg-type] # fmt: skip
+    made: Any = Steps  # of stand-ins
+    steps = made(
+        context,
+        SimpleNamespace(levels={}),
+        SimpleNamespace(generator="devops", flags=lambda: ()),
+        DIGEST,
+        Timeline(),
+        findings,
+        system,
+        system,
+        EventFile(tmp_path, lambda rate, unit: None),
+        tmp_path,
+        SimpleNamespace(),
+        tmp_path,
+        lambda: None,
+    )
     steps.load("load", LoadOptions())
     return findings
 
