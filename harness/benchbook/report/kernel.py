@@ -54,11 +54,13 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
             startup_timeout=START_TIMEOUT_SECONDS,
             coalesce_streams=True,
             skip_cells_with_tag="skip-execution",
+            shutdown_kernel="immediate",
             resources={"metadata": {"path": str(folder)}},
             log=_quiet(),
         )
         try:
-            client.execute(env=_environment(environment, scratch))
+            # A client ends a process by itself only if it made its manager too.
+            client.execute(env=_environment(environment, scratch), cleanup_kc=True)
         except CellExecutionError as error:
             raise _failure(document, error) from error
         except CellTimeoutError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchbook.errors import BenchbookError, RequestError
@@ -40,6 +42,14 @@ def test_a_request_that_cannot_be_carried_out_stays_one(tmp_path):
 def test_a_process_that_dies_is_one_sentence(tmp_path):
     with pytest.raises(BenchbookError, match="ended by itself"):
         _run(tmp_path, "import os; os._exit(3)")
+
+
+@pytest.mark.parametrize("end", ["", "\n1 / 0"])
+def test_no_process_stays_behind(tmp_path, end):
+    cell = f"import os\nopen('pid', 'w').write(str(os.getpid())){end}"
+    with pytest.raises(BenchbookError) if end else contextlib.nullcontext():
+        _run(tmp_path, cell)
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 
 def test_a_cell_without_an_end_is_named(tmp_path, monkeypatch):
