@@ -60,7 +60,8 @@ def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
     y = alt.Y("value:Q", scale=y_scale, axis=y_axis)
     legend = theme.legend(labels, lines=False)
     paint = alt.Color("label:N", scale=theme.colours(systems, labels), legend=legend)
-    dashes = alt.StrokeDash("label:N", scale=theme.dashes(systems, labels), legend=None)
+    # The same legend: one that is told not to be contradicts it, and the browser says so.
+    dashes = alt.StrokeDash("label:N", scale=theme.dashes(systems, labels), legend=legend)
     rows = [
         {"label": one.label, "at": one.at, "value": one.value, "low": one.low, "high": one.high}
         for one in dots
