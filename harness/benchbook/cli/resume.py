@@ -12,9 +12,10 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
     """Go on with an interrupted run: the latest unfinished one, or RUN. Finished trials stay as they are."""
     from benchbook.cli import precise
     from benchbook.cli.run_ import carry_out_and_report
+    from benchbook.record.folder import tell
     from benchbook.record.runs import resolve
     from benchbook.run import intention
-    from benchbook.run.engine import load_plan
+    from benchbook.run.engine import load_plan, sweep
 
     if not run:
         orphans = intention.orphans(results)
@@ -31,6 +32,8 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
             return int(app(argv, standalone_mode=False) or 0)
         run_id = _latest_unfinished(results)
         if run_id is None:
+            # A harness that was killed after its last trial left its folders all the same.
+            sweep(results.resolve(), tell)
             print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
             return 0
     else:

@@ -6,7 +6,7 @@ import fcntl
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -90,14 +90,7 @@ def carry_out(
         own_scratch(results) as scratch,
         announced(plan.run_id),
     ):
-        for ended in leftovers.sweep(results / "processes"):
-            observer.note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
-        for told_words in mounts.sweep(results / "mounts"):
-            observer.note(f"unmounted what an earlier run left: {told_words}")
-        for told_words in containers.sweep(results / "processes"):
-            observer.note(f"removed what an earlier run left: {told_words}")
-        sweep_scratch(results)
-        control_group.sweep()
+        sweep(results, observer.note)
         if others := neighbours():
             observer.note(words(others))
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
@@ -115,6 +108,18 @@ def carry_out(
         finally:
             observer.run_ended()
     return Outcome(plan.run_id, statuses(folder))
+
+
+def sweep(results: Path, note: Callable[[str], None]) -> None:
+    """Take away what killed harnesses left in a results folder; what belongs to living ones stays."""
+    for ended in leftovers.sweep(results / "processes"):
+        note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
+    for told_words in mounts.sweep(results / "mounts"):
+        note(f"unmounted what an earlier run left: {told_words}")
+    for told_words in containers.sweep(results / "processes"):
+        note(f"removed what an earlier run left: {told_words}")
+    sweep_scratch(results)
+    control_group.sweep()
 
 
 def statuses(folder: Path) -> dict[str, int]:
