@@ -42,7 +42,7 @@ def added(lines: list[str], logs: list[str]) -> tuple[Counter[str], Counter[str]
         wrong.update(one["broken"])
     for log in logs:
         whole["inputs of `go test -fuzz`"] += int((LAST.findall(log) or ["0"])[-1])
-        whole["functions that were given them"] += 1
+        whole["functions that `go test -fuzz` gave them to"] += 1
         wrong["inputs of `go test -fuzz`"] += log.count("--- FAIL")
     return whole, wrong
 
