@@ -76,8 +76,8 @@ def test_every_call_of_a_control_group(tmp_path: Path) -> None:
         ],
     )
     assert re.search(r"[1-9]\d* passed in ", said), said
-    assert "skipped" not in said
-    assert "failed" not in said
+    # Not the bare words: the kernel says of its own devices that something failed.
+    assert not re.search(r"\d+ (failed|skipped|error)", said), said
     assert "LEFT" not in said
 
 
