@@ -154,7 +154,7 @@ def _verdict(
         words = "operation" if failed == 1 else "operations"
         return "inconclusive", [f"{failed} {words} failed, and with failures nothing is judged"]
     if decides := unstated.deciding(claim, cells):
-        return "underspecified", [decides]
+        return decides[0], [decides[1]]
     verdict = judgement.joint([cell.verdict for cell in cells], claim.in_cells, missing)
     return verdict, [_why(claim, cells, missing)]
 

@@ -1,7 +1,7 @@
 """Factors whose level a publication does not state: what it claims is judged at several levels, or not at all.
 
-A claim that holds at each of them holds whatever was meant. Where it holds at one and not at another, what was
-left out decides, and no rerun can judge it.
+A claim that holds at each of them holds whatever was meant, and one that is contradicted at each is contradicted
+whatever was meant. Where it holds at one and not at another, what was left out decides, and no rerun can judge it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,23 @@ def note(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
     return [f"judged at {', '.join(found)}, for none is stated"]
 
 
-def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> str | None:
-    """Return in words at which levels the claim holds and at which not; None where they do not differ in that."""
+def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | None:
+    """Return what is left of the verdict where the levels disagree, and why; None where they do not.
+
+    Underspecified where it holds at one level and is contradicted at another; inconclusive where it is contradicted
+    at one and nothing can be said at another.
+    """
     for factor in claim.unstated:
         by_level: dict[Word, list[str]] = {}
         for level in _levels(cells, factor):
             here = [cell.verdict for cell in cells if cell.sides.levels[factor] == level]
             by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(f"{factor} {level}")
-        if "contradicted" in by_level and any(word in by_level for word in HOLDS):
-            said = [f"{word} at {same_work.some(levels)}" for word, levels in by_level.items()]
-            return f"what it leaves out decides: {', '.join(said)}"
+        if "contradicted" not in by_level or len(by_level) == 1:
+            continue
+        said = ", ".join(f"{word} at {same_work.some(levels)}" for word, levels in by_level.items())
+        if any(word in by_level for word in HOLDS):
+            return "underspecified", f"what it leaves out decides: {said}"
+        return "inconclusive", f"{said}: which of them was meant is not stated"
     return None
 
 

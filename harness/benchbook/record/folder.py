@@ -65,7 +65,7 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     """Return the error for a file that cannot be written, with the next step."""
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
-        "Free some space, make the folder writable, or name another one with --results DIR.",
+        "Free some space, make the folder writable, or name another folder.",
     )
 
 

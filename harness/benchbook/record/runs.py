@@ -110,7 +110,7 @@ def find(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool 
     raise RequestError(
         f'There is no run "{name}" in {results}; allowed are a run\'s id or its beginning, "{LATEST}",'
         f" or an experiment that has run: {', '.join(experiments)}.",
-        f'Did you mean "{guess}"?' if guess else "See bench list for the runs that exist.",
+        f'Did you mean "{guess}"?' if guess else "See bench list runs for those that exist.",
     )
 
 
