@@ -15,7 +15,8 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "results.md"
 # ruff: noqa: S608 - the page shows SQL, it runs none
 _FOLDER = f"""# The results folder and its tables
 
-This page is made from `harness/benchbook/record/tables.py` by `../.bench/venv/bin/python -m benchbook.record.page` (in `harness/`).
+This page is made from `harness/benchbook/record/tables.py`: `../.bench/venv/bin/python -m benchbook.record.page`
+in `harness/`.
 
 ## The folder
 
