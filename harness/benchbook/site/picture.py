@@ -50,7 +50,7 @@ def _draw(found: list[Outcome]) -> Any:
     rows = [
         {
             "row": one.row,
-            "label": f"{one.row}: {one.verdict}",
+            "label": f"{one.row}: {one.verdict}" + ("" if one.value is not None else ", no ratio"),
             "verdict": one.verdict,
             "ratio": one.value,
             "low": one.low,
@@ -105,12 +105,6 @@ def _draw(found: list[Outcome]) -> Any:
         .mark_text(align="left", baseline="bottom", dy=-8, dx=2)
         .encode(y=y, x=alt.value(0), text="label:N", tooltip=tooltip)
     )
-    if bare := [row for row in rows if row["ratio"] is None]:
-        layers.append(
-            alt.Chart(alt.InlineData(values=bare))
-            .mark_point(filled=False, size=70, strokeWidth=1.7)
-            .encode(y=y, x=alt.value(8), color=colour, shape=shape, tooltip=tooltip)
-        )
     return alt.layer(*layers).properties(width="container", height=ROW_HEIGHT * len(order) + 8)
 
 

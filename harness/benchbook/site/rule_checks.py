@@ -14,14 +14,17 @@ from benchbook.report import limit as limits
 from benchbook.report.estimate import estimates
 from benchbook.report.floor import known_floors
 from benchbook.report.results import Run
-from benchbook.site.rule_marks import Finding, latency, outliers, sources
+from benchbook.site.rule_marks import Finding, latencies, latency, outliers, sources
 
 
 def trials(run: Run) -> Finding:
     """Rule 1: enough trials for an interval, and for a dependable one."""
-    counts = [one.ok for one in cell.cells(run) if one.planned]
-    fewest = min(counts, default=0)
+    tried = set(run.frame("trials").filter(pl.col("status") != "skipped")["cell"])
+    every = [one for one in cell.cells(run) if one.planned]
+    fewest = min((one.ok for one in every if one.name in tried), default=0)
     words = f"{fewest} trials in the smallest cell"
+    if skipped := sum(one.name not in tried for one in every):
+        words += f"; {skipped} of {len(every)} cells were skipped"
     if fewest < 3:
         return Finding("not kept", words)
     return Finding("partly" if fewest < 10 else "kept", words)
@@ -182,6 +185,8 @@ def little(run: Run) -> Finding:
             checked += 1
             if not law.check(rates[trial_id], means[trial_id], plans.get(phase, 1)).ok:
                 wrong.append(phase)
+    if not checked and latencies(run):
+        return Finding("partly", "only phases of queries are held against it, and this run has none")
     if not checked:
         return Finding("no matter here", "no phase states a rate and a latency")
     words = f"{checked - len(wrong)} of {checked} phases of trials agree"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Literal, NamedTuple
 
+import polars as pl
+
 from benchbook.report import pace
 from benchbook.report.results import Run
 
@@ -26,12 +28,20 @@ class Finding(NamedTuple):
     why: str
 
 
+def latencies(run: Run) -> list[str]:
+    """Return the phases other than loads whose operations have a histogram of latency."""
+    held = run.frame("histograms").filter(pl.col("kind") == "latency")["phase"].unique()
+    return sorted(set(held) - set(run.phases("load")))
+
+
 def outliers(run: Run) -> Finding:
     """Rule 5: warm-up is tagged, and each load and query phase says whether it ran at one pace."""
     intervals = run.frame("intervals")
     timed = len(run.phases("load")) + len(run.phases("query"))
     if not timed:
-        return Finding("no matter here", "no phase has operations of its own")
+        unlabelled = "no trial was dropped; phases of this workload get no label of their pace"
+        nothing = "no phase has operations of its own"
+        return Finding("partly", unlabelled) if latencies(run) else Finding("no matter here", nothing)
     if not intervals.height:
         return Finding("not kept", "no intervals were recorded, so nothing tells warm-up and drift")
     untagged = intervals["warmup"].null_count()
@@ -51,9 +61,9 @@ def outliers(run: Run) -> Finding:
 
 def latency(run: Run) -> Finding:
     """Rule 7: whole histograms, and in open loops the intended start beside the actual one."""
-    phases = run.phases("query")
+    phases = run.phases("query") or latencies(run)
     if not phases:
-        return Finding("no matter here", "no latencies of queries are reported")
+        return Finding("no matter here", "no latencies are reported")
     kinds = run.frame("histograms").select("phase", "kind").unique().rows()
     without = [phase for phase in phases if (phase, "latency") not in kinds]
     if without:
