@@ -65,7 +65,8 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     """Return the error for a file that cannot be written, with the next step."""
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
-        "Free some space, make the folder writable, or name another folder.",
+        "Free some space, make the folder writable, or name another one: --results DIR, of a site or an export"
+        " --output DIR.",
     )
 
 

@@ -54,6 +54,23 @@ def test_a_damaged_file_costs_its_trial_and_is_named(
     assert "trials/0002" in said[0]
 
 
+@pytest.mark.parametrize("back", [9, 20, 100, 400])
+def test_a_damaged_footer_costs_its_trial_and_is_named(
+    recorded: tuple[Path, str], said: list[str], back: int
+) -> None:
+    results, run_id = recorded
+    file = operations.file(results / "runs" / run_id / "trials" / "0002", "groupby")
+    content = bytearray(file.read_bytes())
+    content[-back - 8 : -back] = b"\xff" * 8
+    file.write_bytes(content)
+    counts = rebuild.rebuild(results, said.append)
+    if said:  # not every byte of a footer matters to a reader
+        assert counts["trials"] == 5
+        assert "trials/0002" in said[0]
+    else:
+        assert counts["trials"] == 6
+
+
 def test_a_file_of_other_columns_is_damage_too(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
     file = operations.file(results / "runs" / run_id / "trials" / "0000", "groupby")
