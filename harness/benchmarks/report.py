@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.record import database, folder, rebuild
+from benchbook.record.rows import BATCH_ROWS
 from benchbook.report import answer, conclusion, limit, render
 from benchbook.report.charts import (
     disk,
@@ -117,7 +118,7 @@ def read_all(results: Path) -> None:
     """What no report can be faster than: every row of every table it reads, as Arrow."""
     with database.open(results, read_only=True) as connection:
         for table in TABLES:
-            connection.execute(f"SELECT * FROM {table}").to_arrow_table()
+            connection.execute(f"SELECT * FROM {table}").to_arrow_table(BATCH_ROWS)
 
 
 def run_id(results: Path) -> str:

@@ -12,11 +12,6 @@ import typer
 
 from benchbook.errors import RequestError
 
-LARGE = ("live", "browser", "report")
-"""Folders of tests that start servers and render pages."""
-PARTS = [[f"--ignore=tests/{name}" for name in LARGE], [f"tests/{name}" for name in LARGE]]
-"""Arguments of pytest, a process each: one that has rendered every page is too large to be forked afterwards."""
-
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -37,9 +32,11 @@ def command(
     harness = root() / "harness"
     codes = []
     if only != "go":
-        for arguments in [context.args] if context.args else PARTS:
-            done = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=harness, check=False)
-            codes.append(done.returncode)
+        codes.append(
+            subprocess.run(
+                [sys.executable, "-m", "pytest", *context.args], cwd=harness, check=False
+            ).returncode
+        )
     if only != "python":
         go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
         if go is None:

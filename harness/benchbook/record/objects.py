@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
+from benchbook.record.rows import BATCH_ROWS
 from benchbook.record.tables import OF_RUN, OF_TRIAL, TABLES, Table
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ def push(objects: Objects, run: Path, trials: list[Path]) -> int:
 def _rows(connection: DuckDBPyConnection, table: Table, owner: str) -> pa.Table:
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
     text = f"SELECT {columns}, rowid AS {PLACE} FROM {table.name} WHERE {table.owner} = ? ORDER BY rowid"  # noqa: S608
-    return connection.execute(text, [owner]).to_arrow_table().cast(arrow_schema(table))
+    found = connection.execute(text, [owner])
+    return found.to_arrow_table(BATCH_ROWS).cast(arrow_schema(table))
 
 
 def _refresh(objects: Objects, results: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchbook.errors import RequestError, nearest
 from benchbook.record import database
 from benchbook.record.folder import Say, tell
+from benchbook.record.rows import BATCH_ROWS
 from benchbook.record.tables import BY_NAME, TABLES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
     _only_asks(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
-            return _plain(connection.sql(text).pl())
+            return _plain(connection.sql(text).pl(BATCH_ROWS))
         except duckdb.FatalException:
             raise
         except duckdb.Error as error:

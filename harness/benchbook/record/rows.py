@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
+BATCH_ROWS = 16_384
+"""Rows of an Arrow batch, for every reading call.
+
+DuckDB allocates a whole batch of each column and keeps it, however few rows there are; with its default of a
+million rows a report's few hundred frames hold so much address space that the process cannot fork.
+"""
 
 _FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement", "confinement"}
 _MOMENTS = {"started_at", "ended_at"}

@@ -43,6 +43,7 @@ class Run:
 
     def _read(self, table: str) -> pl.DataFrame:
         from benchbook.record import database, objects
+        from benchbook.record.rows import BATCH_ROWS
         from benchbook.record.tables import BY_NAME
 
         where = objects.ORDERED if objects.of(self.results) else "main"
@@ -55,7 +56,7 @@ class Run:
                 'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
             )
         with database.open(self.results, read_only=True) as connection:
-            return connection.execute(text, [self.run_id]).pl()
+            return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)
 
     @functools.cached_property
     def info(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from benchbook.record import database, export, folder, manifest, runs
 from benchbook.record.ddl import literal
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import scrubber
+from benchbook.record.rows import BATCH_ROWS
 from benchbook.record.tables import TABLES
 from benchbook.report.samples import PANELS
 
@@ -124,7 +125,8 @@ def _tables(stage: Path, run_id: str, output: Path, samples: int, intervals: int
             elif table.name == "telemetry":
                 chosen = telemetry(chosen, samples)
             elif table.name == "intervals":
-                connection.register("merged_intervals", merged(connection.execute(chosen).pl(), intervals))
+                whole = connection.execute(chosen).pl(BATCH_ROWS)
+                connection.register("merged_intervals", merged(whole, intervals))
                 chosen = "SELECT * FROM merged_intervals"
             path = output / f"{table.name}.parquet"
             rows[table.name] = export.parquet(connection, chosen, path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,22 @@ def test_only_trials_that_count_are_measured(made):
     assert run.frame("trials").height == 6
     assert run.measured("load", "rows_per_second").height == 5
     assert run.phases("query") == ["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby"]
+
+
+def _address_space() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="there is no /proc/self/statm")
+def test_frames_hold_their_rows_and_not_a_batch_of_a_million(plain):
+    """A process whose frames reserve more than there is memory cannot start another one any more."""
+
+    def frames() -> Iterator[object]:
+        opened = results.open_run(plain.results, plain.run_id)
+        yield from (opened.frame(name) for name in ("trials", "phases", "intervals", "telemetry"))
+
+    list(frames())
+    before = _address_space()
+    held = [list(frames()) for _ in range(20)]
+    rows = sum(frame.estimated_size() for each in held for frame in each)
+    assert _address_space() - before < 2**28 + 4 * rows
