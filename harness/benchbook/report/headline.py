@@ -13,11 +13,16 @@ from benchbook.report.results import Run
 from benchbook.report.words import Words, missing
 
 
-def words(run: Run) -> Words:
-    """Say what the first claim with a measured ratio shows: both sides, ratio, interval, and what may be said."""
+def words(run: Run, question: str | None = None) -> Words:
+    """Say what a claim with a measured ratio shows: both sides, ratio, interval, and what may be said.
+
+    It is the claim ``question``, the id of the one that the experiment's question is about, if both its sides were
+    measured; else the first that has them.
+    """
     from benchbook.analyse import claims
 
     found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    found = sorted(found, key=lambda one: one.id != question)
     with_sides = ((one, _pair(one)) for one in found if one.measured is not None and one.cells)
     one, pair = next(((one, pair) for one, pair in with_sides if pair), (None, None))
     if one is None or pair is None:
@@ -30,7 +35,7 @@ def words(run: Run) -> Words:
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells"
     metric = words_of(one.metric).title
     metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
-    sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}"
+    sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}{_arm(one)}"
     return Words(f"{escape_markdown(f'{sides}, {metric}')}: {measured}{where}{published}. {_said(one)}")
 
 
@@ -47,6 +52,13 @@ def _system(run: Run, one: Any) -> str:
     """Return the system that both sides are of, by title; nothing where the sides name theirs."""
     sides = one.cells[0].sides
     return "" if "system" in sides.factors else f"{cells_of.title(run, sides.cells[0].levels['system'])}: "
+
+
+def _arm(one: Any) -> str:
+    """Name the arm that both sides have in every cell, for another arm may answer otherwise."""
+    arms = {cell.levels.get("arm") for judged in one.cells for cell in judged.sides.cells}
+    named = len(arms) == 1 and None not in arms and "arm" not in one.cells[0].sides.factors
+    return f", both {arms.pop()}" if named else ""
 
 
 def _side(run: Run, levels: dict[str, str]) -> str:

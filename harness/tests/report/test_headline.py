@@ -20,15 +20,15 @@ def judged(
     cell = SimpleNamespace(sides=sides, failed=failed)
     return SimpleNamespace(
         measured=1.39, low=low, high=high, published=0.9, phase="load", metric="steady_rows_per_second",
-        test=test, cells=(cell,) * cells,
+        test=test, cells=(cell,) * cells, id="first",
     )  # fmt: skip
 
 
-def said(monkeypatch: pytest.MonkeyPatch, *found: Any) -> str:
+def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = None) -> str:
     monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
     titles = {"systems": {"cnosdb-2.4": {"title": "CnosDB 2.4"}}}
     run: Any = SimpleNamespace(results=None, run_id="run", facts=lambda _: titles)
-    return headline.words(run).markdown
+    return headline.words(run, question).markdown
 
 
 def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):
@@ -61,3 +61,25 @@ def test_with_failures_neither_is_better(monkeypatch):
 
 def test_a_trend_alone_is_no_answer(monkeypatch):
     assert "both sides of none" in said(monkeypatch, judged(1.1, 1.99, test="rises"))
+
+
+def test_the_claim_that_the_question_is_about_comes_before_the_first(monkeypatch):
+    asked = judged(0.5, 0.9)
+    asked.id = "second"
+    assert "says lower" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
+    assert "says higher" in said(monkeypatch, judged(1.1, 1.99), asked)
+
+
+def test_where_the_one_asked_for_was_not_measured_the_first_answers(monkeypatch):
+    asked = judged(0.5, 0.9)
+    asked.id, asked.measured = "second", None
+    assert "says higher" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
+
+
+def test_the_arm_of_both_sides_is_named(monkeypatch):
+    one = judged(0.97, 1.99)
+    for side in one.cells[0].sides.cells:
+        side.levels["arm"] = "durable"
+    assert "InfluxDB, both durable, rows" in said(monkeypatch, one).replace(
+        "influxdb-1.8.10", "InfluxDB"
+    ).replace("\\", "")
