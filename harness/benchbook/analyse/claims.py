@@ -20,7 +20,7 @@ from benchbook.analyse.note import notes, refusals
 from benchbook.analyse.observed import Observed
 from benchbook.analyse.same_work import Answers
 from benchbook.analyse.scaled import scaled
-from benchbook.analyse.sides import Sides, absent, sides
+from benchbook.analyse.sides import Sides, absent, differing, sides
 from benchbook.declare.claim import Claim
 from benchbook.declare.claim_numbers import PublishedMachine
 from benchbook.declare.level import same
@@ -193,16 +193,18 @@ def _cells(claim: Claim, run: Observed, published: Sequence[PublishedRatio], flo
     by_cell = [one for one in published if one.levels]
     cells, left_out, met = [], [], []
     valueless: list[str] = []
-    for side in sides(claim, run):
+    asked = sides(claim, run)
+    telling = claim.across or differing(asked)
+    for side in asked:
         number = next((one for one in published if _fits(one, side)), None)
         if number in by_cell:
             met.append(number)
         if by_cell and number is None:
-            left_out.append(f"{side.name(claim.across)} was not published")
+            left_out.append(f"{side.name(telling)} was not published")
         elif number is not None and number.ratio is None:
-            left_out.append(f"{side.name(claim.across)} has no published ratio ({number.note})")
+            left_out.append(f"{side.name(telling)} has no published ratio ({number.note})")
         elif (made := judged(claim, run, side, number, floors)) is None:
-            valueless.append(side.name(claim.across))
+            valueless.append(side.name(telling))
         else:
             cells.append(made)
     if valueless:
@@ -244,8 +246,9 @@ def _why(claim: Claim, cells: Sequence[JudgedCell], missing: int) -> str:
     if len(cells) == 1 and not missing:
         return cells[0].reason
     counted = []
+    telling = claim.across or differing([cell.sides for cell in cells])
     for word in ("reproduced", "direction only", "contradicted", "inconclusive"):
-        names = [cell.sides.name(claim.across) for cell in cells if cell.verdict == word]
+        names = [cell.sides.name(telling) for cell in cells if cell.verdict == word]
         if names:
             counted.append(f"{word} in {len(names)} ({same_work.some(names)})")
     if missing:

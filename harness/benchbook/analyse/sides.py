@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse.observed import Cell, Observed
@@ -31,6 +31,12 @@ class Sides:
         """Return the cell in words: the levels of ``across``, or all it has in common."""
         shown = [f"{name} {level}" for name, level in self.levels.items() if not across or name in across]
         return ", ".join(shown) or "its only cell"
+
+
+def differing(found: Sequence[Sides]) -> list[str]:
+    """Return the factors by which cells can be told from each other: those with several levels among them."""
+    names = dict.fromkeys(name for side in found for name in side.levels)
+    return [name for name in names if len({side.levels.get(name) for side in found}) > 1]
 
 
 def sides(claim: Claim, run: Observed) -> list[Sides]:

@@ -1,0 +1,29 @@
+"""What cells are called where several are compared."""
+
+from __future__ import annotations
+
+from benchbook.analyse.sides import Sides, differing
+
+
+def side(**levels: str) -> Sides:
+    return Sides(levels, ())
+
+
+def test_cells_are_told_by_the_factors_in_which_they_differ():
+    cells = [
+        side(arm="durable", size=size, workers=workers)
+        for size in ("4KiB", "64KiB")
+        for workers in ("1", "2")
+    ]
+    assert differing(cells) == ["size", "workers"]
+    assert cells[0].name(differing(cells)) == "size 4KiB, workers 1"
+
+
+def test_a_factor_that_only_some_have_tells_them():
+    assert differing([side(arm="a"), side(arm="a", cores="4")]) == ["cores"]
+
+
+def test_one_cell_alone_is_called_by_all_it_has():
+    cell = side(arm="durable", size="4KiB")
+    assert differing([cell]) == []
+    assert cell.name(differing([cell])) == "arm durable, size 4KiB"
