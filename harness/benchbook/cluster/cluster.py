@@ -11,7 +11,7 @@ from benchbook.cluster.agent import Agent
 from benchbook.cluster.server_side import Errand
 from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.run.observer import Observer
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from distributed import Client

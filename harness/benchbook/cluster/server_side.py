@@ -21,7 +21,7 @@ from benchbook.run.scratch import own_scratch, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import leftovers as mounts
 from benchbook.systems import client_host, containers, control_group, leftovers
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 TOPIC = "benchbook"
 """Topic under which a worker tells what happens in a trial."""

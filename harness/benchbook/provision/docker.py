@@ -13,7 +13,7 @@ from benchbook.provision import image, image_lock
 from benchbook.provision.request import Missing, Request
 from benchbook.systems import lookup
 from benchbook.systems.docker_engine import NoEngine, connect
-from benchbook.systems.driver import ContainerOptions, Program
+from benchbook.systems.program import ContainerOptions, Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System

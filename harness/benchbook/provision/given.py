@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from benchbook.errors import RequestError
 from benchbook.provision import digest, docker, stated
 from benchbook.provision.request import Request
-from benchbook.systems.driver import Program
 from benchbook.systems.lookup import url_schemes
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchbook.errors import Unavailable
 from benchbook.provision import build, pin, stated
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System

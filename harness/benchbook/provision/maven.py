@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 from benchbook.errors import Unavailable
 from benchbook.provision import digest, once
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from benchbook.errors import RequestError, Unavailable, nearest
 from benchbook.provision import docker, extra, given, go, host, maven, nix, own, python
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

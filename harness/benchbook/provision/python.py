@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.provision import digest, extra
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System

@@ -21,7 +21,7 @@ from benchbook.run.context import program_name
 from benchbook.run.options import phase_options
 from benchbook.systems import process
 from benchbook.systems.confinement import Confinement, inside
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.run.context import Context

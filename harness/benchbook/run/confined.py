@@ -15,7 +15,7 @@ from benchbook.host.reading import Tree
 from benchbook.run.findings import Findings
 from benchbook.systems.confinement import Confinement, apart, inside
 from benchbook.systems.control_group import ControlGroup
-from benchbook.systems.driver import ContainerOptions, Program
+from benchbook.systems.program import ContainerOptions, Program
 from benchbook.workloads.measurement import Measurement
 
 Cores = tuple[frozenset[int], frozenset[int]]

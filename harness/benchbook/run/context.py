@@ -23,7 +23,7 @@ from benchbook.record.folder import write_whole
 from benchbook.run import benchload
 from benchbook.run.observer import Observer
 from benchbook.run.options import phase_options
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 from benchbook.workloads import kline
 
 if TYPE_CHECKING:

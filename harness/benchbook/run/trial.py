@@ -34,7 +34,8 @@ from benchbook.run.trial_record import record_of
 from benchbook.storage.driver import Facts, Storage
 from benchbook.systems import secret
 from benchbook.systems.containers import launching
-from benchbook.systems.driver import Driver, Place, Program, SeveralDatabases
+from benchbook.systems.driver import Driver, Place, SeveralDatabases
+from benchbook.systems.program import Program
 from benchbook.telemetry.sampler import OUTSIDE, Telemetry
 from benchbook.workloads.load import databases
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 Facts = dict[str, Any]
 """What is known of a storage, for the report: ``type``, ``mount_options``, ``device``, ``free_bytes`` …"""

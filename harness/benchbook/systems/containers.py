@@ -20,8 +20,8 @@ from benchbook.errors import TrialFailed
 from benchbook.systems import leftovers, private_network
 from benchbook.systems.container import Container, remove
 from benchbook.systems.docker_engine import NoEngine, connect
-from benchbook.systems.driver import ContainerOptions, Program
 from benchbook.systems.launch import CALL_SECONDS
+from benchbook.systems.program import ContainerOptions, Program
 
 if TYPE_CHECKING:
     from docker import DockerClient

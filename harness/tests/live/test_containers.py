@@ -19,7 +19,7 @@ from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
 from benchbook.systems import containers
-from benchbook.systems.driver import ContainerOptions, Program
+from benchbook.systems.program import ContainerOptions, Program
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))

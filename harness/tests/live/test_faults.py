@@ -82,8 +82,9 @@ def test_a_port_that_somebody_takes_in_time_is_told(tmp_path: Path) -> None:
     """Between the choice of a port and the start of a server anybody may take it."""
     from benchbook.errors import TrialFailed
     from benchbook.run.benchload import find
-    from benchbook.systems.driver import Place, Program
+    from benchbook.systems.driver import Place
     from benchbook.systems.null_server import NullServer
+    from benchbook.systems.program import Program
 
     place = Place(
         Program("null-server", "0", "own", path=find()), "vanilla", {}, tmp_path, tmp_path, tmp_path

@@ -16,8 +16,9 @@ import pytest
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
-from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, Program, QueryRequest, TableCount
+from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
 from benchbook.systems.influxdb1 import InfluxDB1, driver
+from benchbook.systems.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))

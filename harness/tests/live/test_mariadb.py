@@ -14,8 +14,9 @@ import pytest
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
 from benchbook.systems.mariadb import MariaDB, driver
+from benchbook.systems.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/mariadb-10.11.toml").read_text()))

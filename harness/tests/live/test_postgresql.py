@@ -15,8 +15,9 @@ import pytest
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
-from benchbook.systems.driver import Place, Program, TableCount
+from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.postgresql import PostgreSQL, driver
+from benchbook.systems.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/postgresql-15.toml").read_text()))

@@ -13,7 +13,8 @@ import pytest
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.provision import Request, find
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
+from benchbook.systems.program import Program
 from benchbook.systems.redis import Redis, driver
 from benchbook.systems.redis_layout import BAR_BYTES
 

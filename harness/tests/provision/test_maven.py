@@ -14,7 +14,7 @@ from benchbook.errors import Unavailable
 from benchbook.provision import Request, find, preview
 from benchbook.provision.maven import file_name, project
 from benchbook.provision.maven_lock import coordinates
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 from .conftest import system
 

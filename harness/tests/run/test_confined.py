@@ -6,7 +6,7 @@ from benchbook.declare.limits import Limits
 from benchbook.errors import TrialInvalid, Unavailable
 from benchbook.run.confined import Confined
 from benchbook.run.findings import Findings
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 
 def program(url=None):

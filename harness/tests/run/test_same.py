@@ -10,7 +10,7 @@ import pytest
 
 from benchbook.errors import RequestError
 from benchbook.run import context as shared
-from benchbook.systems.driver import Program
+from benchbook.systems.program import Program
 
 PROGRAM = Program("a-system", "1", "go", digest="sha256:one")
 

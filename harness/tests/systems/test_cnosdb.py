@@ -11,7 +11,8 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.cnosdb import CnosDB20, CnosDB24, driver
-from benchbook.systems.driver import Place, Program, SeveralDatabases, TableCount
+from benchbook.systems.driver import Place, SeveralDatabases, TableCount
+from benchbook.systems.program import Program
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -9,7 +9,8 @@ import threading
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, Program, QueryRequest, TableCount
+from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
+from benchbook.systems.program import Program
 from benchbook.systems.sqlite import driver
 
 BENCHLOAD = """#!/bin/sh

@@ -8,7 +8,8 @@ import pytest
 
 from benchbook.declare.limits import Limits
 from benchbook.systems import java
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
+from benchbook.systems.program import Program
 
 
 def place(tmp_path: Path, memory_bytes: int | None, **settings: str) -> Place:

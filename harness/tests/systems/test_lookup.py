@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
 from benchbook.systems.lookup import driver, names
+from benchbook.systems.program import Program
 
 PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), Path("l"))
 

@@ -11,8 +11,9 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.dolphindb import driver as dolphindb
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
 from benchbook.systems.oracle import driver as oracle
+from benchbook.systems.program import Program
 from benchbook.systems.spark import driver
 
 SERVER = """#!{python}

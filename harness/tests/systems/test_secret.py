@@ -9,7 +9,8 @@ import pytest
 
 import benchbook
 from benchbook.systems import lookup, secret
-from benchbook.systems.driver import Place, Program
+from benchbook.systems.driver import Place
+from benchbook.systems.program import Program
 
 SOURCE = Path(benchbook.__file__).parent
 OTHERWISE = {"plan/plan.py", "systems/containers.py", "systems/secret.py"}
