@@ -1,14 +1,17 @@
-"""What a publication leaves open, judged at several levels that do not agree."""
+"""What a publication leaves open, judged at several levels."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchbook.analyse import unstated
+from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
+UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
 CLAIM: Any = SimpleNamespace(unstated=["size"], in_cells="all")
 
 
@@ -39,3 +42,35 @@ def test_levels_that_disagree_leave_less_than_a_contradiction(
 @pytest.mark.parametrize("word", ["contradicted", "reproduced", "inconclusive"])
 def test_levels_that_agree_are_judged_jointly(word: str) -> None:
     assert unstated.deciding(CLAIM, cells(a=word, b=word)) is None
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "verdict", "words"),
+    [
+        (2.0, 2.0, "reproduced", "judged at batch_size 1 and 1000, for none is stated"),
+        (2.0, 3.0, "direction only", "direction only in 1 (batch_size 1000)"),
+        (0.5, 0.5, "contradicted", "judged at batch_size 1 and 1000"),
+        (
+            2.0,
+            0.5,
+            "underspecified",
+            "what it leaves out decides: reproduced at batch_size 1, contradicted at",
+        ),
+    ],
+)
+def test_what_is_not_stated_is_judged_at_several_levels(
+    tmp_path: Path, small: float, large: float, verdict: str, words: str
+) -> None:
+    def truth(levels: dict[str, Any]) -> float:
+        return (small if levels["batch_size"] == 1 else large) if levels["system"] == CNOS else 1.0
+
+    factors = {"system": [CNOS, INFLUX], "batch_size": [1, 1000]}
+    found = only(tmp_path, truth, claim=UNSTATED, factors=factors)
+    assert found.verdict == verdict
+    assert words in found.reason
+
+
+def test_what_is_not_stated_stays_open_at_a_single_level(tmp_path: Path) -> None:
+    factors = {"system": [CNOS, INFLUX], "batch_size": [1]}
+    found = only(tmp_path, twice, claim=UNSTATED, factors=factors)
+    assert (found.verdict, found.measured and round(found.measured)) == ("underspecified", 2)

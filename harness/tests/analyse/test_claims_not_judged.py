@@ -1,0 +1,97 @@
+"""Claims that a run cannot decide: what they ask for is not in it, or its work is not comparable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analyse.claimed import CNOS, INFLUX, OTHER, only, twice
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"factors": {"system": [INFLUX]}}, "cnosdb-2.0.1 is not in this run"),
+        (
+            {
+                "status": lambda levels, block: (
+                    ("skipped", "no program.") if levels["system"] == CNOS else ("ok", None)
+                )
+            },
+            "every trial of cnosdb-2.0.1 is skipped (no program)",
+        ),
+        (
+            {"claim": {"where": {"workers": 200}}, "factors": {"system": [CNOS, INFLUX], "workers": [100]}},
+            "workers 200",
+        ),
+        ({"claim": {"versions": {CNOS: "2.0.1"}}}, "stated version 1.0, and the claim is about 2.0.1"),
+    ],
+)
+def test_what_the_run_lacks_is_not_run(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    found = only(tmp_path, twice, **options)
+    assert (found.verdict, words in found.reason) == ("not run", True), found.reason
+
+
+def test_a_skipped_side_is_named_with_its_system_and_the_level_it_differs_in(tmp_path: Path) -> None:
+    found = only(
+        tmp_path,
+        twice,
+        claim={"of": {"workers": 200}, "over": {"workers": 100}, "where": {"system": CNOS}},
+        factors={"system": [CNOS], "workers": [100, 200]},
+        status=lambda levels, block: ("skipped", "no program: nowhere."),
+    )
+    assert f"every trial of {CNOS}, workers 200 is skipped (no program)" in found.reason
+
+
+def test_a_version_that_the_claim_names_counts(tmp_path: Path) -> None:
+    assert only(tmp_path, twice, claim={"versions": {CNOS: "1"}}).verdict == "reproduced"
+
+
+def test_a_substitute_is_shown_and_not_judged(tmp_path: Path) -> None:
+    found = only(
+        tmp_path, lambda levels: 2.0 if levels["system"] == OTHER else 1.0,
+        claim={"substitutes": {CNOS: OTHER}}, factors={"system": [OTHER, INFLUX]},
+    )  # fmt: skip
+    assert found.verdict == "not run"
+    assert found.measured == pytest.approx(2, rel=0.03)
+    assert "cnosdb-2.4 is shown in place of cnosdb-2.0.1, and a substitute is not judged" in found.reason
+
+
+def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
+    failed = [{"phase": "load", "kind": "refused", "operations": 3, "rows": 30}]
+    found = only(
+        tmp_path,
+        twice,
+        errors=lambda levels, block: failed if block == 0 and levels["system"] == CNOS else [],
+    )
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith("3 operations failed")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (lambda levels: {"dataset_digest": levels["system"]}, "2 different digests of one dataset"),
+        (lambda levels: {"queries_digest": levels["system"]}, "2 different digests of one query set"),
+    ],
+)
+def test_different_work_is_not_judged(tmp_path: Path, changes: Any, words: str) -> None:
+    found = only(tmp_path, twice, changes=changes)
+    assert (found.verdict, words in found.reason) == ("inconclusive", True), found.reason
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(None, "reproduced"), (CNOS, "inconclusive")])
+def test_different_answers_are_not_judged(tmp_path: Path, wrong: str | None, verdict: str) -> None:
+    def answers(levels: dict[str, Any]) -> list[dict[str, Any]]:
+        value = 2.0 if levels["system"] == wrong else 1.0
+        return [
+            {"v": 1, "type": "answer", "phase": "answers", "query_type": "q", "id": f"q-{number}",
+             "digest": f"{value}", "columns": ["time_ns", "max"], "row_count": 1, "rows": [[number, value]]}
+            for number in range(20)
+        ]  # fmt: skip
+
+    found = only(tmp_path, twice, answers=answers)
+    assert found.verdict == verdict, found.reason
+    assert ("not judged: the systems answered q differently" in found.reason) == (wrong is not None)

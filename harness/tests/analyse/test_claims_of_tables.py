@@ -1,0 +1,63 @@
+"""Claims about every cell of a published table, some of them, or most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbook.analyse import claims
+from tests.analyse.claimed import CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, table
+
+
+def test_a_whole_table_is_one_joint_test(tmp_path: Path) -> None:
+    found = only(tmp_path, table, claim=FROM_FILE, **MANY)
+    assert found.verdict == "reproduced"
+    assert "asked of all of 5 cells, with Holm's correction: reproduced in 5" in found.reason
+    assert len(found.cells) == 5
+    assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}
+    assert len(claims.details([found])) == 5
+
+
+def test_a_cell_that_was_published_and_not_run_leaves_all_undecided(tmp_path: Path) -> None:
+    fewer = {"factors": {**MANY["factors"], "batch_size": [1, 1000, 2500]}}
+    found = only(tmp_path / "all", table, claim=FROM_FILE, **fewer)
+    assert found.verdict == "inconclusive"
+    assert "2 not run" in found.reason
+    assert "published and not in this run: batch_size 10000, batch_size 5000" in found.reason
+    most = only(tmp_path / "most", table, claim={**FROM_FILE, "in_cells": "most"}, **fewer)
+    assert most.verdict == "reproduced"
+
+
+def test_a_cell_that_the_publication_left_out_is_said(tmp_path: Path) -> None:
+    more = {"factors": {**MANY["factors"], "batch_size": [*SIZES, 20000]}}
+    found = only(
+        tmp_path,
+        lambda levels: 1.0 if levels["batch_size"] == 20000 else table(levels),
+        claim=FROM_FILE,
+        **more,
+    )
+    assert found.verdict == "reproduced"
+    assert (
+        "batch_size 20000 has no published ratio (server refused: cache-max-memory-size exceeded)"
+        in found.reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"), [("all", "contradicted"), ("most", "reproduced"), ("any", "reproduced")]
+)
+def test_the_share_of_cells_that_is_claimed(tmp_path: Path, share: str, verdict: str) -> None:
+    claim = {"test": "at-least", "published": {"ratio": 1}, "where": {"workers": 100}, "in_cells": share}
+    found = only(tmp_path, table, claim=claim, **MANY)
+    assert found.verdict == verdict
+    assert "contradicted in 2 (batch_size 1000, batch_size 2500)" in found.reason.replace("workers 100, ", "")
+
+
+def test_a_claim_about_some_cells_looks_at_those(tmp_path: Path) -> None:
+    claim = {
+        "test": "at-least", "published": {"ratio": 1}, "of": {"system": INFLUX}, "over": {"system": CNOS},
+        "where": {"batch_size": [1000, 2500]}, "across": ["batch_size"],
+    }  # fmt: skip
+    found = only(tmp_path, table, claim=claim, **MANY)
+    assert (found.verdict, len(found.cells)) == ("reproduced", 2)

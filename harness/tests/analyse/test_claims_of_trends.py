@@ -1,0 +1,53 @@
+"""Claims that something rises or falls along a factor."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims
+from benchbook.analyse.claims import Judgement
+from tests.analyse.claimed import BASE, CNOS, SIZES
+from tests.claims import measured_run
+
+
+def trend(tmp_path: Path, values: list[float], **claim: Any) -> Judgement:
+    rate = dict(zip(SIZES, values, strict=True))
+    declared = {
+        **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric", "of")},
+        "test": "rises", "along": "batch_size", **claim,
+    }  # fmt: skip
+    experiment = measured_run.experiment("cnos-vs-influx", claims=[declared])
+    chance = random.Random(2)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {("load", "rows_per_second"): rate[levels["batch_size"]] * math.exp(chance.gauss(0, 0.01))}
+
+    measured_run.write(tmp_path, "run-1", {"system": [CNOS], "batch_size": SIZES}, value, declared=experiment)
+    [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("values", "claim", "verdict", "words"),
+    [
+        ([1, 2, 3, 4, 5], {}, "reproduced", "batch_size from 1 to 10000"),
+        ([1, 2, 3, 4, 5], {"monotonic": True}, "reproduced", "lies above 1"),
+        ([5, 4, 3, 2, 1], {}, "contradicted", "on the other side"),
+        ([5, 4, 3, 2, 1], {"test": "falls", "monotonic": True}, "reproduced", "lies below 1"),
+        ([1, 2, 3, 4, 3], {}, "direction only", "rows_per_second falls from batch_size 5000 to 10000"),
+        ([1, 2, 3, 4, 3], {"monotonic": True}, "contradicted", "a step goes the other way"),
+        ([1, 1, 1, 1, 1], {}, "inconclusive", "includes 1"),
+        ([1, 2, 3, 4, 5], {"by_at_least": 3}, "reproduced", "lies above 2.73"),
+        ([1, 1.2, 1.3, 1.4, 1.5], {"by_at_least": 3}, "direction only", "does not lie above 2.73"),
+        ([1, 2, 3, 4, 5], {"published": {"ratio": 5}}, "reproduced", "the published 5"),
+        ([1, 2, 3, 4, 5], {"published": {"ratio": 50}}, "direction only", "the published 50"),
+    ],
+)
+def test_trends(tmp_path: Path, values: list[float], claim: dict[str, Any], verdict: str, words: str) -> None:
+    found = trend(tmp_path, values, **claim)
+    assert (found.verdict, words in found.reason) == (verdict, True), found.reason
