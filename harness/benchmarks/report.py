@@ -38,7 +38,7 @@ from benchbook.report.charts import (
 from benchbook.report.results import Run, open_run
 from benchbook.report.tables import checks, gaps, numbers, trials
 from benchbook.site import picture
-from tests.record import synthetic_run
+from tests.record import synthetic_lines, synthetic_run
 
 REPORTS = Path(__file__).parents[2] / "reports"
 DIFFERENT = 40
@@ -175,7 +175,7 @@ def larger(path: Path) -> str:
         for line in intervals:
             each = OPERATIONS // len(intervals)
             line["operations"] = each
-            line["histogram"] = synthetic_run._histogram(0.012, each, 1)[0]
+            line["histogram"] = synthetic_lines.histogram(0.012, each, 1)[0]
         _LARGER[path] = "".join(json.dumps(line) + "\n" for line in lines)
     return _LARGER[path]
 

@@ -18,7 +18,7 @@ from benchbook.report.results import Run, open_run
 from benchbook.report.table import Table
 from benchbook.report.tables import cost, refusals, verdicts
 from benchbook.report.words import Words
-from tests.record import synthetic_run
+from tests.record import synthetic_run, synthetic_trial
 
 LEVELS = {"clients": "2", "workers": "100", "batch_size": "1000"}
 
@@ -28,7 +28,7 @@ def flagship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., R
     """Write a run of the experiment in which the first system writes so many times as fast as InfluxDB."""
 
     def make(system: str = "cnosdb-2.0.1", times: float = 43 / 49, refused: int = 0) -> Run:
-        monkeypatch.setitem(synthetic_run.SPEED, system, (90_000.0 * times, 0.006))
+        monkeypatch.setitem(synthetic_trial.SPEED, system, (90_000.0 * times, 0.006))
         results = tmp_path / "results"
         run_id = synthetic_run.write(
             results, systems=(system, "influxdb-1.8.10"), experiment="cnos-vs-influx", telemetry_seconds=4
