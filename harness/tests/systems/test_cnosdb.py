@@ -74,6 +74,7 @@ def local(tmp_path, version="2.4.3", arm="vanilla", databases=("benchbook",), **
         "#!/bin/sh\n"
         'if [ "$1" = config ]; then printf "[cache]\\nmax_buffer_size = 1\\n"; exit; fi\n'
         'trap "echo interrupted; exit 0" INT\n'
+        "echo started\n"
         "while :; do sleep 0.05; done\n"
     )
     program.chmod(0o755)
@@ -224,11 +225,15 @@ def test_it_is_stopped_by_an_interruption(tmp_path):
     one = local(tmp_path)
     one.configure()
     one.start()
-    time.sleep(0.3)
+    log = tmp_path / "logs" / "cnosdb.log"
+    for _ in range(1000):  # before it has set its trap an interruption ends it without a word
+        if "started" in log.read_text():
+            break
+        time.sleep(0.01)
     assert len(one.processes()) >= 1
     one.stop()
     assert one.processes() == []
-    assert "interrupted" in (tmp_path / "logs" / "cnosdb.log").read_text()
+    assert "interrupted" in log.read_text()
 
 
 def test_a_server_that_died_is_told_with_its_last_words(tmp_path):
