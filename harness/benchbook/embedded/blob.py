@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchbook.embedded.failure import FailedError
 from benchbook.embedded.objects import Item, Objects, Source, read_kept, write_kept
@@ -24,6 +24,8 @@ from benchbook.embedded.recorder import Emit, Recorder, event
 KINDS = ("put", "get", "delete")
 Connect = Callable[[float], Objects]
 """Opens a connection whose operations may wait so many seconds for another's."""
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
 
 
 @dataclass
@@ -152,13 +154,10 @@ def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shar
 def _put(store: Objects, items: list[Item], live: list[int], shared: Shared, worker: int) -> None:
     if not items:
         return
-    began_ns = time.perf_counter_ns()
-    try:
-        store.put(items)
-    except Exception as failure:  # whatever an engine raises is counted in its own words
-        _failed(shared, "put", str(failure), (began_ns, worker), len(items))
+    done = _answered(shared, "put", store.put, items, worker, len(items))
+    if done is None:
         return
-    ended_ns = time.perf_counter_ns()
+    _, began_ns, ended_ns = done
     sums = {item.number: hashlib.sha256(item.content).digest() for item in items}
     with shared.lock:
         shared.digests |= sums
@@ -169,14 +168,10 @@ def _put(store: Objects, items: list[Item], live: list[int], shared: Shared, wor
 
 
 def _get(store: Objects, number: int, shared: Shared, worker: int) -> None:
-    key = shared.keys[number]
-    began_ns = time.perf_counter_ns()
-    try:
-        content = store.get(key)
-    except Exception as failure:  # as above
-        _failed(shared, "get", str(failure), (began_ns, worker))
+    done = _answered(shared, "get", store.get, shared.keys[number], worker)
+    if done is None:
         return
-    ended_ns = time.perf_counter_ns()
+    content, began_ns, ended_ns = done
     if content is None or hashlib.sha256(content).digest() != shared.digests[number]:
         _failed(shared, "get", "an object has other bytes than were put", (began_ns, worker), how="answer")
         return
@@ -185,19 +180,28 @@ def _get(store: Objects, number: int, shared: Shared, worker: int) -> None:
 
 
 def _delete(store: Objects, number: int, shared: Shared, worker: int) -> None:
-    key = shared.keys[number]
-    began_ns = time.perf_counter_ns()
-    try:
-        was_there = store.delete(key)
-    except Exception as failure:  # as above
-        _failed(shared, "delete", str(failure), (began_ns, worker))
+    done = _answered(shared, "delete", store.delete, shared.keys[number], worker)
+    if done is None:
         return
-    ended_ns = time.perf_counter_ns()
+    was_there, began_ns, ended_ns = done
     if not was_there:
         _failed(shared, "delete", "the store has no such object", (began_ns, worker), how="answer")
         return
     with shared.lock:
         shared.recorders["delete"].done(began_ns, ended_ns, rows=1, worker=worker)
+
+
+def _answered(
+    shared: Shared, kind: str, do: Callable[[Given], Answer], given: Given, worker: int, objects: int = 1
+) -> tuple[Answer, int, int] | None:
+    """Do one operation; return its answer, and when it began and ended. What an engine refused is counted: None."""
+    began_ns = time.perf_counter_ns()
+    try:
+        answer = do(given)
+    except Exception as failure:  # whatever an engine raises is counted in its own words
+        _failed(shared, kind, str(failure), (began_ns, worker), objects)
+        return None
+    return answer, began_ns, time.perf_counter_ns()
 
 
 def _failed(
