@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-import time
-import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from own_server import declared, found, place, running_already, started
 
-from benchbook.declare.system import System
-from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
+from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place
 from benchbook.systems.mariadb import MariaDB, driver
 from benchbook.systems.program import Program
 
-ROOT = Path(__file__).resolve().parents[3]
-SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/mariadb-10.11.toml").read_text()))
+SYSTEM = declared("mariadb-10.11")
 
 
 @pytest.fixture(scope="module")
 def program() -> Program:
-    try:
-        return find(SYSTEM, Request())
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    return found(SYSTEM)
 
 
 @pytest.fixture(params=["vanilla", "published"])
 def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> Iterator[MariaDB]:
-    found = driver(
-        Place(
-            program, request.param, dict(SYSTEM.arms[request.param].settings),
-            folder / "data", folder / "config", folder / "logs", processes=folder / "processes",
-        )
-    )  # fmt: skip
-    texts = found.configure()
+    made = driver(place(program, request.param, SYSTEM, folder))
+    texts = made.configure()
     assert str(folder) not in texts["my.cnf"]
-    found.start()
-    for _ in range(2000):
-        if found.ready():
-            break
-        time.sleep(0.01)
-    else:
-        pytest.fail("the server did not answer in 20 s")
-    yield found
-    found.stop()
-    assert list((folder / "processes").iterdir()) == []
+    with started(made, within_seconds=20) as server:
+        yield server
 
 
 def test_a_server_that_runs_already(server: MariaDB):
     """What a trial put into it is gone afterwards, and nothing else."""
-    given = replace(server._place.program, path=None, url=server.url)
-    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
-    assert there.configure() == {}
-    there.start()
-    assert there.ready()
-    assert there.processes() == []
-    there.prepare()
+    there = running_already(server, driver)
     there.ask("CREATE TABLE elsewhere.t (a INT PRIMARY KEY)")
     assert there.size()["data"] > 0
     there.stop()

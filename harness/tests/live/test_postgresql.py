@@ -4,70 +4,40 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from own_server import declared, found, place, running_already, started
 
-from benchbook.declare.system import System
-from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
-from benchbook.systems.driver import Place, TableCount
+from benchbook.errors import TrialFailed
+from benchbook.systems.driver import TableCount
 from benchbook.systems.postgresql import PostgreSQL, driver
 from benchbook.systems.program import Program
 
-ROOT = Path(__file__).resolve().parents[3]
-SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/postgresql-15.toml").read_text()))
+SYSTEM = declared("postgresql-15")
 
 
 @pytest.fixture(scope="module")
 def postgres() -> Program:
     """Get the pinned program."""
-    try:
-        return find(SYSTEM, Request())
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    return found(SYSTEM)
 
 
 @pytest.fixture(params=["vanilla", "relaxed"])
 def server(request: pytest.FixtureRequest, postgres: Program, folder: Path) -> Iterator[PostgreSQL]:
     """Start a server on an empty data folder and end it."""
-    found = driver(
-        Place(
-            postgres, request.param, dict(SYSTEM.arms[request.param].settings),
-            folder / "data", folder / "config", folder / "logs", processes=folder / "processes",
-            databases=("benchbook", "benchbook_2"),
-        )
-    )  # fmt: skip
-    (text,) = found.configure().values()
+    made = driver(place(postgres, request.param, SYSTEM, folder, databases=("benchbook", "benchbook_2")))
+    (text,) = made.configure().values()
     assert str(folder) not in text
     assert "port = {port}" in text
-    try:
-        found.start()
-        for _ in range(3000):
-            if found.ready():
-                break
-            time.sleep(0.01)
-        else:
-            pytest.fail("the server did not answer in 30 s")
-        yield found
-    finally:
-        found.stop()
-    assert list((folder / "processes").iterdir()) == []
+    with started(made, within_seconds=30) as server:
+        yield server
 
 
 def test_a_server_that_runs_already(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", server.environment["PGPASSWORD"])
-    given = replace(server._place.program, path=None, url=server.url)
-    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
-    assert there.configure() == {}
-    there.start()
-    assert there.ready()
-    assert there.processes() == []
-    there.prepare()
+    there = running_already(server, driver)
     there.settle()
     assert there.count() == {}
     assert there.size()["data"] > 0

@@ -2,62 +2,40 @@
 
 from __future__ import annotations
 
-import time
-import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from own_server import declared, found, place, running_already, started, wait_until_ready
 
-from benchbook.declare.system import System
-from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
+from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place
 from benchbook.systems.program import Program
 from benchbook.systems.redis import Redis, driver
 from benchbook.systems.redis_layout import BAR_BYTES
 
-ROOT = Path(__file__).resolve().parents[3]
-SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/redis-7.toml").read_text()))
+SYSTEM = declared("redis-7")
 
 
 @pytest.fixture(scope="module")
 def program() -> Program:
-    try:
-        return find(SYSTEM, Request())
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    return found(SYSTEM)
 
 
 @pytest.fixture(params=["vanilla", "durable"])
 def server(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> Iterator[Redis]:
     for name in ("data", "config", "logs"):
         (tmp_path / name).mkdir()
-    found = driver(
-        Place(
-            program, request.param, dict(SYSTEM.arms[request.param].settings),
-            tmp_path / "data", tmp_path / "config", tmp_path / "logs", processes=tmp_path / "processes",
-        )
-    )  # fmt: skip
-    texts = found.configure()
+    made = driver(place(program, request.param, SYSTEM, tmp_path))
+    texts = made.configure()
     assert str(tmp_path) not in texts["redis.conf"]
-    found.start()
-    _wait_until_ready(found)
-    yield found
-    found.stop()
-    assert list((tmp_path / "processes").iterdir()) == []
+    with started(made, within_seconds=10) as server:
+        yield server
 
 
 def test_a_server_that_runs_already(server: Redis):
     """What a trial put into it is gone afterwards, and nothing else."""
-    given = replace(server._place.program, path=None, url=server.url)
-    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
-    assert there.configure() == {}
-    there.start()
-    assert there.ready()
-    assert there.processes() == []
-    there.prepare()
+    there = running_already(server, driver)
     there.connection().set("object", b"x")
     there.stop()
     assert server.count() == {}
@@ -93,14 +71,6 @@ def test_a_setting_that_redis_does_not_know_is_told_in_its_words(program: Progra
     made.start()
     try:
         with pytest.raises(TrialFailed, match="appendolny"):
-            _wait_until_ready(made)
+            wait_until_ready(made, 10)
     finally:
         made.stop()
-
-
-def _wait_until_ready(server: Redis) -> None:
-    for _ in range(1000):
-        if server.ready():
-            return
-        time.sleep(0.01)
-    pytest.fail("the server did not answer in 10 s")
