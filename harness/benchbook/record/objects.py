@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
-from benchbook.record.rows import BATCH_ROWS
+from benchbook.record.rows import BATCH_ROWS, arrow_types
 from benchbook.record.tables import OF_RUN, OF_TRIAL, TABLES, Table
 
 if TYPE_CHECKING:
@@ -149,15 +149,7 @@ def arrow_schema(table: Table) -> pa.Schema:
     """Return the schema of a table's objects."""
     import pyarrow as pa
 
-    types = {
-        "VARCHAR": pa.string(),
-        "BIGINT": pa.int64(),
-        "DOUBLE": pa.float64(),
-        "BOOLEAN": pa.bool_(),
-        "TIMESTAMP": pa.timestamp("us"),
-    }
-    fields = [(column.name, types[column.type]) for column in table.columns]
-    return pa.schema([*fields, (PLACE, pa.int64())])
+    return pa.schema([*arrow_types(table).items(), (PLACE, pa.int64())])
 
 
 def push(objects: Objects, run: Path, trials: list[Path]) -> int:

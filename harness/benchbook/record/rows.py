@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record.tables import BY_NAME
+from benchbook.record.tables import BY_NAME, Table
 from benchbook.record.trial import moment
 
 if TYPE_CHECKING:
@@ -121,11 +121,8 @@ def _entries(topic: Any) -> Iterable[tuple[str, Any]]:
     return []
 
 
-def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    """Return rows as an Arrow table of the types that the columns declare.
-
-    Raises ValueError (pyarrow's, or OverflowError's words) for a value of another type.
-    """
+def arrow_types(table: Table) -> dict[str, pa.DataType]:
+    """Return the Arrow type that each column of a table declares, in their order."""
     import pyarrow as pa
 
     types = {
@@ -135,14 +132,19 @@ def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:
         "BOOLEAN": pa.bool_(),
         "TIMESTAMP": pa.timestamp("us"),
     }
-    columns = BY_NAME[table].columns
-    values = list(zip(*rows, strict=True)) if rows else [() for _ in columns]
+    return {column.name: types[column.type] for column in table.columns}
+
+
+def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:
+    """Return rows as an Arrow table of the types that the columns declare.
+
+    Raises ValueError (pyarrow's, or OverflowError's words) for a value of another type.
+    """
+    import pyarrow as pa
+
+    types = arrow_types(BY_NAME[table])
+    values = list(zip(*rows, strict=True)) if rows else [() for _ in types]
     try:
-        return pa.table(
-            {
-                column.name: pa.array(values[place], type=types[column.type])
-                for place, column in enumerate(columns)
-            }
-        )
+        return pa.table({name: pa.array(values[place], type=types[name]) for place, name in enumerate(types)})
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
         raise ValueError(f"a value for table {table} is of a wrong type: {error}") from error
