@@ -66,20 +66,19 @@ def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:
 
     Raises RequestError after WAIT_SECONDS.
     """
-    until = time.monotonic() + WAIT_SECONDS
-    told = False
+    until: float | None = None
     while True:
         try:
             return attempt()
         except Busy as busy:
-            if time.monotonic() >= until:
+            if until is None:  # the first attempt may have taken long by itself, which is no waiting
+                until = time.monotonic() + WAIT_SECONDS
+                say(f"{place} is in use by {busy}; waiting up to {WAIT_SECONDS:.0f} s.")
+            elif time.monotonic() >= until:
                 raise RequestError(
                     f"{place} has been in use by {busy} for {WAIT_SECONDS:.0f} s.",
                     "Let it finish or close it, then ask again; nothing was lost, the run folders are whole.",
                 ) from busy
-            if not told:
-                say(f"{place} is in use by {busy}; waiting up to {WAIT_SECONDS:.0f} s.")
-                told = True
             time.sleep(_PAUSE_SECONDS)
 
 
