@@ -1,35 +1,20 @@
 """Several disks below one data folder: each its own file system, all of them gone afterwards, also after a crash."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from benchbook.declare.storage import Storage
 from benchbook.errors import Unavailable
 from benchbook.storage import leftovers, mounting
 from benchbook.storage.disks import disks
-from benchbook.storage.driver import Place
-from benchbook.storage.lookup import storage
+from tests.storage.mounted import mounted
 
 
 @pytest.fixture
 def three(tmp_path):
-    if not shutil.which("mkfs.ext4"):
-        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
-    options = {"disks": 3, "size_mib": 32}
-    declared = Storage.model_validate(
-        {"name": "one", "title": "One", "driver": "loop_disks", "options": options}
-    )
-    made = storage(declared, Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts"))
-    try:
-        made.mount()
-    except Unavailable as reason:
-        made.unmount()
-        pytest.skip(f"mount: {reason.message}")
-    yield made
-    made.unmount()
+    with mounted(tmp_path, "loop_disks", disks=3, size_mib=32) as made:
+        yield made
 
 
 def backed(tmp_path):

@@ -1,39 +1,21 @@
 """Storages that are mounted: tmpfs and the private ext4, as root; and what a killed harness left of them."""
 
 import json
-import shutil
 
 import pytest
 
-from benchbook.declare.storage import Storage
 from benchbook.errors import RequestError, Unavailable
 from benchbook.storage import leftovers, mounting
-from benchbook.storage.driver import Place
 from benchbook.storage.lookup import storage
+from tests.storage.mounted import declared, mounted, place
 
 NAMES = {"tmpfs": "tmpfs", "loop_ext4": "ext4"}
 
 
-def declared(driver, **options):
-    return Storage.model_validate({"name": "one", "title": "One", "driver": driver, "options": options})
-
-
-def place(tmp_path):
-    return Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts")
-
-
 @pytest.fixture
 def one(request, tmp_path):
-    if request.param == "loop_ext4" and not shutil.which("mkfs.ext4"):
-        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
-    made = storage(declared(request.param, size_mib=64), place(tmp_path))
-    try:
-        made.mount()
-    except Unavailable as reason:
-        made.unmount()
-        pytest.skip(f"mount: {reason.message}")
-    yield made
-    made.unmount()
+    with mounted(tmp_path, request.param, size_mib=64) as made:
+        yield made
 
 
 @pytest.mark.parametrize(("one", "kind"), NAMES.items(), indirect=["one"])

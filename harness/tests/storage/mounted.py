@@ -1,0 +1,34 @@
+"""A storage in the folders of one trial, mounted for a test."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+from benchbook.declare.storage import Storage
+from benchbook.errors import Unavailable
+from benchbook.storage.driver import Place
+from benchbook.storage.lookup import storage
+
+
+def declared(driver, **options):
+    return Storage.model_validate({"name": "one", "title": "One", "driver": driver, "options": options})
+
+
+def place(tmp_path):
+    return Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts")
+
+
+@contextmanager
+def mounted(tmp_path, driver, **options):
+    """Mount a storage and unmount it; skip the test, by its reason, where this machine cannot."""
+    if driver.startswith("loop_") and not shutil.which("mkfs.ext4"):
+        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
+    made = storage(declared(driver, **options), place(tmp_path))
+    try:
+        made.mount()
+    except Unavailable as reason:
+        made.unmount()
+        pytest.skip(f"mount: {reason.message}")
+    yield made
+    made.unmount()
