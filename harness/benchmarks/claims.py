@@ -8,19 +8,17 @@ fixture cnos-vs-influx and 40 more; `bench claims --json` as a process of its ow
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from timed import arguments, timed, workplace
 
 from benchbook.analyse import claims
 from benchbook.record import database
@@ -32,16 +30,9 @@ METRICS = [("load", f"metric_{place}_per_second") for place in range(18)]
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("trials", nargs="?", type=int, default=10_000)
-    asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
-    given = asked.parse_args()
-    work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-claims-"))
-    try:
+    given = arguments(__doc__).parse_args()
+    with workplace(given.keep, "claims") as work:
         measure(work / "results", given.trials)
-    finally:
-        if not given.keep:
-            shutil.rmtree(work)
 
 
 def measure(results: Path, trials: int) -> None:
@@ -90,12 +81,6 @@ def synthesise(results: Path, trials: int, *, database: bool = True) -> None:
 def shown(work: Callable[[], object]) -> str:
     seconds = [timed(work) for _ in range(5)]
     return f"{statistics.median(seconds):.3f} s (of {', '.join(f'{one:.3f}' for one in seconds)})"
-
-
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

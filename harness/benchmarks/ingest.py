@@ -8,14 +8,12 @@ tables; the ratio of the two; and one more trial entered into the full database,
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import shutil
 import statistics
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, ingest, rebuild
 from benchbook.record.ddl import quoted
@@ -28,16 +26,9 @@ RUNS = 10
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("trials", nargs="?", type=int, default=10_000)
-    asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
-    given = asked.parse_args()
-    work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-ingest-"))
-    try:
+    given = arguments(__doc__).parse_args()
+    with workplace(given.keep, "ingest") as work:
         measure(work, given.trials)
-    finally:
-        if not given.keep:
-            shutil.rmtree(work)
 
 
 def measure(work: Path, trials: int) -> None:
@@ -63,12 +54,6 @@ def measure(work: Path, trials: int) -> None:
 
 def shown(seconds: list[float]) -> str:
     return f"{statistics.median(seconds):.3f} s (of {', '.join(f'{one:.3f}' for one in seconds)})"
-
-
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 def synthesise(results: Path, trials: int) -> None:

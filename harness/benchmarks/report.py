@@ -9,17 +9,16 @@ second; the whole page; the site's picture of verdicts; publishing.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import pstats
 import random
 import shutil
 import statistics
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, rebuild
 from benchbook.record.rows import BATCH_ROWS
@@ -58,17 +57,11 @@ PARTS: tuple[Callable[[Run], Any], ...] = (
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("trials", nargs="?", type=int, default=10_000)
-    asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
+    asked = arguments(__doc__)
     asked.add_argument("--profile", action="store_true", help="print where the time of the parts goes")
     given = asked.parse_args()
-    work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-report-"))
-    try:
+    with workplace(given.keep, "report") as work:
         measure(work, given.trials, given.profile)
-    finally:
-        if not given.keep:
-            shutil.rmtree(work)
 
 
 def measure(work: Path, count: int, profiled: bool) -> None:
@@ -123,12 +116,6 @@ def read_all(results: Path) -> None:
 
 def run_id(results: Path) -> str:
     return folder.run_folders(results)[0].name
-
-
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 def synthesise(results: Path, count: int) -> None:

@@ -10,18 +10,16 @@ percentile of every trial; `bench claims`; the report.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import statistics
 import subprocess
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import claims as claimed
 import duckdb
 import report as reported
+from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, ingest, operations, rebuild
 from benchbook.record.ddl import literal
@@ -39,17 +37,11 @@ COLUMNS = "operation, worker, intended_ns, start_ns, end_ns, rows, status"
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("trials", nargs="?", type=int, default=10_000)
-    asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
+    asked = arguments(__doc__)
     asked.add_argument("--benchload", type=Path, help="the load tool; by default that of this checkout")
     given = asked.parse_args()
-    work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-scale-"))
-    try:
+    with workplace(given.keep, "scale") as work:
         measure(work, given.trials, given.benchload or benchload.find())
-    finally:
-        if not given.keep:
-            shutil.rmtree(work)
 
 
 def measure(work: Path, trials: int, program: Path) -> None:
@@ -138,12 +130,6 @@ def said(what: str, seconds: float) -> None:
 
 def median(work: Callable[[], object], times: int = 3) -> float:
     return statistics.median(timed(work) for _ in range(times))
-
-
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":
