@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from benchbook.cli import spoken
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 Row = dict[str, Any]
+TOO_WIDE = 2
+"""How many times a terminal's width a table may have before its rows stand one below the other."""
 
 
 def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None:
@@ -19,6 +25,7 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
         print(spoken.spoken(empty))
         return
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
@@ -32,7 +39,29 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(value)) for value in row.values()))
-    console.print(table)
+    unfolded = console.options.update_width(TOO_WIDE * console.width + 1)
+    if Measurement.get(console, unfolded, table).maximum > TOO_WIDE * console.width:
+        for number, one in enumerate(_one_below_the_other(rows)):
+            if number:
+                console.print()
+            console.print(one)
+    else:
+        console.print(table)
+
+
+def _one_below_the_other(rows: list[Row]) -> Iterator[Table]:
+    """Yield a small table a row, a line a column; cells without a value are left out."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for row in rows:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold")
+        table.add_column(overflow="fold")
+        for name, value in row.items():
+            if text := shown(value):
+                table.add_row(name, Text(text))
+        yield table
 
 
 def shown(value: object) -> str:
