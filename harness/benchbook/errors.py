@@ -26,8 +26,7 @@ class BenchbookError(Exception):
 
     def __str__(self) -> str:
         """Message and hint in one line; words of another program that end the message may lack a full stop."""
-        stop = "" if self.message.endswith((".", "!", "?", ":")) else "."
-        return f"{self.message}{stop} {self.hint}" if self.hint else self.message
+        return f"{sentence(self.message)} {self.hint}" if self.hint else self.message
 
 
 class RequestError(BenchbookError):
@@ -50,6 +49,15 @@ class TrialInvalid(BenchbookError):
     exit_code = 4
 
 
+def sentence(words: str) -> str:
+    """Return words with the full stop that they may lack.
+
+    >>> sentence("there is none"), sentence("which one?")
+    ('there is none.', 'which one?')
+    """
+    return words if words.endswith((".", "!", "?", ":")) else f"{words}."
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str | None:
     """Return the allowed name most like ``name``, or None where nothing is alike.
 
@@ -59,6 +67,16 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
     candidates = {candidate.lower(): candidate for candidate in allowed}
     close = difflib.get_close_matches(name.lower(), list(candidates), n=1, cutoff=0.5)
     return candidates[close[0]] if close else None
+
+
+def meant(name: str, allowed: Iterable[str]) -> str:
+    """Return the question for the allowed name most like ``name``, to end a clause with; nothing where none is alike.
+
+    >>> meant("laod", ["load", "query"])
+    '; did you mean "load"?'
+    """
+    guess = nearest(name, allowed)
+    return f'; did you mean "{guess}"?' if guess else ""
 
 
 def unknown(kind: str, name: str, allowed: Iterable[str], where: str | None = None) -> RequestError:

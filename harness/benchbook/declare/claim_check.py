@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from benchbook.declare.claim import Claim
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.model import Setting
-from benchbook.errors import nearest
+from benchbook.errors import meant
 
 
 def check_claims(
@@ -63,6 +63,5 @@ def _check_systems(claim: Claim, systems: list[str], place: str) -> None:
 def _known(name: str, allowed: Iterable[str], what: str) -> None:
     names = list(allowed)
     if name not in names:
-        guess = nearest(name, names)
-        meant = f'; did you mean "{guess}"?' if guess else ""
-        raise ValueError(f'{what} "{name}" is none of {", ".join(sorted(names)) or "none"}{meant}')
+        guess = meant(name, names)
+        raise ValueError(f'{what} "{name}" is none of {", ".join(sorted(names)) or "none"}{guess}')

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from benchbook.declare.model import Model, Name, Positive, Text
-from benchbook.errors import nearest
+from benchbook.errors import meant, nearest
 
 PLACES = {
     "benchload": "the path of Benchbook's load tool",
@@ -52,18 +52,17 @@ class CommandOptions(Model):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.tool not in self.commands:
-            guess = nearest(self.tool, self.commands)
-            meant = f'; did you mean "{guess}"?' if guess else ""
+            guess = meant(self.tool, self.commands)
             raise ValueError(
-                f'tool "{self.tool}" has no command; commands has {", ".join(self.commands)}{meant}'
+                f'tool "{self.tool}" has no command; commands has {", ".join(self.commands)}{guess}'
             )
         for tool, command in self.commands.items():
             for place in _places(tool, command):
                 if place not in PLACES:
-                    guess = nearest(place, PLACES)
-                    meant = f'; did you mean "{{{guess}}}"?' if guess else ""
+                    found = nearest(place, PLACES)
+                    guess = f'; did you mean "{{{found}}}"?' if found else ""
                     raise ValueError(
-                        f'the command of "{tool}" names {{{place}}}, which is none of {", ".join(PLACES)}{meant}'
+                        f'the command of "{tool}" names {{{place}}}, which is none of {", ".join(PLACES)}{guess}'
                     )
         return self
 

@@ -12,7 +12,7 @@ from benchbook.declare.iot import IotParameters
 from benchbook.declare.kline import KlineParameters
 from benchbook.declare.model import Model, Name, Positive, Text
 from benchbook.declare.toml import check
-from benchbook.errors import nearest
+from benchbook.errors import meant
 
 Parameters = DevopsParameters | IotParameters | KlineParameters | BlobParameters
 
@@ -65,10 +65,9 @@ class Dataset(Model):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.generator not in GENERATORS:
-            guess = nearest(self.generator, GENERATORS)
-            meant = f'; did you mean "{guess}"?' if guess else ""
+            guess = meant(self.generator, GENERATORS)
             raise ValueError(
-                f'generator "{self.generator}" is none of {", ".join(sorted(GENERATORS))}{meant}'
+                f'generator "{self.generator}" is none of {", ".join(sorted(GENERATORS))}{guess}'
             )
         self.typed()
         return self

@@ -14,7 +14,7 @@ from benchbook.declare.level import listed, text
 from benchbook.declare.model import Model, Name, Positive, Setting, Text
 from benchbook.declare.toml import check
 from benchbook.declare.workload import WORKLOADS, Options
-from benchbook.errors import nearest
+from benchbook.errors import meant
 
 PLACE_FACTORS = ("system", "arm", "storage")
 """Factors that say what is tested and where; every other factor is a limit
@@ -42,15 +42,13 @@ class Phase(Model):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.workload not in WORKLOADS:
-            guess = nearest(self.workload, WORKLOADS)
-            meant = f'; did you mean "{guess}"?' if guess else ""
-            raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{meant}')
+            guess = meant(self.workload, WORKLOADS)
+            raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{guess}')
         self.typed(self.options)
         for option in self.fixed:
             if option not in WORKLOADS[self.workload].model_fields:
-                guess = nearest(option, WORKLOADS[self.workload].model_fields)
-                meant = f'; did you mean "{guess}"?' if guess else ""
-                raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{meant}')
+                guess = meant(option, WORKLOADS[self.workload].model_fields)
+                raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{guess}')
         return self
 
     def typed(self, options: dict[str, Any]) -> Options:
@@ -138,9 +136,8 @@ class Experiment(Model):
     def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
         for name in {name: None for one in without for name in one}:
             if name not in self.levels():
-                guess = nearest(name, self.levels())
-                meant = f'; did you mean "{guess}"?' if guess else ""
-                raise ValueError(f'{place}: there is no factor "{name}"{meant}')
+                guess = meant(name, self.levels())
+                raise ValueError(f'{place}: there is no factor "{name}"{guess}')
 
     def _check_only(self) -> None:
         levels = self.levels()
@@ -148,9 +145,8 @@ class Experiment(Model):
             for name, level in phase.only.items():
                 place = f'phases "{phase.name}": only: '
                 if name not in levels:
-                    guess = nearest(name, levels)
-                    meant = f'; did you mean "{guess}"?' if guess else ""
-                    raise ValueError(f'{place}"{name}" is no factor of {", ".join(sorted(levels))}{meant}')
+                    guess = meant(name, levels)
+                    raise ValueError(f'{place}"{name}" is no factor of {", ".join(sorted(levels))}{guess}')
                 if level not in levels[name]:
                     known = ", ".join(str(one) for one in levels[name])
                     raise ValueError(f'{place}"{level}" is no level of {name}; it has {known}')

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from benchbook.errors import RequestError, nearest
+from benchbook.errors import RequestError, nearest, sentence
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -41,25 +41,25 @@ def check(data: Any, model: type[M], shown: str) -> M:
     except ValidationError as error:
         # A misspelt key is missing under its right name too: tell the misspelling.
         problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-        sentence, hint = _sentence(problems[0], model)
+        words, hint = _words(problems[0], model)
         more = f" ({len(problems) - 1} more below it.)" if len(problems) > 1 else ""
-        raise RequestError(f"{shown}: {sentence}{more}", hint) from None
+        raise RequestError(f"{shown}: {words}{more}", hint) from None
 
 
-def _sentence(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
+def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
     key = _key(problem["loc"])
     found = _found(problem.get("input"))
     if problem["type"] == "extra_forbidden":
         allowed = _siblings(model, problem["loc"])
         guess = nearest(str(problem["loc"][-1]), allowed)
         table = f"[{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else "the file"
-        sentence = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
-        return sentence, f'Did you mean "{guess}"?' if guess else None
+        words = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
+        return words, f'Did you mean "{guess}"?' if guess else None
     if problem["type"] == "missing":
         return f"the key {key} is missing.", "Add it; docs/schema describes every key."
     message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "value_error":
-        return (f"{key}: {message}." if key else f"{message}."), None
+        return sentence(f"{key}: {message}" if key else message), None
     if problem["type"] == "literal_error":
         expected = str(problem.get("ctx", {}).get("expected", ""))
         allowed = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]

@@ -106,8 +106,14 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, model: type, old: str, new: s
     message = refusal(tmp_path, model, text.replace(old, new, 1))
     assert message.startswith("given.toml: ")
     assert "\n" not in message
+    assert "?." not in message
     for word in words:
         assert word in message
+
+
+def test_a_question_at_the_end_has_no_full_stop_after_it(tmp_path: Path) -> None:
+    message = refusal(tmp_path, Dataset, DATASET.replace('generator = "devops"', 'generator = "devop"'))
+    assert message.endswith('did you mean "devops"?')
 
 
 def test_malformed_toml_names_the_line(tmp_path: Path) -> None:
