@@ -14,7 +14,9 @@ from benchbook.cli import options, table
 def command(
     a: Annotated[
         str,
-        typer.Argument(metavar="A", help="The run that is compared with: a run or the begin of its name."),
+        typer.Argument(
+            metavar="A", help="The run that is compared with: a run or the beginning of its name."
+        ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The run that is compared; `latest` is one too.")],
     across: Annotated[

@@ -17,9 +17,7 @@ KINDS = ("experiments", "systems", "datasets", "storage", "runs")
 
 
 def command(
-    what: Annotated[
-        str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(KINDS)}.")
-    ] = "experiments",
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=f"One of {', '.join(KINDS)}.")] = "experiments",
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:

@@ -27,7 +27,7 @@ Results = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]
 Run = Annotated[
-    str, typer.Argument(metavar="[RUN]", help="A run, the begin of its name, an experiment, or `latest`.")
+    str, typer.Argument(metavar="RUN", help="A run, the beginning of its name, an experiment, or `latest`.")
 ]
 Profile = Annotated[
     str,

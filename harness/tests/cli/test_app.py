@@ -38,6 +38,14 @@ def test_a_mistake_is_told(argv: list[str], words: list[str], capsys: pytest.Cap
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("command", ["report", "claims", "resume", "rerun", "export"])
+def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert " [OPTIONS] [RUN] " in words
+    assert "A run, the beginning of its name, an experiment, or `latest`." in words
+
+
 def test_a_refused_run_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["run", "quickstart", "--profile", "no", "--results", str(tmp_path / "results")]) == 2
     assert not (tmp_path / "results").exists()
