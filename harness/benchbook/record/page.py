@@ -20,7 +20,7 @@ in `harness/`.
 
 ## The folder
 
-Every command takes `--results DIR` (default `./results`, also `BENCHBOOK_RESULTS`).
+Every command that reads or writes results takes `--results DIR` (default `./results`, also `BENCHBOOK_RESULTS`).
 
     results/
       {FILE}              filled from the run folders; may be deleted at any time
