@@ -28,7 +28,8 @@ def command(
     if as_json:
         table.show([one.row() for one in found], as_json=True)
         return
-    print(f"{run_id}\n")
+    if found:
+        print(f"{run_id}\n")
     table.show(
         [_shown(one.row()) for one in found],
         as_json=False,

@@ -74,7 +74,7 @@ def test_claims_for_people_and_a_run_without_any(
         results, "bare", {"system": ["duckdb"]}, lambda levels, block: {}, created="2026-04-01T00:00:00Z"
     )
     assert run(["claims", "--results", str(results)]) == 0
-    assert "bare declared no claims" in capsys.readouterr().out
+    assert capsys.readouterr().out == "bare declared no claims (docs/claims.md)\n"
 
 
 def test_an_a_a_run_has_no_claims(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
