@@ -46,8 +46,10 @@ def parse(text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0.001 <= found <= 0.5:
+        means = "this is no number" if math.isnan(found) else f"this means {100 * found:g} %"
         raise RequestError(
-            f"--precision {text}: is none; allowed are 0.1% to 50%.", "Write it as a share, such as 5%."
+            f"--precision {text}: {means}; allowed are 0.1% to 50%.",
+            "Write it as a share, such as --precision 5% (or 0.05).",
         )
     return found
 

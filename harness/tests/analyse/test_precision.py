@@ -18,6 +18,17 @@ def test_what_is_no_precision_is_refused(text):
         precision.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("5", "--precision 5: this means 500 %;"), ("five", "--precision five: this is no number;")],
+)
+def test_a_refusal_says_what_was_found_and_what_to_write(text, words):
+    with pytest.raises(RequestError) as caught:
+        precision.parse(text)
+    assert caught.value.message.startswith(words)
+    assert "--precision 5% (or 0.05)" in caught.value.hint
+
+
 def test_a_pilot_asks_for_trials_after_which_intervals_are_as_narrow_as_was_asked(tmp_path):
     chance = random.Random(3)
     spread = 0.06
