@@ -26,7 +26,11 @@ def read(path: Path, model: type[M], label: str | None = None) -> M:
     except OSError as error:
         raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError as error:
-        raise RequestError(f"{shown}: is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise RequestError(
+            f"{shown}: is not UTF-8 text (byte {byte:#04x} at line {line}).", "Save it as UTF-8."
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file there.") from None
     return check(data, model, shown)

@@ -122,8 +122,8 @@ def test_malformed_toml_names_the_line(tmp_path: Path) -> None:
 
 def test_not_utf8_is_told(tmp_path: Path) -> None:
     path = tmp_path / "given.toml"
-    path.write_bytes(b"name = '\xff'")
-    with pytest.raises(RequestError, match="not UTF-8"):
+    path.write_bytes(b"version = 1\nname = '\xff'")
+    with pytest.raises(RequestError, match=r"given\.toml: is not UTF-8 text \(byte 0xff at line 2\)"):
         read(path, System)
 
 
