@@ -125,11 +125,13 @@ class BenchloadClient:
             else elsewhere.start(command, self._log, around)
         )  # fmt: skip
         self._running = running
-        last_error = ""
+        # What the server said is worth more than that somebody hung up.
+        last_error, by_server = "", False
         try:
             for event in events(running.lines(), f"benchload {verb}"):
-                if event["type"] == "error":
+                if event["type"] == "error" and (event.get("kind") == "server" or not by_server):
                     last_error = str(event.get("message", ""))
+                    by_server = event.get("kind") == "server"
                 yield event
             running.wait_ending(process.GRACE_SECONDS)
             ending = running.ending()

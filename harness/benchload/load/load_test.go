@@ -276,6 +276,38 @@ func TestAnInterruptDoesNotWaitForTheServer(t *testing.T) {
 	}
 }
 
+func TestAnInterruptKeepsWhatTheServerHadSaid(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			answer(500, `{"error":"input/output error"}`)(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		cancel()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	address, _ := wire.ParseAddress(server.URL)
+	path := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("a x=1 1\n"), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := load.NewFile(path, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	run := measure.NewRun(event.NewWriter(&out), "write", 1, false)
+	run.Start()
+	load.Run(ctx, source, influx.New(address, "db", time.Hour), run, load.Options{Workers: 1, Retries: 3, Pause: time.Millisecond})
+	run.Stop()
+	if !strings.Contains(out.String(), `"kind":"server","status":500,"message":"input/output error"`) || strings.Contains(out.String(), `"kind":"connection"`) {
+		t.Errorf("its words are lost: %s", out.String())
+	}
+}
+
 func TestAMissingLineEndIsARowToo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")
 	if err := os.WriteFile(path, []byte("a x=1 1\nb x=1 1\nc x=1 1"), 0o600); err != nil {

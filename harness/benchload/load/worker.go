@@ -36,9 +36,12 @@ func (w *worker) work(ctx context.Context) time.Duration {
 
 // send sends one batch until it is acknowledged or given up. The latency is that
 // of the attempt that was acknowledged; pauses are not a service of the server.
+// An attempt that was interrupted says nothing about the server: where it had
+// answered an earlier one, its words are why the batch is given up.
 func (w *worker) send(ctx context.Context, batch Batch) {
 	request := target.Batch{Rows: batch.Rows, Bytes: batch.Bytes, Gzip: batch.Gzip}
 	first := time.Now()
+	var said *target.Failure
 	for attempt, begun := 0, first; ; attempt, begun = attempt+1, time.Now() {
 		failure := target.AsFailure(w.client.Write(request))
 		at := measure.Times{Intended: first, Begun: begun, Ended: time.Now()}
@@ -49,9 +52,15 @@ func (w *worker) send(ctx context.Context, batch Batch) {
 			w.recorder.Done(counts, at)
 			return
 		}
+		if failure.Kind == target.Server {
+			said = failure
+		}
 		if attempt < w.retries(failure) && pause(ctx, w.pause(failure, attempt)) {
 			w.recorder.Retried()
 			continue
+		}
+		if said != nil && ctx.Err() != nil {
+			failure = said
 		}
 		if failure.Refused == 0 {
 			failure.Refused = batch.Rows

@@ -15,8 +15,8 @@ from fault import clean, ended, once, reasons
 
 RUN = ["influx-local-vs-s3fs", "--profile", "smoke", "--set", "cache=warm", "--set", "scale=60"]
 """The load takes several times the second after which its first interval is written, on a fast machine too."""
-SECONDS = 240.0
-"""A bound far beyond what it takes, and below the timeouts of the phases (5 minutes and 5 retries)."""
+SECONDS = 60.0
+"""A bound far beyond what it takes, and far below the timeouts of the phases (5 minutes and 5 retries)."""
 
 
 def records(results: Path) -> list[dict[str, Any]]:
@@ -37,10 +37,9 @@ def test_a_mount_pulled_away_in_a_load_fails_its_trial_and_the_run_goes_on(tmp_p
     once(process, tmp_path, who, kill, after='"phase":"load","v":1,"type":"interval"')
     ended(process, 4)
     [reason] = reasons(tmp_path)
-    # In words of the server too, where it wrote at that moment: which, depends on what it wrote.
+    # In words of the server too, that could not write any more: which, depends on what it wrote just then.
     [failed] = [one for one in records(tmp_path) if one["status"] == "failed"]
-    said = [one["message"] for one in failed["errors"] if one["kind"] == "server"]
-    assert not said or any(words in reason for words in said)
+    assert any(one["kind"] == "server" and one["message"] in reason for one in failed["errors"])
     assert f"{who} was ended by SIGKILL" in reason
     found = rows(tmp_path, "select status, epoch(ended_at) as ended from trials order by started_at")
     if any(one["status"] == "skipped" for one in found):

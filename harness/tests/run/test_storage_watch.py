@@ -44,6 +44,7 @@ class Client:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
     monkeypatch.setattr(storage_watch, "ASKED_SECONDS", 0.01)
+    monkeypatch.setattr(storage_watch, "SPOKEN_SECONDS", 0.1)
     monkeypatch.setattr(storage_watch, "GRACE_SECONDS", 0.1)
 
 

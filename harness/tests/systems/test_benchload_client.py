@@ -69,6 +69,16 @@ def test_a_failure_is_told_in_the_words_of_the_last_error(client):
         next(events)
 
 
+def test_what_the_server_said_is_told_before_what_happened_to_a_connection(client):
+    lines = [
+        f'{{"v":1,"type":"error","kind":"{kind}","message":"{words}"}}'
+        for kind, words in (("server", "input/output error"), ("connection", "the client was interrupted"))
+    ]
+    script = "; ".join(f"echo '{line}'" for line in [*lines, SUMMARY])
+    with pytest.raises(TrialFailed, match=r"exited with code 1: input/output error"):
+        list(client(f"{script}; exit 1").load(LoadRequest(DATASET, 1, 10)))
+
+
 def test_a_failure_without_an_error_event_is_told_in_the_words_of_stderr(client):
     with pytest.raises(TrialFailed, match="exited with code 2: --workers must be at least 1"):
         list(client("echo --workers must be at least 1 >&2; exit 2").load(LoadRequest(DATASET, 1, 10)))
