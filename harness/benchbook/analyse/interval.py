@@ -1,7 +1,7 @@
 """Intervals over trials: Student's t on logarithms, because rates and times vary by factors.
 
 Simulated coverage of its 95 % interval is 0.95 at 3, 5 and 10 trials. That of the percentile bootstrap is
-about 0.76, 0.84 and 0.90 there and 0.93 at 20 trials, from which on alone it is used, and with the quantiles
+about 0.75, 0.84 and 0.90 there and 0.93 at 20 trials, from which on alone it is used, and with the quantiles
 widened as Hesterberg (2015, "What Teachers Should Know About the Bootstrap", 5.3.1) says, which makes it 0.95.
 From 500 trials on the two agree to a few hundredths of their width, and the bootstrap would only take memory and time.
 """

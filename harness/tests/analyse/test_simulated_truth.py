@@ -7,6 +7,7 @@ so 93 to 97 % of coverage is three such steps; where a rate must stay below 5 % 
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from benchbook.analyse.judgement import joint, word, words
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import compare
 from benchbook.analyse.welch import unpaired
+from benchmarks import power
 from tests.analyse.simulated import KINDS, SPREAD, Logs, log_ratios
 
 SIMULATIONS = 1000
@@ -41,6 +43,18 @@ def verdicts(
 def test_intervals_cover_the_truth(kind: str, truth: float, blocks: int) -> None:
     low, high = interval.student_t_rows(log_ratios(kind, 7 + blocks, 4 * SIMULATIONS, blocks, truth), 0.95)
     assert 0.93 <= float(((low <= math.log(truth)) & (math.log(truth) <= high)).mean()) <= 0.97
+
+
+def test_the_pages_state_what_is_simulated() -> None:
+    page = power.PAGE.read_text(encoding="utf-8")
+    stated = page.partition(power.BEGIN)[2].partition(power.END)[0]
+    assert stated == power.table(), "run benchmarks/power.py"
+    covered = {
+        int(trials): percent
+        for trials, percent in re.findall(r"^\| lognormal \| (\d+) \| ([\d.]+) %", stated, re.MULTILINE)
+    }
+    methods = power.PAGE.with_name("methods.md").read_text(encoding="utf-8")
+    assert f"is {covered[3]}, {covered[5]} and {covered[10]} % at 3, 5 and 10 trials" in methods
 
 
 @pytest.mark.parametrize("kind", ["lognormal", "heavy tails"])
