@@ -19,9 +19,7 @@ SIMULATIONS = 4000
 TRIALS = (3, 5, 10, 19)
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "claims.md"
 BEGIN, END = "<!-- table: written by harness/benchmarks/power.py -->\n", "<!-- end of table -->"
-HEAD = (
-    "| noise | trials | coverage | false alarms | 1.05 seen | 2.0 seen | 2.0 reproduced | reproduced at the edge |"
-)
+HEAD = "| noise | trials | coverage | false alarms | 1.05 seen | 2.0 seen | 2.0 reproduced | reproduced at the edge |"
 
 
 def main() -> None:
