@@ -156,3 +156,10 @@ def test_the_commands_repeat_the_run(plain):
     words = rerun.words(plain).markdown
     assert f"./bench rerun {plain.run_id}" in words
     assert "./bench run quickstart --order-seed 1" in words
+    assert "…" not in words
+
+
+def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
+    given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
+    monkeypatch.setitem(plain.info, "argv", given)
+    assert "… stands for a folder" in rerun.words(plain).markdown

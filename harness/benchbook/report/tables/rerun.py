@@ -25,6 +25,8 @@ def words(run: Run) -> Words:
         "From nothing but a checkout:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench run {options}{seed}')}</code></pre>",
     ]
+    if "…/" in options:
+        parts.append("… stands for a folder of the machine that ran it: name the place of yours.")
     if info["git_dirty"]:
         parts.append(
             "The checkout had changes that were not committed: its revision alone is another program."
