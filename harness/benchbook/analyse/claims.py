@@ -1,7 +1,7 @@
 """Claims judged on a run: each published statement gets one of six verdicts, and the reason in words.
 
-Claims are those that the run itself declared before it began (RIGOR.md 15). ``declare.claim`` says what a claim
-is, ``analyse.expectation`` what it expects of a ratio, ``analyse.judgement`` how verdicts are reached.
+Claims are those that the run itself declared before it began (rule 15 of docs/methods.md). ``declare.claim`` says
+what a claim is, ``analyse.expectation`` what it expects of a ratio, ``analyse.judgement`` how verdicts are reached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What differs between two runs that is not a result: machine, systems, harness, data, configuration (RIGOR.md 14)."""
+"""What differs between two runs that is not a result: machine, systems, harness, data, configuration.
+
+It is told before any number of theirs is (rule 14 of docs/methods.md).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The noise floor of a machine: what a system measured against itself seems to differ by (RIGOR.md 4).
+"""The noise floor of a machine: what a system measured against itself seems to differ by (rule 4 of docs/methods.md).
 
 It comes from A/A runs: runs of an experiment whose factor ``aa`` gives every cell twice, under two labels.
 """

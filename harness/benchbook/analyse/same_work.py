@@ -1,4 +1,4 @@
-"""Whether cells did the same work, so that their speeds may be compared (RIGOR.md 9 and 14)."""
+"""Whether cells did the same work, so that their speeds may be compared (rules 9 and 14 of docs/methods.md)."""
 
 from __future__ import annotations
 

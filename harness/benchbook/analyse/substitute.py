@@ -1,4 +1,4 @@
-"""A substitute for a system that a run has not: shown in its place, and never judged (RIGOR.md 15)."""
+"""A substitute for a system that a run has not: shown in its place, and never judged (rule 15 of docs/methods.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What disturbs measurements on this machine, each with the command that would fix it (RIGOR.md 13)."""
+"""What disturbs measurements on this machine, each with the command that would fix it (rule 13 of docs/methods.md)."""
 
 from __future__ import annotations
 

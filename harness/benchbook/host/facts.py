@@ -1,4 +1,4 @@
-"""All facts of the machine that a run is stored with (RIGOR.md 13)."""
+"""All facts of the machine that a run is stored with (rule 13 of docs/methods.md)."""
 
 from __future__ import annotations
 

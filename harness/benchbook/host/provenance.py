@@ -1,4 +1,4 @@
-"""Where the code that makes a run comes from (RIGOR.md 14): revision, locks, versions, digests."""
+"""Where the code that makes a run comes from (rule 14 of docs/methods.md): revision, locks, versions, digests."""
 
 from __future__ import annotations
 
