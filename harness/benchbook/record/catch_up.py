@@ -21,7 +21,11 @@ def catch_up(results: Path, say: Say = tell) -> int:
         stated = "SELECT run_id, finished_at IS NOT NULL FROM runs"
         entered = {str(row[0]): bool(row[1]) for row in connection.execute(stated).fetchall()}
     missing = {
-        run: [place for place in folder.trial_folders(run) if f"{run.name}/{place.name}" not in trials]
+        run: [
+            run / folder.TRIALS_FOLDER / name
+            for name in folder.trial_names(run)
+            if f"{run.name}/{name}" not in trials
+        ]
         for run in runs
     }
     behind = [run for run in runs if missing[run] or entered.get(run.name) is not _finished(run)]

@@ -159,16 +159,19 @@ def _replace(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, rows.Ro
 
 def _delete(connection: DuckDBPyConnection, tables: Sequence[Table], owners: list[str]) -> None:
     """Delete what the tables hold of these trials or runs; the first table tells whether there is any."""
-    owner = tables[0].owner
-    found = connection.execute(
-        f"SELECT {owner} FROM {tables[0].name} WHERE {owner} IN (SELECT unnest($owners))", {"owners": owners}
-    ).fetchall()
-    if found:
-        for table in tables:
-            connection.execute(
-                f"DELETE FROM {table.name} WHERE {table.owner} IN (SELECT unnest($owners))",
-                {"owners": owners},
-            )
+    import pyarrow as pa
+
+    # Not as a parameter: for each entry of a list the binding looks for libraries that are not installed.
+    connection.register("owners", pa.table({"owner": pa.array(owners, pa.string())}))
+    try:
+        of_these = f"{tables[0].owner} IN (SELECT owner FROM owners)"
+        if connection.execute(f"SELECT 1 FROM {tables[0].name} WHERE {of_these} LIMIT 1").fetchone():
+            for table in tables:
+                connection.execute(
+                    f"DELETE FROM {table.name} WHERE {table.owner} IN (SELECT owner FROM owners)"
+                )
+    finally:
+        connection.unregister("owners")
 
 
 def _append(connection: DuckDBPyConnection, table: str, content: Any) -> None:

@@ -67,7 +67,7 @@ def _read(path: Path) -> Run:
         finished_at=finished if isinstance(finished, str) else None,
         planned=len(planned),
         # Of a run that another machine carries out, nothing is left to be done here.
-        done=len(planned) if (path / objects.ELSEWHERE).exists() else len(folder.trial_folders(path)),
+        done=len(planned) if (path / objects.ELSEWHERE).exists() else len(folder.trial_names(path)),
         path=path,
         against_itself=any("aa" in (one.get("levels") or {}) for one in planned[:1] if isinstance(one, dict)),
     )

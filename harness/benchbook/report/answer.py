@@ -46,19 +46,11 @@ class Group:
 
 @functools.cache
 def _groups(run: Run) -> tuple[Group, ...]:
-    import polars as pl
-
     from benchbook.analyse import answers
 
-    trials = run.ok.select("trial_id", "system", "arm", pl.col("dataset_digest").fill_null(""))
-    rows = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
-    alike = ["system", "arm", "query_type", "query_id", "digest"]
     return tuple(
-        Group(
-            one.height,
-            tuple(answers.from_rows(one.unique(alike, keep="first", maintain_order=True).to_dicts())),
-        )
-        for one in rows.partition_by("dataset_digest", maintain_order=True)
+        Group(int(one["recorded"].sum()), tuple(answers.from_rows(one.to_dicts())))
+        for one in run.answers().partition_by("dataset_digest", maintain_order=True)
     )
 
 

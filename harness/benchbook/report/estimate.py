@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
 from benchbook.report.cell import Cell
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FEWEST_TRIALS = 3
 """Fewer trials of a cell give no interval and no verdict."""
@@ -25,6 +29,33 @@ class Point(NamedTuple):
     value: float
 
 
+class Points(Sequence[Point]):
+    """The values of a cell's trials, in order, made when the first is looked at: most metrics are never drawn."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        """``rows``: one a trial, as ``Run.placed`` gives them."""
+        self._rows = rows
+
+    @functools.cached_property
+    def _made(self) -> tuple[Point, ...]:
+        return tuple(map(Point._make, self._rows.select(Point._fields).rows()))
+
+    @overload
+    def __getitem__(self, place: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Point, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Point | tuple[Point, ...]:
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return self._rows.height
+
+
 @dataclass(frozen=True)
 class Estimate:
     """One metric of one cell, in the metric's own unit."""
@@ -34,7 +65,7 @@ class Estimate:
     metric: str
     unit: str
     direction: str
-    points: tuple[Point, ...]
+    points: Sequence[Point]
     value: float | None
     """Geometric mean of the trials; None without a trial."""
     low: float | None
@@ -70,13 +101,13 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 
 @functools.cache
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
-    rows = run.measured(phase, metric)
+    rows = run.placed(phase, metric)
     kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
     by_cell = rows.partition_by("cell", as_dict=True, maintain_order=True)
     made = []
     for cell in cells_of.cells(run):
         own = by_cell.get((cell.name,), rows.clear())
-        points = tuple(map(Point._make, own.select("trial_id", "block", "position", "value").iter_rows()))
+        points = Points(own)
         value, low, high = mean(own["value"].to_list())
         unit, direction = own.select("unit", "direction").row(0) if points else kind
         made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))

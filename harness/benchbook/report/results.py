@@ -24,6 +24,9 @@ RUN_VARIABLE = "BENCHBOOK_RUN"
 MIX_VARIABLE = "BENCHBOOK_MIX"
 """Set to 1 by whoever wants trials of different data or configurations in one report all the same."""
 
+_PLACE = ("cell", "block", "position")
+"""Columns of a trial that say where it stands in the run."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -42,11 +45,9 @@ class Run:
         return self._frames[table]
 
     def _read(self, table: str) -> pl.DataFrame:
-        from benchbook.record import database, objects
-        from benchbook.record.rows import BATCH_ROWS
         from benchbook.record.tables import BY_NAME
 
-        where = objects.ORDERED if objects.of(self.results) else "main"
+        where = self._schema
         if BY_NAME[table].owner == "run_id" or table == "trials":
             order = '"index"' if table == "trials" else "rowid"
             text = f"SELECT * FROM {where}.{table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
@@ -55,6 +56,35 @@ class Run:
                 f"SELECT r.* FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
                 'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
             )
+        return self._query(text)
+
+    def answers(self) -> pl.DataFrame:
+        """Return each different answer of trials that count once, with the trial that was the first to give it.
+
+        ``recorded`` is how many trials gave it. The text of answers is the largest part of a run, so those with the
+        same digest are brought together by the database.
+        """
+        text = (
+            "SELECT coalesce(t.dataset_digest, '') AS dataset_digest, t.system, t.arm, r.query_type, r.query_id, "  # noqa: S608 - names of ours
+            'r.digest, arg_min(t.trial_id, t."index") AS trial_id, any_value(r.columns) AS columns, '
+            f'any_value(r."rows") AS "rows", count(*) AS recorded FROM {self._schema}.answers r '
+            "JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' GROUP BY ALL "
+            'ORDER BY min((t."index", r.rowid))'
+        )
+        return self._query(text)
+
+    @property
+    def _schema(self) -> str:
+        """Where tables have their order of rows as ``rowid``."""
+        from benchbook.record import objects
+
+        return objects.ORDERED if objects.of(self.results) else "main"
+
+    def _query(self, text: str) -> pl.DataFrame:
+        """Return what a query about this run finds."""
+        from benchbook.record import database
+        from benchbook.record.rows import BATCH_ROWS
+
         with database.open(self.results, read_only=True) as connection:
             return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)
 
@@ -80,7 +110,7 @@ class Run:
         facts = self.facts(topic)
         return [facts[key] for key in sorted(facts, key=lambda key: int(key) if key.isdigit() else 0)]
 
-    @property
+    @functools.cached_property
     def ok(self) -> pl.DataFrame:
         """The trials that count: status ``ok``."""
         import polars as pl
@@ -89,18 +119,29 @@ class Run:
 
     def measured(self, phase: str, metric: str) -> pl.DataFrame:
         """Return one row for each ``ok`` trial that measured ``metric`` in ``phase``, with the trial's columns."""
-        chosen = self._measurements.get((phase, metric))
-        if chosen is None:
-            chosen = self.frame("measurements").clear()
+        chosen = self.placed(phase, metric).drop(_PLACE)
         return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
 
+    def placed(self, phase: str, metric: str) -> pl.DataFrame:
+        """Return the same rows with the trial's cell, block and position alone."""
+        found = self._placed.get((phase, metric))
+        return self._none_placed if found is None else found
+
     @functools.cached_property
-    def _measurements(self) -> dict[tuple[Any, ...], pl.DataFrame]:
-        """The measurements that are numbers, taken apart once: (phase, metric) → rows."""
+    def _placed(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The measurements that are numbers, joined and taken apart once: (phase, metric) → rows."""
         import polars as pl
 
-        whole = self.frame("measurements").filter(pl.col("value").is_finite())
+        numbers = self.frame("measurements").filter(pl.col("value").is_finite())
+        whole = numbers.join(
+            self.ok.select("trial_id", *_PLACE), on="trial_id", how="inner", maintain_order="left"
+        )
         return whole.partition_by("phase", "metric", as_dict=True, maintain_order=True)
+
+    @functools.cached_property
+    def _none_placed(self) -> pl.DataFrame:
+        trials = self.ok.select("trial_id", *_PLACE).clear()
+        return self.frame("measurements").clear().join(trials, on="trial_id")
 
     def phases(self, workload: str) -> list[str]:
         """Return the names of the phases that ran ``workload``, in their order in a trial."""

@@ -79,3 +79,17 @@ def test_frames_hold_their_rows_and_not_a_batch_of_a_million(plain):
     held = [list(frames()) for _ in range(20)]
     rows = sum(frame.estimated_size() for each in held for frame in each)
     assert _address_space() - before < 2**28 + 4 * rows
+
+
+def test_each_different_answer_is_told_once_with_the_trial_that_gave_it_first(made):
+    run = made(status={0: ("invalid", "another version")}, wrong_answers_of="sqlite")
+    alike = ["dataset_digest", "system", "arm", "query_type", "query_id", "digest"]
+    trials = run.ok.select("trial_id", "dataset_digest", "system", "arm")
+    given = trials.join(run.frame("answers"), on="trial_id", how="inner", maintain_order="left")
+    told = run.answers()
+    columns = [*alike, "trial_id", "columns", "rows"]
+    assert (
+        told.select(columns).rows()
+        == given.unique(alike, keep="first", maintain_order=True).select(columns).rows()
+    )
+    assert told["recorded"].sum() == given.height
