@@ -1,7 +1,8 @@
 """Counts what the tests did to the program, and what of it did not end as promised; fills the table of docs/methods.md.
 
-``BENCHBOOK_TALLY=FILE`` has a run of the tests add its counts to a file; ``python -m tests.tally FILE [LOG …]`` writes
-the table anew from it and from the output of ``go test -fuzz``.
+``BENCHBOOK_TALLY=FILE`` has a run of the tests add its counts to a file; ``python -m tests.tally FILE [LOG …]`` keeps
+it, with what the output of ``go test -fuzz`` counts, as ``tally.jsonl`` and writes the table anew. No count of the
+table comes from elsewhere: ``test_methods.py`` adds them up again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
+KEPT = Path(__file__).with_suffix(".jsonl")
+"""The counts of the runs that the table is made of, a line each."""
+INPUTS, FUNCTIONS = "inputs of `go test -fuzz`", "functions that `go test -fuzz` gave them to"
 BEGIN, END = "<!-- counts: written by harness/tests/tally.py -->", "<!-- end of counts -->"
 LAST = re.compile(r"fuzz: elapsed: \S+, execs: (\d+)")
 
@@ -33,17 +37,19 @@ def keep() -> None:
             file.write(json.dumps({"done": done, "broken": broken}) + "\n")
 
 
-def added(lines: list[str], logs: list[str]) -> tuple[Counter[str], Counter[str]]:
-    """Return all counts of a file's lines and of logs of ``go test -fuzz``."""
+def of_log(log: str) -> str:
+    """Return what the output of ``go test -fuzz`` for one function counts, as a line of the file."""
+    inputs = int((LAST.findall(log) or ["0"])[-1])
+    return json.dumps({"done": {INPUTS: inputs, FUNCTIONS: 1}, "broken": {INPUTS: log.count("--- FAIL")}})
+
+
+def added(lines: list[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return all counts of a file's lines."""
     whole, wrong = Counter[str](), Counter[str]()
     for line in lines:
         one = json.loads(line)
         whole.update(one["done"])
         wrong.update(one["broken"])
-    for log in logs:
-        whole["inputs of `go test -fuzz`"] += int((LAST.findall(log) or ["0"])[-1])
-        whole["functions that `go test -fuzz` gave them to"] += 1
-        wrong["inputs of `go test -fuzz`"] += log.count("--- FAIL")
     return whole, wrong
 
 
@@ -54,12 +60,12 @@ def table(whole: Counter[str], wrong: Counter[str]) -> str:
 
 
 def main() -> None:
-    lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
     logs = [Path(name).read_text(encoding="utf-8", errors="replace") for name in sys.argv[2:]]
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
+    lines = [*Path(sys.argv[1]).read_text(encoding="utf-8").splitlines(), *map(of_log, logs)]
+    KEPT.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{table(*added(lines, logs))}{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n{table(*added(lines))}{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
