@@ -1,29 +1,34 @@
-"""10,000 trials and 100 million operations kept as single records, in one database with as many kept as histograms.
+"""10,000 trials and 100 million operations: what Benchbook needs, beside what DuckDB alone needs for the same bytes.
 
-    cd harness && PYTHONPATH=. python benchmarks/scale.py [TRIALS] [--keep DIR] [--benchload FILE]
+    cd harness && PYTHONPATH=. BENCHBOOK_BENCHLOAD=../.bench/bin/benchload python benchmarks/scale.py [TRIALS] [--keep DIR]
 
 Two runs of so many trials each: one with histograms of intervals (10,000 operations a trial), whose report is rendered;
-one with 10,000 single operations a trial, in files that benchload wrote, whose claims are judged. Prints seconds beside
-what DuckDB needs for the same: a rebuild of everything, with and without the single operations; one more trial; a
-percentile of every trial; `bench claims`; the report.
+one with 10,000 single operations a trial, in files that benchload wrote, whose claims are judged. 10,000 trials take
+8 GB of disk while they are entered. Prints, for each command, the processor time of a process of its own and that of
+one where DuckDB alone reads or writes the same, the difference, the ratio, and the largest memory of both. All that a
+user waits for is in it, the imports too. Processor time, because a machine that does other things as well changes it
+least.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import shutil
-import statistics
 import subprocess
-from collections.abc import Callable
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import claims as claimed
 import duckdb
 import report as reported
-from timed import arguments, timed, workplace
 
-from benchbook.record import database, folder, ingest, operations, rebuild
+from benchbook.record import database, folder, ingest, lines, operations
 from benchbook.record.ddl import literal
-from benchbook.report import render
+from benchbook.report.results import open_run
 from benchbook.run import benchload
 
 DIFFERENT = 40
@@ -34,52 +39,92 @@ DATASET = (
 """90,000 rows: 10,000 batches of 9."""
 LATENCY = "quantile_cont(end_ns - start_ns, 0.99)"
 COLUMNS = "operation, worker, intended_ns, start_ns, end_ns, rows, status"
+PARTS = "trial_id VARCHAR, levels JSON, phases JSON, measurements JSON, errors JSON, checks JSON"
+"""Of trial.json, what DuckDB alone reads."""
+HEAD = f"{'':44} {'Benchbook':>11} {'DuckDB':>9} {'more':>9} {'ratio':>7} {'Benchbook':>11} {'DuckDB':>9}"
+UNITS = f"{'':44} {'CPU s':>11} {'CPU s':>9} {'CPU s':>9} {'':>7} {'peak MB':>11} {'peak MB':>9}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process needed, with those that it started and waited for."""
+
+    cpu_seconds: float
+    peak_bytes: int
 
 
 def main() -> None:
-    asked = arguments(__doc__)
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("trials", nargs="?", type=int, default=10_000)
+    asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
     asked.add_argument("--benchload", type=Path, help="the load tool; by default that of this checkout")
+    asked.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     given = asked.parse_args()
-    with workplace(given.keep, "scale") as work:
+    if given.step:
+        STEPS[given.step](given.keep / "results")
+        return
+    work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-scale-"))
+    try:
         measure(work, given.trials, given.benchload or benchload.find())
+    finally:
+        if not given.keep:
+            shutil.rmtree(work)
 
 
 def measure(work: Path, trials: int, program: Path) -> None:
     results = work / "results"
     if not results.exists():
-        said("two runs written", timed(lambda: synthesise(results, trials)))
-        said("rebuild without single operations", timed(lambda: rebuild.rebuild(results)))
-        said("single operations written", timed(lambda: record(results, work, program)))
-    files = sorted(str(path) for path in (results / "runs" / "run" / "trials").glob("*/operations/*.parquet"))
-    said("DuckDB: the single operations from Parquet", timed(lambda: from_parquet(work, files)))
-    counts: dict[str, int] = {}
-    said("rebuild of everything", timed(lambda: counts.update(rebuild.rebuild(results))))
-    size = (results / database.FILE).stat().st_size
-    print(", ".join(f"{name} {count:,}" for name, count in counts.items() if count), f"; {size / 1e9:.2f} GB")
-    alone = database.make(work / "alone.duckdb")
-    identities = [(f"run/{path.name}", path) for path in folder.trial_folders(results / "runs" / "run")]
-    said("single operations alone into the table", timed(lambda: enter(alone, identities)))
-    alone.close()
-    (work / "alone.duckdb").unlink()
-    place = folder.trial_folders(results / "runs" / "run")[0]
-    said("one trial again into the full tables", median(lambda: ingest.trial(results, place)))
-    listed = ", ".join(map(literal, files))
-    in_place = f"SELECT filename, {LATENCY} FROM read_parquet([{listed}], filename = true) GROUP BY ALL"
-    said(
-        "99th percentile of every trial, DuckDB from Parquet",
-        median(lambda: duckdb.execute(in_place).fetchall(), 1),
+        reported.synthesise(results, trials)
+        claimed.synthesise(results, trials, database=False)
+    print(f"{HEAD}\n{UNITS}", flush=True)
+    single = list((results / "runs" / "run" / "trials").glob("*/operations"))
+    if not single:  # before there are single operations
+        compare(work, "bench rebuild, histograms of intervals", ["rebuild"], "lines")
+        record(results, work, program)
+    compare(work, "bench rebuild, and all single operations", ["rebuild"], "everything")
+    compare(work, "single operations alone", "enter", "operations")
+    compare(work, "one trial again into the full tables", "again", "once")
+    compare(work, "99th percentile of each trial", "percentiles", "in-place")
+    compare(work, "bench claims", ["claims", "run", "--json"], "join")
+    compare(work, "all parts of a report", "parts", "rows")
+    compare(work, "bench report", ["report", rendered(results)], "rows")
+    with database.open(results, read_only=True) as connection:
+        for table, what in (("operations", "count(*)"), ("intervals", "sum(operations)")):
+            row = connection.execute(f"SELECT {what} FROM {table}").fetchone()
+            print(f"{table}: {row[0] if row else 0:,} operations")
+    print(f"database: {(results / database.FILE).stat().st_size / 1e9:.2f} GB")
+
+
+def compare(work: Path, what: str, ours: str | list[str], floor: str) -> None:
+    """Print the line of one thing: ``ours`` is a command of ``bench`` or a step, ``floor`` the step of DuckDB alone."""
+    argv = (
+        step(work, ours)
+        if isinstance(ours, str)
+        else ["-m", "benchbook", *ours, "--results", str(work / "results")]
     )
-    said("99th percentile of every trial, table operations", median(lambda: percentiles(results), 1))
-    said("DuckDB: what claims read", median(lambda: claimed.floor(results)))
-    said("bench claims run", median(lambda: claimed.command(results, "run")))
-    name = next(path.name for path in folder.run_folders(results) if path.name != "run")
-    said("DuckDB: every row that a report reads", median(lambda: reported.read_all(results)))
-    said("the report of the other run", timed(lambda: render.report(results, name, reported.REPORTS)))
+    one, two = cost(argv), cost(step(work, floor))
+    print(
+        f"{what:44} {one.cpu_seconds:11.2f} {two.cpu_seconds:9.2f} {one.cpu_seconds - two.cpu_seconds:9.2f}"
+        f" {one.cpu_seconds / two.cpu_seconds:7.1f} {one.peak_bytes / 1e6:11,.0f} {two.peak_bytes / 1e6:9,.0f}",
+        flush=True,
+    )
 
 
-def synthesise(results: Path, trials: int) -> None:
-    reported.synthesise(results, trials)
-    claimed.synthesise(results, trials, database=False)
+def step(work: Path, name: str) -> list[str]:
+    return [__file__, "--step", name, "--keep", str(work)]
+
+
+def cost(argv: Sequence[str]) -> Cost:
+    """Run Python on ``argv`` and return what it needed."""
+    paths = os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's modules are compiled once
+    with subprocess.Popen([sys.executable, *argv], stdout=subprocess.DEVNULL, env=environment) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(argv)} ended with {process.returncode}")
+    return Cost(used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss)
 
 
 def record(results: Path, work: Path, program: Path) -> None:
@@ -92,31 +137,109 @@ def record(results: Path, work: Path, program: Path) -> None:
             [program, "load", *wanted, "--record-operations", file], check=True, stdout=subprocess.DEVNULL
         )
         made.append(file)
-    for number, trial in enumerate(folder.trial_folders(results / "runs" / "run")):
+    for number, trial in enumerate(of_run(results)):
         target = operations.file(trial, "load")
         target.parent.mkdir()
         shutil.copyfile(made[number % DIFFERENT], target)
 
 
-def from_parquet(work: Path, files: list[str]) -> None:
-    """What no ingest can be faster than: the same files into a table, with the name of the file as the trial."""
-    file = work / "floor.duckdb"
+def of_run(results: Path) -> list[Path]:
+    return folder.trial_folders(results / "runs" / "run")
+
+
+def rendered(results: Path) -> str:
+    """Return the run whose report is rendered."""
+    return next(path.name for path in folder.run_folders(results) if path.name != "run")
+
+
+def parquet(trials: Sequence[Path]) -> str:
+    """Return the SQL that reads the single operations of these trials, with the file as the trial."""
+    files = ", ".join(literal(str(operations.file(trial, "load"))) for trial in trials)
+    return f"read_parquet([{files}], filename = true)"
+
+
+def floor_of_lines(results: Path) -> None:
+    """Read every line of every trial into tables, and each trial.json."""
+    in_new_file(results, lambda connection: enter_lines(connection, results))
+
+
+def floor_of_operations(results: Path) -> None:
+    in_new_file(results, lambda connection: enter_operations(connection, results))
+
+
+def floor_of_everything(results: Path) -> None:
+    def both(connection: duckdb.DuckDBPyConnection) -> None:
+        enter_lines(connection, results)
+        enter_operations(connection, results)
+
+    in_new_file(results, both)
+
+
+def in_new_file(results: Path, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+    file = results.parent / "alone.duckdb"
     connection = database.connect(file, read_only=False)
-    listed = ", ".join(map(literal, files))
     try:
-        connection.execute(
-            f"CREATE TABLE operations AS SELECT filename, {COLUMNS} FROM read_parquet([{listed}], filename = true)"
-        )
+        connection.execute("SET checkpoint_threshold = '4GB'")
+        work(connection)
         connection.execute("CHECKPOINT")
     finally:
         connection.close()
         file.unlink()
 
 
-def enter(connection: duckdb.DuckDBPyConnection, identities: list[tuple[str, Path]]) -> None:
-    for start in range(0, len(identities), ingest.BATCH_TRIALS):
-        operations.insert(connection, identities[start : start + ingest.BATCH_TRIALS])
+def enter_lines(connection: duckdb.DuckDBPyConnection, results: Path) -> None:
+    places = [place for run in folder.run_folders(results) for place in folder.trial_folders(run)]
+    for source in lines.SOURCES:
+        files = [file for place in places if (file := place / source.file).exists() and file.stat().st_size]
+        into(connection, source.file.partition(".")[0], files, source.fields)
+    fields = dict(part.split() for part in PARTS.split(", "))
+    into(connection, "trials", [place / folder.TRIAL_FILE for place in places], fields)
+
+
+def into(
+    connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[Path], fields: dict[str, str]
+) -> None:
+    listed = ", ".join(literal(str(file)) for file in files)
+    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in fields.items())
+    connection.execute(
+        f"CREATE TABLE {table} AS SELECT * FROM read_json([{listed}], columns = {{{columns}}}, filename = 'of_file')"
+    )
+
+
+def enter_operations(connection: duckdb.DuckDBPyConnection, results: Path) -> None:
+    connection.execute(
+        f"CREATE TABLE operations AS SELECT filename, {COLUMNS} FROM {parquet(of_run(results))}"
+    )
+
+
+def enter(results: Path) -> None:
+    """Enter the single operations of every trial into a database of Benchbook's own tables."""
+    file = results.parent / "alone.duckdb"
+    connection = database.make(file)
+    found = [(f"run/{path.name}", path) for path in of_run(results)]
+    for batch in ingest.batched(found, ingest.BATCH_TRIALS):
+        operations.insert(connection, batch)
     connection.execute("CHECKPOINT")
+    connection.close()
+    file.unlink()
+
+
+def again(results: Path) -> None:
+    ingest.trial(results, of_run(results)[0])
+
+
+def once(results: Path) -> None:
+    """Replace the single operations of one trial in the full table, and commit."""
+    place = of_run(results)[0]
+    connection = database.connect(results / database.FILE, read_only=False)
+    connection.begin()
+    connection.execute("DELETE FROM operations WHERE trial_id = ?", [f"run/{place.name}"])
+    connection.execute(
+        f"INSERT INTO operations BY NAME SELECT {literal(f'run/{place.name}')} AS trial_id, 'load' AS phase, 0 AS client,"
+        f" {COLUMNS}, operation = 'warmup' AS warmup FROM {parquet([place])}"
+    )
+    connection.commit()
+    connection.close()
 
 
 def percentiles(results: Path) -> None:
@@ -124,12 +247,22 @@ def percentiles(results: Path) -> None:
         connection.execute(f"SELECT trial_id, {LATENCY} FROM operations GROUP BY ALL").fetchall()
 
 
-def said(what: str, seconds: float) -> None:
-    print(f"{what + ':':52} {seconds:8.2f} s", flush=True)
+def in_place(results: Path) -> None:
+    duckdb.execute(f"SELECT filename, {LATENCY} FROM {parquet(of_run(results))} GROUP BY ALL").fetchall()
 
 
-def median(work: Callable[[], object], times: int = 3) -> float:
-    return statistics.median(timed(work) for _ in range(times))
+def parts(results: Path) -> None:
+    """Make and draw every part of a report, in one process."""
+    run = open_run(results, rendered(results))
+    for part in reported.PARTS:
+        reported.shown(part(run))
+
+
+STEPS: dict[str, Callable[[Path], object]] = {
+    "lines": floor_of_lines, "operations": floor_of_operations, "everything": floor_of_everything, "enter": enter,
+    "again": again, "once": once, "percentiles": percentiles, "in-place": in_place, "join": claimed.floor,
+    "rows": reported.read_all, "parts": parts,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -68,6 +68,8 @@ def begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
 def _spans(rates: Sequence[float]) -> tuple[int, list[float]]:
     """Return how many intervals a span has, and the means of spans: at most 60, for all their pairs are looked at."""
     width = max(1, math.ceil(len(rates) / MOST_SPANS))
+    if width == 1:  # the mean of one is itself, and most series are short
+        return 1, [float(rate) for rate in rates]
     return width, [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
 
 
