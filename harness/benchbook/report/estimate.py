@@ -109,7 +109,7 @@ def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
         own = by_cell.get((cell.name,), rows.clear())
         points = Points(own)
         value, low, high = mean(own["value"].to_list())
-        unit, direction = own.select("unit", "direction").row(0) if points else kind
+        unit, direction = (own["unit"][0], own["direction"][0]) if points else kind
         made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
     return tuple(made)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ class Versus:
     noise: float | None = None
     """The machine's noise floor as a factor; None where it was not measured."""
 
-    @property
+    @functools.cached_property
     def beyond(self) -> float:
         """The p-value that the ratio lies beyond the noise floor."""
         return ratio.beyond(self.above.by_block, self.below.by_block, self.noise or 1.0)
@@ -118,13 +119,18 @@ def metrics(run: Run) -> list[tuple[str, str]]:
 
 
 def against(run: Run, phase: str, metric: str, base: Cell) -> list[Versus]:
-    """Return each other cell's ratio to ``base`` for one metric, paired by block."""
+    """Return each other cell's ratio to ``base`` for one metric, paired by block; worked out once a run."""
+    return list(_against(run, phase, metric, base))
+
+
+@functools.cache
+def _against(run: Run, phase: str, metric: str, base: Cell) -> tuple[Versus, ...]:
     found = estimates(run, phase, metric)
     below = next((estimate for estimate in found if estimate.cell.name == base.name), None)
     if below is None:
-        return []
+        return ()
     made = [versus(run, estimate, below) for estimate in found if estimate.cell.name != base.name]
-    return [one for one in made if one is not None]
+    return tuple(one for one in made if one is not None)
 
 
 def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
@@ -149,9 +155,16 @@ def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:
     """Return how many operations of these cells failed in a phase; phase ``trial`` means all phases."""
+    return sum(
+        count for (cell, of), count in _failed(run).items() if cell in cells and phase in ("trial", of)
+    )
+
+
+@functools.cache
+def _failed(run: Run) -> dict[tuple[str, str], int]:
+    """Return (cell, phase) → operations that failed, where there are any; counted once a run."""
     import polars as pl
 
-    trials = run.ok.filter(pl.col("cell").is_in(cells)).select("trial_id")
-    errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
-    chosen = errors if phase == "trial" else errors.filter(pl.col("phase") == phase)
-    return int(chosen["operations"].sum() or 0)
+    errors = run.ok.select("trial_id", "cell").join(run.frame("errors"), on="trial_id", how="inner")
+    counted = errors.group_by("cell", "phase", maintain_order=True).agg(pl.col("operations").sum())
+    return {(cell, phase): int(count or 0) for cell, phase, count in counted.iter_rows()}

@@ -88,7 +88,10 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     cells = list(dict.fromkeys(one.cell for one in found))
     short = _short([cell.label for cell in cells])
     labels, systems = list(short.values()), [cell.system for cell in cells]
-    drawn = [one for cell in cells for one in [one for one in found if one.cell == cell][:DRAWN_TRIALS]]
+    of_cell: dict[str, list[Series]] = {}
+    for one in found:
+        of_cell.setdefault(one.cell.name, []).append(one)
+    drawn = [one for own in of_cell.values() for one in own[:DRAWN_TRIALS]]
     rows = [
         {
             "cell": short[one.cell.label],
@@ -123,8 +126,10 @@ def _draw(found: list[Series], panel: Panel) -> Any:
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
     """Label, trials, samples, mean and largest of each cell."""
     made = []
-    for label in dict.fromkeys(one.cell.label for one in found):
-        own = [one for one in found if one.cell.label == label]
+    of_label: dict[str, list[Series]] = {}
+    for one in found:
+        of_label.setdefault(one.cell.label, []).append(one)
+    for label, own in of_label.items():
         values = [value for one in own for _, value in one.samples]
         made.append((label, len(own), len(values), _text(mean(own), panel), _text(max(values), panel)))
     return made
