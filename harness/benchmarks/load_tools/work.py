@@ -44,17 +44,17 @@ class Work:
         """Return the end of an iot dataset of about so many rows."""
         return moment((rows or self.rows) / IOT_ROWS_PER_SECOND)
 
-    def devops_end(self) -> str:
-        """Return the end of a devops dataset of about as many rows."""
-        return moment(self.rows / DEVOPS_ROWS_PER_SECOND)
+    def devops_end(self, rows: int | None = None) -> str:
+        """Return the end of a devops dataset of about so many rows."""
+        return moment((rows or self.rows) / DEVOPS_ROWS_PER_SECOND)
 
     def iot(self, rows: int | None = None) -> str:
         """Return the iot dataset as benchload is asked for it."""
         return f"iot --seed 123 --scale 100 --start {moment(0)} --end {self.iot_end(rows)} --interval 10s"
 
-    def devops(self) -> str:
+    def devops(self, rows: int | None = None) -> str:
         """Return the devops dataset as benchload is asked for it."""
-        return f"devops --seed 4 --scale 100 --start {moment(0)} --end {self.devops_end()} --interval 10s"
+        return f"devops --seed 4 --scale 100 --start {moment(0)} --end {self.devops_end(rows)} --interval 10s"
 
     def kline(self, rows: int) -> str:
         """Return about so many rows of bars, of as many stocks as have them in four weeks."""
