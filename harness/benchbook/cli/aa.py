@@ -30,11 +30,10 @@ def command(
     last line printed is the report's path. Exit codes are those of `run`.
     """
     from benchbook.cli.asked import planned
-    from benchbook.cli.run_ import carry_out_and_report
+    from benchbook.cli.run_ import carry_out_and_report, store
     from benchbook.declare.catalogue import Catalogue
     from benchbook.plan.plan import profile_named
     from benchbook.run import intention
-    from benchbook.run.engine import store_plan
 
     catalogue = Catalogue()
     if trials is None:
@@ -43,7 +42,7 @@ def command(
         remembered = intention.current()
         order_seed = remembered["order_seed"] if remembered else None
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system, against_itself=True)
-    store_plan(results, made)
+    store(made, results)
     return carry_out_and_report(made, results)
 
 

@@ -18,12 +18,12 @@ def begin(asked: dict[str, Any], results: Path, text: str) -> int:
     """
     from benchbook.analyse import precision
     from benchbook.cli.asked import planned
-    from benchbook.run.engine import store_plan
+    from benchbook.cli.run_ import store
 
     share = precision.parse(text)
     made = planned(Catalogue(), **{**asked, "trials": precision.PILOT})
     made = replace(made, precision={"asked": share, "pilot": None, "request": asked})
-    store_plan(results, made)
+    store(made, results)
     return go_on(made, results)
 
 
@@ -37,8 +37,7 @@ def go_on(pilot: Plan, results: Path) -> int:
     from benchbook.analyse import precision
     from benchbook.analyse.observed import observe
     from benchbook.cli.asked import planned
-    from benchbook.cli.run_ import agree, carried_out, carry_out_and_report
-    from benchbook.run.engine import store_plan
+    from benchbook.cli.run_ import agree, carried_out, carry_out_and_report, store
 
     assert pilot.precision is not None
     asked = dict(pilot.precision["request"])
@@ -54,5 +53,5 @@ def go_on(pilot: Plan, results: Path) -> int:
     about = {"asked": pilot.precision["asked"], "pilot": pilot.run_id, "spread": found.spread}
     made = replace(made, precision={**about, "metric": " ".join(found.pair), "trials": found.trials})
     agree(results, made, yes=False)
-    store_plan(results, made)
+    store(made, results)
     return max(outcome.exit_code, carry_out_and_report(made, results))

@@ -37,7 +37,7 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
             print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
             return 0
     else:
-        run_id = resolve(results, run)
+        run_id = resolve(results, run, empty=True)
     made = load_plan(results, run_id)
     if precise.is_pilot(made):
         return precise.go_on(made, results)

@@ -49,7 +49,6 @@ def command(
     from benchbook.cli.asked import planned
     from benchbook.declare.catalogue import Catalogue
     from benchbook.run import intention
-    from benchbook.run.engine import store_plan
 
     catalogue = Catalogue()
     if order_seed is None:
@@ -72,7 +71,7 @@ def command(
         catalogue, slug, profile, sets, trials, order_seed, system, cluster=cluster, record_operations=record_operations
     )  # fmt: skip
     agree(results, made, yes)
-    store_plan(results, made)
+    store(made, results)
     return carry_out_and_report(made, results)
 
 
@@ -109,6 +108,19 @@ def require_controlled(results: Path) -> None:
             f"{', '.join(one.control for one in loose)}.",
             "bench doctor shows what would help; without --strict, runs record it and go on.",
         )
+
+
+def store(made: Plan, results: Path) -> None:
+    """Store a plan once nothing can refuse it any more: a request that is refused leaves no run behind."""
+    from benchbook.run import benchload
+    from benchbook.run.elsewhere import joined
+    from benchbook.run.engine import store_plan
+    from benchbook.run.progress import Progress
+
+    benchload.find()
+    with joined(made, Progress(0.0)):
+        pass  # the scheduler answers, and its workers are those of this Benchbook
+    store_plan(results, made)
 
 
 def carried_out(made: Plan, results: Path) -> Outcome:

@@ -73,10 +73,13 @@ def _read(path: Path) -> Run:
     )
 
 
-def find(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False) -> Run:
+def find(
+    results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False, empty: bool = False
+) -> Run:
     """Return the run that ``name`` means.
 
     That is its id, the unique beginning of it, ``latest``, or an experiment's slug (its latest run).
+    A run without any trial is the latest only where there is no other, which is said, or with ``empty``.
     ``answering``: the latest means the latest that is no A/A run, where there is one.
     Raises RequestError where there is none or more than one, with the nearest name.
     """
@@ -88,14 +91,14 @@ def find(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool 
         )
     latest = [run for run in runs if not run.against_itself] if answering else []
     if name == LATEST:
-        return (latest or runs)[-1]
+        return _latest(latest or runs, say, empty)
     by_id = {run.run_id: run for run in runs}
     if name in by_id:
         return by_id[name]
     of_experiment = [run for run in latest if run.experiment == name]
     of_experiment = of_experiment or [run for run in runs if run.experiment == name]
     if of_experiment:
-        return of_experiment[-1]
+        return _latest(of_experiment, say, empty)
     beginning = [run for run in runs if name and run.run_id.startswith(name)]
     if len(beginning) == 1:
         return beginning[0]
@@ -114,9 +117,19 @@ def find(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool 
     )
 
 
-def resolve(results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False) -> str:
+def _latest(found: list[Run], say: Say, empty: bool) -> Run:
+    """Return the last run that has a trial, the very last where none has or where ``empty`` ones count too."""
+    chosen = next((run for run in reversed(found) if run.done or empty), found[-1])
+    if chosen is not found[-1]:
+        say(f"{found[-1].run_id} has no trial yet; the latest run that has one is {chosen.run_id}.")
+    return chosen
+
+
+def resolve(
+    results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False, empty: bool = False
+) -> str:
     """Return the id of the run that ``name`` means; as ``find``."""
-    return find(results, name, say, answering=answering).run_id
+    return find(results, name, say, answering=answering, empty=empty).run_id
 
 
 def run_ids(results: Path) -> list[str]:

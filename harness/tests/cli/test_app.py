@@ -46,10 +46,17 @@ def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixtur
     assert "A run, the beginning of its name, an experiment, or `latest`." in words
 
 
-def test_a_refused_run_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run", "quickstart", "--profile", "no", "--results", str(tmp_path / "results")]) == 2
+@pytest.mark.parametrize(
+    "words", [["--profile", "no"], ["--cluster", "nonsense"], ["--cluster", "nonsense", "--precision", "5%"]]
+)
+def test_a_refused_run_leaves_nothing(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbook.cluster.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("benchbook.run.benchload.find", lambda: Path("benchload"))
+    assert run(["run", "quickstart", *words, "--results", str(tmp_path / "results")]) == 2
     assert not (tmp_path / "results").exists()
-    capsys.readouterr()
+    assert words[1] in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["experiments", "systems", "datasets", "storage", "runs"])

@@ -71,6 +71,20 @@ def test_a_name_of_no_run_is_a_sentence(results: Path, name: str, message: str, 
     assert hint in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("name", ["latest", "aa"])
+def test_a_run_without_any_trial_is_the_latest_only_to_be_resumed(
+    name: str, tmp_path: Path, said: list[str]
+) -> None:
+    small = {"blocks": 1, "instances": 1, "telemetry_seconds": 1, "intervals": 1}
+    synthetic_run.write(tmp_path, run_id="aa-2", experiment="aa", trials=0, finished=False, **small)
+    assert runs.resolve(tmp_path, name, said.append) == "aa-2"
+    assert not said
+    synthetic_run.write(tmp_path, run_id="aa-1", experiment="aa", **small)
+    assert runs.resolve(tmp_path, name, said.append) == "aa-1"
+    assert said == ["aa-2 has no trial yet; the latest run that has one is aa-1."]
+    assert runs.resolve(tmp_path, name, said.append, empty=True) == "aa-2"
+
+
 def test_no_runs_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="There are no runs"):
         runs.resolve(tmp_path)
