@@ -10,9 +10,12 @@ import typer
 
 def _results_folder(text: str) -> Path:
     """Read ``--results``; object storage is worked for by a folder of the cache."""
+    from benchbook.record.folder import be_a_folder
     from benchbook.record.objects import folder_of
 
-    return folder_of(text)
+    folder = folder_of(text)
+    be_a_folder(folder, "--results")
+    return folder
 
 
 Results = Annotated[

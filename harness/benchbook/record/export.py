@@ -156,7 +156,8 @@ def _report(render: Render, stage: Path, run_id: str, output: Path, say: Say) ->
 
 
 def _may_write(output: Path, overwrite: bool) -> None:
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+    folder.be_a_folder(output, "--output")
+    if not output.exists() or not any(output.iterdir()):
         return
     if not overwrite:
         raise RequestError(f"{output} already holds files.", "Name another folder, or add --overwrite.")

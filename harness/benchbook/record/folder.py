@@ -61,8 +61,28 @@ def write_whole(path: Path, content: bytes) -> None:
         raise cannot_write(path, error) from error
 
 
+def be_a_folder(path: Path, option: str) -> None:
+    """Raise RequestError where ``path``, which ``option`` names, can be no folder: it or one above it is a file."""
+    if file := _file_in_the_way(path):
+        raise RequestError(
+            f"{option} {path}: {file} is a file, not a folder.",
+            f"Name a folder, there already or not: {option} DIR.",
+        )
+
+
+def _file_in_the_way(path: Path) -> Path | None:
+    # os.path answers no, where Path raises, for what may not be looked into; the attempt to write tells that
+    files = (place for place in (path, *path.parents) if os.path.exists(place) and not os.path.isdir(place))  # noqa: PTH110, PTH112
+    return next(files, None)
+
+
 def cannot_write(path: Path, error: OSError) -> RequestError:
     """Return the error for a file that cannot be written, with the next step."""
+    if isinstance(error, NotADirectoryError) and (file := _file_in_the_way(path.parent)):
+        return RequestError(
+            f"{path} cannot be written: {file} is a file, not a folder.",
+            "Move the file away, or name another folder: --results DIR, of a site or an export --output DIR.",
+        )
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
         "Free some space, make the folder writable, or name another one: --results DIR, of a site or an export"

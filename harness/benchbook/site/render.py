@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchbook.errors import RequestError
-from benchbook.record.folder import cannot_write
+from benchbook.record.folder import be_a_folder, cannot_write
 from benchbook.report import kernel, notebook, page, quarto
 from benchbook.report.bundle import bundle
 from benchbook.report.results import RESULTS_VARIABLE, RUN_VARIABLE
@@ -90,7 +90,8 @@ def script(code: str) -> str:
 
 
 def _may_write(output: Path) -> None:
-    if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
+    be_a_folder(output, "--output")
+    if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
         raise RequestError(
             f"{output} is there already and was not written by bench site.",
             "Name another folder with --output DIR, or remove it.",

@@ -59,6 +59,37 @@ def test_a_refused_run_leaves_nothing(
     assert words[1] in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("below", ["", "below"])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["list", "runs"], ["sql", "select 1"], ["run", "quickstart"], ["aa", "quickstart"], ["plan", "quickstart"],
+        ["report"], ["claims"], ["resume"], ["rerun"], ["compare", "a", "b"], ["export"], ["rebuild"], ["doctor"],
+        ["show", "latest"], ["import", "x"],
+    ],
+)  # fmt: skip
+def test_results_that_are_a_file_are_told(
+    argv: list[str], below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert run([*argv, "--results", str(file / below)]) == 2
+    told = capsys.readouterr().err
+    assert told == (
+        f"bench: --results {file / below}: {file} is a file, not a folder.\n"
+        "  Name a folder, there already or not: --results DIR.\n"
+    )
+    assert file.read_text() == "mine"
+
+
+def test_a_site_is_not_written_over_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert run(["site", "--output", str(file)]) == 2
+    assert f"bench: --output {file}: {file} is a file, not a folder.\n" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+
+
 @pytest.mark.parametrize("what", ["experiments", "systems", "datasets", "storage", "runs"])
 def test_lists_are_json(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", what, "--json", "--results", str(tmp_path)]) == 0

@@ -79,6 +79,16 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]
 
 
+def test_a_file_is_no_place_for_an_export(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    (tmp_path / "file").write_text("mine")
+    for output in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(RequestError, match=r"--output .*/file is a file, not a folder\.") as caught:
+            export.run(results, run_id, output, overwrite=True)
+        assert "--output DIR" in str(caught.value.hint)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_an_unknown_run_leaves_nothing(recorded: tuple[Path, str], tmp_path: Path) -> None:
     with pytest.raises(RequestError, match='There is no run "quickstrat"') as caught:
         export.run(recorded[0], "quickstrat", tmp_path / "out")

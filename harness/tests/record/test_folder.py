@@ -173,3 +173,10 @@ def _python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         check=True,
         cwd=_harness(),
     )
+
+
+def test_a_file_where_a_folder_belongs_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(RequestError, match=r"runs is a file, not a folder\.") as caught:
+        folder.write_whole(tmp_path / "runs" / "quickstart-1" / "plan.json", b"{}")
+    assert "space" not in str(caught.value.hint)
