@@ -36,14 +36,19 @@ def command(
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
     again = rerun(read_object(found.path / RUN_FILE), flake, target)
     print(again.shown(), flush=True)
+    dirty = (
+        f"{found.run_id} was made from a checkout with changes that are not committed: "
+        "its revision alone is another program"
+    )
+    if only_print:
+        if again.dirty:
+            print(f"bench: {dirty}.", file=sys.stderr)
+        return 0
     if again.dirty:
         raise RequestError(
-            f"{found.run_id} was made from a checkout with changes that are not committed: "
-            "its revision alone is another program, so the command above was not executed.",
+            f"{dirty}, so the command above was not executed.",
             "Execute it yourself if the revision alone will do.",
         )
-    if only_print:
-        return 0
     if not again.executable:
         print("bench: there is no nix on PATH to execute it; type the command above.", file=sys.stderr)
         return 0
