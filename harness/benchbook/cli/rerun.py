@@ -25,7 +25,7 @@ def command(
     from benchbook.errors import RequestError
     from benchbook.record.folder import RUN_FILE, read_object
     from benchbook.record.runs import find
-    from benchbook.run.rerun import rerun
+    from benchbook.run.rerun import OWN_EXIT_CODES, rerun
 
     found = find(results, run)
     if not (found.path / RUN_FILE).exists():
@@ -52,5 +52,13 @@ def command(
     if not again.executable:
         print("bench: there is no nix on PATH to execute it; type the command above.", file=sys.stderr)
         return 0
-    again.execute()
-    return 0
+    try:
+        code = again.execute()
+        failed = f"nix ended with exit code {code} (its own words stand above), so nothing was run again."
+    except OSError as error:
+        code, failed = 127, f"{again.command[0]} cannot be started: {error.strerror or error}."
+    if code in OWN_EXIT_CODES:
+        return code
+    # Not by an error of our own, in whose words ./bench would become what this process was called by.
+    print(f"bench: {failed}\n  Without Nix, in a clone of Benchbook: {again.by_hand}", file=sys.stderr)
+    return 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_C
 """What this revision's front end has set and another revision's must not inherit."""
 
 
+OWN_EXIT_CODES = (0, 2, 3, 4, 130)
+"""What ``bench run`` ends with; with any other it was Nix that failed, before it came to that."""
+
+
 @dataclass(frozen=True)
 class Rerun:
     """How to run a run again."""
@@ -31,17 +36,24 @@ class Rerun:
     revision: str
     dirty: bool
     """Whether the run was made from a checkout with changes, so that its revision alone is another program."""
+    by_hand: str
+    """The steps that need no Nix, as one shell command."""
 
     def shown(self) -> str:
         """Return the command as a person types it."""
-        return shlex.join(self.command) if self.executable else self.command[-1]
+        return shlex.join(self.command) if self.executable else self.by_hand
 
-    def execute(self) -> None:
-        """Replace this process by the command."""
-        for name in STALE_VARIABLES:
-            os.environ.pop(name, None)
-        os.environ["BENCHBOOK_NIX_REVISION"] = self.revision
-        os.execvp(self.command[0], self.command)
+    def execute(self) -> int:
+        """Execute the command and return its exit code; raise OSError where it cannot be started.
+
+        Ctrl-C and SIGTERM are its own to answer: it ends with its run in order, and this process with it.
+        """
+        around = {name: value for name, value in os.environ.items() if name not in STALE_VARIABLES}
+        child = subprocess.Popen(self.command, env={**around, "BENCHBOOK_NIX_REVISION": self.revision})
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        code = child.wait()
+        return code if code >= 0 else 128 - code
 
 
 def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
@@ -61,17 +73,18 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     dirty = bool(provenance.get("git_dirty"))
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
     if nix and flake:
-        return Rerun([*_nix(nix), _at(flake, revision), "--", *asked], True, revision, dirty)
+        in_a_clone = f"git checkout --detach {revision} && ./bench run {shlex.join(asked)}"
+        return Rerun([*_nix(nix), _at(flake, revision), "--", *asked], True, revision, dirty, in_a_clone)
     checkout = _checkout(revision)
-    if nix and _has(checkout, f"{revision}:flake.nix"):
-        source = _at(f"git+file://{quote(str(checkout))}", revision)
-        return Rerun([*_nix(nix), source, "--", *asked], True, revision, dirty)
     folder = f"benchbook-{revision[:12]}"
     by_hand = (
         f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
         f"{shlex.quote(str(checkout.parent / folder / 'bench'))} run {shlex.join(asked)}"
     )
-    return Rerun(["sh", "-c", by_hand], False, revision, dirty)
+    if nix and _has(checkout, f"{revision}:flake.nix"):
+        source = _at(f"git+file://{quote(str(checkout))}", revision)
+        return Rerun([*_nix(nix), source, "--", *asked], True, revision, dirty, by_hand)
+    return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
 
 
 def arguments(run: dict[str, Any]) -> list[str]:

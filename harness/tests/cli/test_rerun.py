@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,52 @@ def test_a_revision_that_is_another_program_is_not_executed(
     told = capsys.readouterr()
     assert f"/{REVISION}#experiment" in told.out
     assert "so the command above was not executed." in told.err
+
+
+@pytest.fixture
+def clean(results: Path) -> Path:
+    """The same results, the run from a checkout without changes."""
+    file = results / "runs" / "quickstart-1" / "run.json"
+    file.write_text(file.read_text().replace('"git_dirty": true', '"git_dirty": false'))
+    return results
+
+
+@pytest.fixture
+def nix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Put a nix in place that ends with an exit code."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the handlers of the tests' own process stay
+
+    def make(code: int) -> None:
+        program = tmp_path / "nix"
+        program.write_text(f'#!/bin/sh\necho "error: unable to download nixpkgs" >&2\nexit {code}\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("BENCHBOOK_NIX", str(program))
+
+    return make
+
+
+def test_where_nix_cannot_have_its_inputs_the_way_without_it_is_told(
+    clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    nix(1)
+    assert rerun(clean) == 2
+    told = capfd.readouterr().err
+    assert "unable to download nixpkgs" in told
+    assert "nix ended with exit code 1" in told
+    assert f"git checkout --detach {REVISION} && ./bench run quickstart --order-seed 7" in told
+
+
+@pytest.mark.parametrize("code", [0, 3, 4, 130])
+def test_what_the_run_itself_ends_with_is_passed_on(
+    code: int, clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    nix(code)
+    assert rerun(clean) == code
+    assert "Without Nix" not in capfd.readouterr().err
+
+
+def test_a_nix_that_is_not_there_is_told(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rerun(clean) == 2
+    told = capsys.readouterr().err
+    assert "no-such-nix cannot be started: No such file or directory." in told
+    assert f"git checkout --detach {REVISION} && ./bench run" in told
