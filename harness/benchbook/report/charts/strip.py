@@ -27,8 +27,8 @@ def chart(
 ) -> Figure | Words:
     """Draw ``metric`` of ``phase`` for every cell that did it; a sentence stands for it where no trial measured it.
 
-    ``title`` is what a page calls it that draws one metric of several phases; ``only`` gives the levels of factors
-    that are drawn.
+    ``title`` is what a page calls it, and its axis, that draws one metric of several phases; ``only`` gives the levels
+    of factors that are drawn.
     """
     title = title or words_of(metric).title
     if words := refused(run, title):
@@ -40,7 +40,7 @@ def chart(
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
     return Figure(
         scaled.title(run, title),
-        _draw(found, words_of(metric).title),
+        _draw(found, title),
         _alternative(found, title),
         table(found),
         thin.note(len(one.points) for one in found),
