@@ -12,6 +12,9 @@ from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.words import Words, missing
 
+BOUNDS = {"at-least": "claimed at least", "at-most": "claimed at most"}
+"""What the number of a claim is that states a bound and no value, by its test."""
+
 
 def words(run: Run, question: str | None = None) -> Words:
     """Say what a claim with a measured ratio shows: both sides, ratio, interval, and what may be said.
@@ -31,8 +34,9 @@ def words(run: Run, question: str | None = None) -> Words:
     measured = f"**{quantity.number(one.measured or 0.0)}**"
     if one.low is not None and one.high is not None:
         measured += f" ({quantity.number(one.low)} to {quantity.number(one.high)})"
-    published = f", published {quantity.number(one.published)}" if one.published is not None else ""
-    where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells"
+    stated = BOUNDS.get(one.test, "published")
+    published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
+    where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells{_spread(one)}"
     metric = words_of(one.metric).title
     metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
     sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}{_arm(one)}"
@@ -52,6 +56,12 @@ def _system(run: Run, one: Any) -> str:
     """Return the system that both sides are of, by title; nothing where the sides name theirs."""
     sides = one.cells[0].sides
     return "" if "system" in sides.factors else f"{cells_of.title(run, sides.cells[0].levels['system'])}: "
+
+
+def _spread(one: Any) -> str:
+    """Say between what the cells lie, for their mean hides where they disagree."""
+    values = [cell.measured for cell in one.cells if cell.measured is not None]
+    return f" of {quantity.number(min(values))} to {quantity.number(max(values))}" if values else ""
 
 
 def _arm(one: Any) -> str:

@@ -23,6 +23,8 @@ LISTENING = "addresses beyond loopback"
 """The check that holds how many there are."""
 WAITED_SECONDS = 0.01
 """Time that the workers of a client waited for the file of single operations, in all, that is worth a word."""
+BRIEF_SECONDS = 1.0
+"""A shorter phase may lie between two pauses of the machine, or be one."""
 STOLEN = 0.01
 """Share of time stolen by the hypervisor that is worth a word."""
 
@@ -51,7 +53,8 @@ def _size(run: Run) -> list[str]:
 
 
 def _trials(run: Run) -> list[str]:
-    counts = [cell.ok for cell in cells_of.cells(run)]
+    # A cell without any has its place among the gaps.
+    counts = [cell.ok for cell in cells_of.cells(run) if cell.ok]
     words = []
     if counts and min(counts) < 3:
         words.append(
@@ -73,6 +76,25 @@ def _trials(run: Run) -> list[str]:
     if run.info["finished_at"] is None:
         words.append("The run has not come to its end.")
     return words
+
+
+def _brief(run: Run) -> list[str]:
+    """Name the phases that most trials did in less than a second."""
+    timed = run.frame("phases").filter(pl.col("timed") & pl.col("workload").is_not_null())
+    seconds = (
+        timed.join(run.ok.select("trial_id"), on="trial_id")
+        .group_by("phase", maintain_order=True)
+        .agg(pl.col("duration_seconds").median())
+        .filter(pl.col("duration_seconds") < BRIEF_SECONDS)
+    )
+    named = [f"{phase} {quantity.text(held, 's')}" for phase, held in seconds.iter_rows()]
+    if not named:
+        return []
+    words = (
+        f"Half of the trials did these phases in less than the time given: {', '.join(named)}. A pause of "
+        "milliseconds counts much in so short a time, and few operations make a 99th percentile one of the slowest."
+    )
+    return [words]
 
 
 def _pace(run: Run) -> list[str]:
@@ -226,6 +248,6 @@ def _noise(run: Run) -> list[str]:
 
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
-    _mixed, _size, _trials, _pace, _embedded, busy_client, _waited, shared_cores, _machine, _listening, _elsewhere,
-    _order, _noise,
+    _mixed, _size, _trials, _brief, _pace, _embedded, busy_client, _waited, shared_cores, _machine, _listening,
+    _elsewhere, _order, _noise,
 )  # fmt: skip

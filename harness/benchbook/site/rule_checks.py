@@ -137,7 +137,7 @@ def settled(run: Run) -> Finding:
     """Rule 12: settled beside acknowledged."""
     loads = run.phases("load")
     if not loads:
-        return Finding("no matter here", "nothing is loaded")
+        return Finding("no matter here", "no phase loads a database")
     known = [one.points for phase in loads for one in estimates(run, phase, "settled_seconds")]
     return Finding("kept", "both times are there") if any(known) else Finding("not kept", "no settled time")
 

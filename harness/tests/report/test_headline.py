@@ -17,7 +17,7 @@ def judged(
     over = SimpleNamespace(levels={"system": "influxdb-1.8.10", "workers": "100"})
     of = SimpleNamespace(levels={"system": "cnosdb-2.4", "workers": "100"})
     sides = SimpleNamespace(cells=(over, of), factors=["system"])
-    cell = SimpleNamespace(sides=sides, failed=failed)
+    cell = SimpleNamespace(sides=sides, failed=failed, measured=1.39)
     return SimpleNamespace(
         measured=1.39, low=low, high=high, published=0.9, phase="load", metric="steady_rows_per_second",
         test=test, cells=(cell,) * cells, id="first",
@@ -34,7 +34,7 @@ def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = No
 def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):
     text = said(monkeypatch, judged(0.97, 1.99, cells=2))
     assert "CnosDB 2.4 over influxdb-1.8.10, rows loaded per second once steady" in text.replace("\\", "")
-    assert "**1.39** (0.970 to 1.99), over 2 cells, published 0.900" in text
+    assert "**1.39** (0.970 to 1.99), over 2 cells of 1.39 to 1.39, published 0.900" in text
     assert text.endswith("no difference is shown.")
 
 
@@ -83,3 +83,9 @@ def test_the_arm_of_both_sides_is_named(monkeypatch):
     assert "InfluxDB, both durable, rows" in said(monkeypatch, one).replace(
         "influxdb-1.8.10", "InfluxDB"
     ).replace("\\", "")
+
+
+def test_a_bound_is_not_called_a_published_number(monkeypatch):
+    text = said(monkeypatch, judged(1.1, 1.99, test="at-least"))
+    assert ", claimed at least 0.900" in text
+    assert "published" not in text

@@ -48,3 +48,11 @@ def test_server_and_client_on_the_same_cores_are_told_with_the_reason(made):
     assert "No cores of their own" not in changed(
         made, own, systems=("duckdb", "influxdb-1.8.10"), run_id="quickstart-20260302T000000-0001"
     )
+
+
+def test_phases_of_less_than_a_second_are_told_with_their_time(made):
+    brief = "UPDATE phases SET duration_seconds = 0.06 WHERE phase = 'load'"
+    words = changed(made, brief).replace("\N{NO-BREAK SPACE}", " ")
+    assert "load 60.0 ms" in words
+    long = "UPDATE phases SET duration_seconds = 5"
+    assert "less than the time given" not in changed(made, long, run_id="quickstart-20260302T000000-0001")

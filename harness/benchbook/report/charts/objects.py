@@ -17,6 +17,8 @@ from benchbook.report.words import Words, missing
 RATE = "objects_per_second"
 LIMIT = "synced_writes_per_second"
 ALONG = "workers"
+BESIDE = ("storage", "size")
+"""Factors that fio's limit depends on: it is measured once a block for all cells that share them."""
 
 
 def concurrency(
@@ -37,7 +39,9 @@ def concurrency(
     dots = list(_dots(run, phase, metric, ALONG, fixed, factor))
     if len({one.at for one in dots}) < 2:
         return missing(title, f"it needs trials of {phase} at two or more levels of {ALONG}, {_words(fixed)}")
-    limit = _limit(run, phase, fixed) if metric == RATE else []
+    limit = (
+        _limit(run, phase, {name: fixed[name] for name in BESIDE if name in fixed}) if metric == RATE else []
+    )
     return curve(dots, scaled.title(run, title), Axes("Operations in flight", unit), limit)
 
 

@@ -23,6 +23,10 @@ MEASURED, PUBLISHED = "#0072B2", "#D55E00"
 """Colours of the rerun and of the publication; their shapes differ too."""
 
 
+BOUND = "bound of the claim"
+"""What the open diamond is where a claim states no number but a side of one."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One combination of levels."""
@@ -55,14 +59,16 @@ def chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Words:
         return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
     if judged[claim].verdict == "not run":
         title += ", with a substitute"
-    return figure(run, title, found, f"{what}: right of 1 is faster")
+    stated = BOUND if judged[claim].test in ("at-least", "at-most") else "published"
+    return figure(run, title, found, f"{what}: right of 1 is faster", stated)
 
 
-def figure(run: Run, title: str, found: list[Row], axis_title: str) -> Figure:
-    """Return the picture of some rows, each with the ratio of the rerun and that of the publication."""
+def figure(run: Run, title: str, found: list[Row], axis_title: str, stated: str = "published") -> Figure:
+    """Return the picture of some rows, each with the ratio of the rerun and the one ``stated``."""
     return Figure(
-        scaled.title(run, title), _draw(found, axis_title), _alternative(found, title), _table(found)
-    )
+        scaled.title(run, title), _draw(found, axis_title, stated), _alternative(found, title, stated),
+        _table(found, stated),
+    )  # fmt: skip
 
 
 def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
@@ -85,7 +91,7 @@ def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
     return sorted(rows.values(), key=lambda row: _natural(row.label))
 
 
-def _draw(found: list[Row], axis_title: str) -> Any:
+def _draw(found: list[Row], axis_title: str, stated: str) -> Any:
     import altair as alt
 
     order = [row.label.replace("_", " ") for row in found]
@@ -118,8 +124,8 @@ def _draw(found: list[Row], axis_title: str) -> Any:
         "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.2), axis=alt.Axis(grid=False)
     )
     x = alt.X("ratio:Q", scale=scale, axis=axis)
-    kinds = alt.Scale(domain=["rerun", "published"], range=[MEASURED, PUBLISHED])
-    shapes = alt.Scale(domain=["rerun", "published"], range=["circle", "diamond"])
+    kinds = alt.Scale(domain=["rerun", stated], range=[MEASURED, PUBLISHED])
+    shapes = alt.Scale(domain=["rerun", stated], range=["circle", "diamond"])
 
     def marked(rows: list[dict[str, Any]], kind: str) -> Any:
         return alt.Chart(alt.InlineData(values=[{**row, "kind": kind} for row in rows]))
@@ -139,11 +145,9 @@ def _draw(found: list[Row], axis_title: str) -> Any:
         marked(means, "rerun")
         .mark_tick(thickness=2.5, size=20, opacity=1)
         .encode(y=y, x=x, color=paint, tooltip=["row:N", alt.Tooltip("words:N", title="rerun")]),
-        marked(published, "published")
+        marked(published, stated)
         .mark_point(filled=False, strokeWidth=2, size=110)
-        .encode(
-            y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("words:N", title="published")]
-        ),
+        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("words:N", title=stated)]),
     ).properties(width="container", height=ROW_HEIGHT * len(order))
 
 
@@ -159,22 +163,22 @@ def _published(row: Row) -> str:
     return quantity.number(row.published) if row.published else "not published"
 
 
-def _alternative(found: list[Row], title: str) -> str:
+def _alternative(found: list[Row], title: str, stated: str) -> str:
     parts = [
-        f"{row.label.replace('_', ' ')}: rerun {_measured(row)}, published {_published(row)}" for row in found
+        f"{row.label.replace('_', ' ')}: rerun {_measured(row)}, {stated} {_published(row)}" for row in found
     ]
     return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
 
 
-def _table(found: list[Row]) -> Table:
+def _table(found: list[Row], stated: str) -> Table:
     rows = [
         [row.label.replace("_", " "), _measured(row), str(len(row.points)), _published(row), row.verdict]
         for row in found
     ]
     return Table(
-        ["Cell", "Rerun (95 % interval)", "Blocks", "Published", "Verdict"],
+        ["Cell", "Rerun (95 % interval)", "Blocks", stated.capitalize(), "Verdict"],
         rows,
-        numeric=frozenset({"Blocks", "Published"}),
+        numeric=frozenset({"Blocks", stated.capitalize()}),
     )
 
 

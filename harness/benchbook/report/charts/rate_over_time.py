@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse.steady import FEWEST
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme, thin
@@ -204,7 +205,9 @@ def _rate(rate: float, counted: Counted) -> str:
 
 
 def _steady(one: Trial) -> str:
-    return "never steady" if one.steady_from is None else f"steady from {one.steady_from:.0f} s on"
+    if one.steady_from is not None:
+        return f"steady from {one.steady_from:.0f} s on"
+    return "too short to tell" if len(one.rates) < FEWEST else "never steady"
 
 
 def _table(found: list[Trial], counted: Counted) -> Table:

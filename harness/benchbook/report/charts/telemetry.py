@@ -41,7 +41,7 @@ def chart(
         ]
         if not found:
             if panel.scope != "server" or len(inside) < len(shown):
-                absent.append(panel.title)
+                absent.append(f"{panel.title} (not sampled)")
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
@@ -62,7 +62,7 @@ def chart(
             " An embedded system runs inside the client's process: the client's numbers are its own as well."
         )
     if absent:
-        note += f" Not sampled in this run: {'; '.join(absent)}."
+        note += f" Not drawn: {'; '.join(absent)}."
     return Figures(figures, note)
 
 

@@ -43,8 +43,8 @@ def table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = Non
             ]
         )  # fmt: skip
     columns = [
-        "System", "Trials", "Processor time a million rows, loading", "the same, settling", "Peak memory",
-        "Peak memory a million rows", "Bytes on disk a row",
+        "System", "Trials", "Processor time a million rows, loading", "the same, settling", "Peak memory, loading",
+        "the same a million rows", "Bytes on disk a row",
     ]  # fmt: skip
     return Table(columns, lines, numeric=frozenset(columns[1:]))
 

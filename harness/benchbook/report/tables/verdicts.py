@@ -47,4 +47,6 @@ def _measured(one: object) -> str:
         return quantity.MISSING
     if low is None or high is None:
         return quantity.number(value)
-    return f"{quantity.number(value)} ({quantity.number(low)} to {quantity.number(high)})"
+    cells = len(getattr(one, "cells", ()))
+    pooled = f", {cells} cells pooled" if cells > 1 else ""
+    return f"{quantity.number(value)} ({quantity.number(low)} to {quantity.number(high)}){pooled}"
