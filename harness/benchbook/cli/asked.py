@@ -56,14 +56,18 @@ def planned(
             f"--system {unused[0]}=…: this run does not use {unused[0]}.",
             f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
         )
-    if not (catalogue.root / "reports" / f"{slug}.qmd").is_file():
-        raise RequestError(
-            f"There is no report reports/{slug}.qmd for the experiment {slug}.",
-            f"Begin with a copy: cp reports/quickstart.qmd reports/{slug}.qmd",
-        )
     asked = Request(given=made.given)
     for name in made.given if cluster is None else ():
         preview(
             catalogue.system(name), asked
         )  # a path that is not there is refused before anything is stored
     return replace(made, cluster=cluster)
+
+
+def need_report(catalogue: Catalogue, slug: str) -> None:
+    """Raise RequestError where an experiment has no report: a run ends with one, a plan needs none."""
+    if not (catalogue.root / "reports" / f"{slug}.qmd").is_file():
+        raise RequestError(
+            f"There is no report reports/{slug}.qmd for the experiment {slug}.",
+            f"Begin with a copy: cp reports/quickstart.qmd reports/{slug}.qmd",
+        )

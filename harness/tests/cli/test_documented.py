@@ -1,0 +1,62 @@
+"""What the pages on adding things say works, in their order and as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbook.cli.app import run
+from benchbook.declare.catalogue import root
+
+PARTS = ("datasets", "storage", "systems")
+
+
+def blocks(page: str) -> list[str]:
+    """Return the blocks of code of a page, without their indentation."""
+    text = (root() / "docs" / page).read_text(encoding="utf-8")
+    found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
+    return ["\n".join(line[4:] for line in block.strip("\n").splitlines()) + "\n" for block in found]
+
+
+def commands(page: str) -> list[list[str]]:
+    """Return the commands of a page in their order, each as its words, for an experiment called mine."""
+    lines = [line for block in blocks(page) for line in block.splitlines()]
+    return [line.replace("<name>", "mine").split() for line in lines if line.startswith(("./bench ", "cp "))]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a project with the declarations of this one and no experiment."""
+    place = tmp_path / "project"
+    for part in PARTS:
+        shutil.copytree(root() / part, place / part)
+    (place / "reports").mkdir()
+    shutil.copyfile(root() / "reports/quickstart.qmd", place / "reports/quickstart.qmd")
+    monkeypatch.setattr("benchbook.run.benchload.find", lambda: Path("benchload"))
+    monkeypatch.setattr("benchbook.cli.run_.carry_out_and_report", lambda *_: 0)
+    return place
+
+
+def test_adding_an_experiment(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = "adding-an-experiment.md"
+    [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
+    steps = commands(page)
+    assert [words[1] for words in steps] == ["show", "plan", "reports/quickstart.qmd", "run"]
+    (project / "experiments/mine").mkdir(parents=True)
+    (project / "experiments/mine/experiment.toml").write_text(declared)
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
+    monkeypatch.chdir(project)
+    assert run(steps[-1][1:]) == 2  # what is said of a run without a report
+    assert "cp reports/quickstart.qmd reports/mine.qmd" in capsys.readouterr().err
+    assert not (project / "results").exists()
+    for program, *words in steps:
+        if program == "cp":
+            shutil.copyfile(*words)
+        else:
+            assert run(words) == 0, capsys.readouterr().err
+    assert len(list(project.glob("results/runs/mine-*/plan.json"))) == 1
