@@ -60,3 +60,15 @@ def test_adding_an_experiment(
         else:
             assert run(words) == 0, capsys.readouterr().err
     assert len(list(project.glob("results/runs/mine-*/plan.json"))) == 1
+
+
+def test_adding_an_arm(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [arm] = [block for block in blocks("adding-a-system.md") if block.startswith("[arms.")]
+    with (project / "systems/sqlite.toml").open("a") as file:
+        file.write("\n" + arm)
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
+    assert run(["show", "sqlite"]) == 0, capsys.readouterr().err
+    name = arm.partition("]")[0].removeprefix("[arms.")
+    assert f"arms.{name}.durability.fsync" in capsys.readouterr().out
