@@ -103,6 +103,8 @@ def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) ->
     assert "Of 11 claims" in str(verdicts.counts(run))
     second = [verdict for claim, verdict in found.items() if "2.3.0 documentation" in claim]
     assert second == ["underspecified", "underspecified"]
+    stated = {row[0]: row[2] for row in table.rows}
+    assert "≥ 1.00" in stated.values(), "a claim that states a side of a number is no published number"
 
 
 def test_a_line_a_trial_and_when_it_was_steady(flagship: Callable[..., Run]) -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from benchbook.declare.catalogue import root
 from benchbook.report import quantity
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
+
+if TYPE_CHECKING:
+    from benchbook.analyse.claims import Judgement
+
+BOUNDS = {"at-least": "≥ ", "at-most": "≤ "}
+"""Before the number of a claim that states a side of it, by its test."""
 
 
 def table(run: Run) -> Table | Words:
@@ -20,7 +28,7 @@ def table(run: Run) -> Table | Words:
         [
             f"{one.statement} ({one.source})",
             str(one.verdict),
-            quantity.number(one.published) if one.published is not None else quantity.MISSING,
+            _published(one),
             _measured(one),
             one.reason,
         ]
@@ -39,6 +47,13 @@ def counts(run: Run) -> Words:
         return missing("The verdicts", "the run declared no claims")
     parts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
     return Words(f"Of {len(words)} claims: {', '.join(parts)}.")
+
+
+def _published(one: Judgement) -> str:
+    """Return the ratio that was published, or the bound that the claim states in words."""
+    if one.published is None:
+        return quantity.MISSING
+    return f"{BOUNDS.get(one.test, '')}{quantity.number(one.published)}"
 
 
 def _measured(one: object) -> str:
