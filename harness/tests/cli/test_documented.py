@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def blocks(page: str) -> list[str]:
     """Return the blocks of code of a page, without their indentation."""
     text = (root() / "docs" / page).read_text(encoding="utf-8")
     found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
-    return ["\n".join(line[4:] for line in block.strip("\n").splitlines()) + "\n" for block in found]
+    return [textwrap.dedent(block).strip("\n") + "\n" for block in found]
 
 
 def commands(page: str) -> list[list[str]]:
