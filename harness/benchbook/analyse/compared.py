@@ -247,7 +247,7 @@ def _notes(
     if faults:
         notes.append(f"Nothing is judged: {'; '.join(faults)}.")
     if changes and all(change.noise is None for change in changes):
-        notes.append("The noise floor of neither machine is known (bench aa).")
+        notes.append("The noise floor of neither machine is known (./bench aa).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
     if changes and fewest < 3:
         notes.append("Fewer than 3 trials a cell give no interval, and nothing is concluded of them.")

@@ -58,9 +58,9 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
 def _noise(cells: Sequence[JudgedCell]) -> str:
     floors = [cell.noise for cell in cells if cell.noise]
     if not floors:
-        return "the noise floor of this machine is unknown (bench aa)"
+        return "the noise floor of this machine is unknown (./bench aa)"
     if len(floors) < len(cells):
-        return f"the noise floor is unknown in {len(cells) - len(floors)} cells (bench aa)"
+        return f"the noise floor is unknown in {len(cells) - len(floors)} cells (./bench aa)"
     return f"noise floor: {100 * (max(floors) - 1):.3g} %"
 
 

@@ -99,7 +99,7 @@ def _notes(ratio: Ratio, noise: float | None) -> tuple[str, ...]:
             f"{ratio.trials} trials a cell are few: at least {interval.FEW} make the interval dependable"
         )
     if noise is None:
-        notes.append("the noise floor of this machine was not measured (bench aa)")
+        notes.append("the noise floor of this machine was not measured (./bench aa)")
     return tuple(notes)
 
 

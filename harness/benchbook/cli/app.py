@@ -7,6 +7,7 @@ import sys
 from typing import Annotated
 
 import typer
+import typer.core
 
 from benchbook import __version__
 from benchbook.cli import (
@@ -16,6 +17,7 @@ from benchbook.cli import (
     dask,
     doctor,
     export,
+    help_,
     import_,
     list_,
     load_tool,
@@ -66,25 +68,33 @@ def _whole(
     pass
 
 
-app.command("list")(list_.command)
-app.command("show")(show.command)
-app.command("plan")(plan.command)
-app.command("run")(run_.command)
-app.command("resume")(resume.command)
-app.command("report")(report.command)
-app.command("rerun")(rerun.command)
-app.command("claims")(claims.command)
-app.command("compare")(compare.command)
-app.command("aa")(aa.command)
-app.command("sql")(sql.command)
-app.command("export")(export.command)
-app.command("import")(import_.command)
-app.command("site")(site.command)
-app.command("rebuild")(rebuild.command)
-app.command("doctor")(doctor.command)
-app.command("test", context_settings=test.CONTEXT)(test.command)
-app.command("dask", context_settings=dask.CONTEXT)(dask.command)
-app.command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
+class _Command(typer.core.TyperCommand):
+    """A command whose help names Benchbook as it was called, as hints do."""
+
+    def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
+        return spoken.spoken(super().get_help(ctx))
+
+
+app.command("list", cls=_Command)(list_.command)
+app.command("show", cls=_Command)(show.command)
+app.command("plan", cls=_Command)(plan.command)
+app.command("run", cls=_Command)(run_.command)
+app.command("resume", cls=_Command)(resume.command)
+app.command("report", cls=_Command)(report.command)
+app.command("rerun", cls=_Command)(rerun.command)
+app.command("claims", cls=_Command)(claims.command)
+app.command("compare", cls=_Command)(compare.command)
+app.command("aa", cls=_Command)(aa.command)
+app.command("sql", cls=_Command)(sql.command)
+app.command("export", cls=_Command)(export.command)
+app.command("import", cls=_Command)(import_.command)
+app.command("site", cls=_Command)(site.command)
+app.command("rebuild", cls=_Command)(rebuild.command)
+app.command("doctor", cls=_Command)(doctor.command)
+app.command("help", cls=_Command)(help_.command)
+app.command("test", cls=_Command, context_settings=test.CONTEXT)(test.command)
+app.command("dask", cls=_Command, context_settings=dask.CONTEXT)(dask.command)
+app.command("benchload", cls=_Command, context_settings=load_tool.CONTEXT)(load_tool.command)
 
 
 def run(argv: list[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchbook.cli import options, table
+from benchbook.cli import options, spoken, table
 
 
 def command(
@@ -50,4 +50,4 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         key: None if row[key] is None else f"{row[key]:.3g}"
         for key in ("published", "measured", "low", "high")
     }
-    return {**row, **numbers, "margin": f"{100 * row['margin']:g} %"}
+    return {**row, **numbers, "reason": spoken.spoken(row["reason"]), "margin": f"{100 * row['margin']:g} %"}

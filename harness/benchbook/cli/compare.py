@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchbook.cli import options, table
+from benchbook.cli import options, spoken, table
 
 
 def command(
@@ -39,7 +39,7 @@ def command(
     found = compared.compare(results, one, two, across=across, metrics=None if every else MAIN)
     if as_json:
         for note in found.notes:
-            print(f"bench: {note}", file=sys.stderr)
+            print(f"bench: {spoken.spoken(note)}", file=sys.stderr)
         table.show(rows(found), as_json=True)
         return
     print(f"A  {found.a}\nB  {found.b}\n")
@@ -55,7 +55,7 @@ def command(
     )
     print()
     for note in found.notes:
-        print(note)
+        print(spoken.spoken(note))
 
 
 def rows(found: Any) -> list[dict[str, Any]]:

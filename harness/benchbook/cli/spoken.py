@@ -14,7 +14,7 @@ VARIABLE = "BENCHBOOK_COMMAND"
 
 _COMMANDS = (
     "list", "show", "plan", "run", "resume", "report", "rerun", "claims", "compare", "aa", "sql", "export", "import",
-    "site", "rebuild", "doctor", "test", "dask", "benchload",
+    "site", "rebuild", "doctor", "help", "test", "dask", "benchload",
 )  # fmt: skip
 _COMMAND = re.compile(rf"(?<![\w./#-])(?:\./)?bench(?:book)?(?= (?:{'|'.join(_COMMANDS)})\b)")
 

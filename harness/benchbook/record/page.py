@@ -34,7 +34,7 @@ Every command that reads or writes results takes `--results DIR` (default `./res
         events.jsonl                what the clients reported: intervals and histograms
         telemetry.jsonl             samples of processor, memory, disk and pressure
         answers.jsonl               answers to queries, to compare systems
-        operations/<phase>.parquet  every single operation, with `bench run --record-operations`
+        operations/<phase>.parquet  every single operation, with `./bench run --record-operations`
         config/ logs/               the system's configuration files and its own output
       datasets/                     digests of datasets that were computed before
       processes/                    the servers that run now, to end those that a killed harness left
@@ -49,21 +49,21 @@ flight. A file that is corrupt is named, left out of the tables, and left as it 
 ## The database
 
 `{FILE}` is a DuckDB file of storage format {STORAGE_VERSION} with tables of version {SCHEMA_VERSION}. It is opened
-only for the length of a commit. `bench rebuild` makes it anew from the folders; the same happens by
+only for the length of a commit. `./bench rebuild` makes it anew from the folders; the same happens by
 itself, and is said, where it is missing, corrupt, or of another storage format or an older version of the
 tables (the old file is kept beside it as `{FILE}.aside-<time>`). A file with a newer version of the tables is
 refused: update Benchbook. One process writes at a time; others wait up to 60 s.
 
-Ask it with `bench sql "SELECT system, count(*) FROM trials GROUP BY 1"`; inside it,
-`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `bench export` writes one
-run as a folder that opens without Benchbook and that `bench import` reads back ([publishing](publishing.md)).
+Ask it with `./bench sql "SELECT system, count(*) FROM trials GROUP BY 1"`; inside it,
+`FROM duckdb_columns() SELECT table_name, column_name, comment` gives what follows. `./bench export` writes one
+run as a folder that opens without Benchbook and that `./bench import` reads back ([publishing](publishing.md)).
 
 The rate of each system with every trial as a row:
 
     SELECT system, block, value FROM measurements JOIN trials USING (trial_id)
     WHERE phase = 'load' AND metric = 'rows_per_second' AND status = 'ok' ORDER BY ALL
 
-A percentile of single operations, where a run was asked to keep them (`bench run X --record-operations`, about 40
+A percentile of single operations, where a run was asked to keep them (`./bench run X --record-operations`, about 40
 bytes an operation in the folder, less in the database):
 
     SELECT trial_id, quantile_cont(end_ns - intended_ns, 0.99) / 1e9 AS seconds FROM operations

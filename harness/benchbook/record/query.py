@@ -74,7 +74,7 @@ def _only_asks(text: str) -> None:
         raise _mistake(error) from error
     if len(found) != 1:
         raise RequestError(
-            f"One SQL statement is wanted, and {len(found) or 'none'} was given.",
+            f"One SQL statement is wanted, and {f'{len(found)} were' if found else 'none was'} given.",
             f"Ask for example: SELECT system, count(*) FROM trials GROUP BY 1; the tables are in {PAGE}.",
         )
     kind = found[0].type

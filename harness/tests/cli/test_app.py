@@ -143,3 +143,43 @@ def test_a_hint_names_the_command_as_the_user_typed_it(
 def test_words_that_only_look_like_a_command_stay() -> None:
     for text in ("a workbench run", "benchload run", "the bench is warm", "x/bench run y"):
         assert spoken.spoken(text) == text
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"), [([], "Commands:"), (["run"], "--precision"), (["help"], "COMMAND")]
+)
+def test_help_is_a_command_too(words: list[str], shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", *words]) == 0
+    told = capsys.readouterr().out
+    assert shown in told
+    assert run([*words, "--help"]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_help_of_no_command_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", "rnu"]) == 2
+    assert "No such command 'rnu'" in capsys.readouterr().err
+
+
+def test_help_names_the_command_as_the_user_typed_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHBOOK_COMMAND", "./bench")
+    assert run(["run", "--help"]) == 0
+    assert "see `./bench list`" in " ".join(capsys.readouterr().out.split())
+
+
+def test_every_command_is_known_to_hints() -> None:
+    from typer.main import get_command
+
+    from benchbook.cli.app import app
+
+    assert set(get_command(app).commands) == set(spoken._COMMANDS)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("text", "given"), [("", "none was given"), ("select 1; select 2", "2 were given")])
+def test_one_statement_is_asked_for(
+    text: str, given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["sql", text, "--results", str(tmp_path)]) == 2
+    assert f"One SQL statement is wanted, and {given}." in capsys.readouterr().err

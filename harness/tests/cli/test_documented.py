@@ -73,3 +73,9 @@ def test_adding_an_arm(
     assert run(["show", "sqlite"]) == 0, capsys.readouterr().err
     name = arm.partition("]")[0].removeprefix("[arms.")
     assert f"arms.{name}.durability.fsync" in capsys.readouterr().out
+
+
+def test_pages_call_a_command_as_it_is_typed_in_a_checkout() -> None:
+    bare = re.compile(r"^ +bench [a-z]|`bench [a-z]", re.MULTILINE)
+    pages = [*(root() / "docs").glob("*.md"), root() / "README.md", root() / "CONTRIBUTING.md"]
+    assert [page.name for page in pages if bare.search(page.read_text(encoding="utf-8"))] == []

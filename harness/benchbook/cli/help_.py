@@ -1,0 +1,20 @@
+"""``bench help [COMMAND]``: what ``--help`` shows, under the name that people try first."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from benchbook.cli import spoken
+
+
+def command(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND", help="The command to tell of; all by default.")
+    ] = None,
+) -> int:
+    """Show the commands, or the options of one: the same as --help."""
+    from benchbook.cli.app import app
+
+    return int(app([*(words or []), "--help"], prog_name=spoken.name(), standalone_mode=False) or 0)
