@@ -11,5 +11,5 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 
 def command(context: typer.Context) -> None:
-    """Start Dask here: bench dask scheduler, bench dask worker tcp://HOST:8786 --resources "client=1"."""
+    """Start Dask here: ./bench dask scheduler, ./bench dask worker tcp://HOST:8786 --resources "client=1"."""
     os.execv(sys.executable, [sys.executable, "-P", "-m", "dask", *context.args])
