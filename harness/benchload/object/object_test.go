@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -133,12 +134,14 @@ func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 	if err != nil || found.Missing != 1 || found.Different != 1 || found.SHA256 == found.Expected {
 		t.Fatalf("%+v (%v)", found, err)
 	}
-	work.Mix, work.Operations = object.Only(object.Get), 400
+	// One worker has every object: of several, a quick one does all gets before another begins, and never asks for theirs.
+	work.Mix, work.Operations, work.Pace.Workers = object.Only(object.Get), 400, 1
 	summary, events := run(t, work)
 	if summary.Errors == 0 || !strings.Contains(string(events), "other bytes than were put") || !strings.Contains(string(events), "no such object") {
 		t.Errorf("%d errors", summary.Errors)
 	}
-	back := work.Kept[1:] // as if the first had been deleted
+	// As if object 0 had been deleted; the order of those that are kept depends on which worker came first.
+	back := slices.DeleteFunc(slices.Clone(work.Kept), func(kept object.Entry) bool { return kept.Number == 0 })
 	if found, _ := object.Check(context.Background(), work.Set, store, 1, back); found.Back == 0 {
 		t.Error("an object that came back was not found")
 	}
