@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from benchbook.cli import spoken
+from benchbook.cli import options, spoken
 
 
 def command(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="COMMAND", help="The command to tell of; all by default.")
+        list[str] | None,
+        typer.Argument(metavar=options.optional("COMMAND"), help="The command to tell of; all by default."),
     ] = None,
 ) -> int:
     """Show the commands, or the options of one: the same as --help."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchbook.cli import table
-from benchbook.cli.options import DEFAULT_RESULTS, Json, Results
+from benchbook.cli.options import DEFAULT_RESULTS, Json, Results, optional
 from benchbook.errors import RequestError, unknown
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ KINDS = ("experiments", "systems", "datasets", "storage", "runs")
 
 
 def command(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help=f"One of {', '.join(KINDS)}.")] = "experiments",
+    what: Annotated[
+        str, typer.Argument(metavar=optional("WHAT"), help=f"One of {', '.join(KINDS)}.")
+    ] = "experiments",
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:

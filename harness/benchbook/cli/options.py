@@ -28,9 +28,22 @@ Results = Annotated[
         help="Folder of results, or s3://BUCKET/PREFIX.",
     ),
 ]
+
+
+def optional(name: str) -> str:
+    """Return the metavar of an argument that may be left out, which usage shows as ``[NAME]``.
+
+    Newer releases of Typer put it into brackets themselves, older ones show it as it is.
+    """
+    return name if hasattr(typer.core.TyperArgument, "_usage_display_name") else f"[{name}]"
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]
 Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run, the beginning of its name, an experiment, or `latest`.")
+    str,
+    typer.Argument(
+        metavar=optional("RUN"), help="A run, the beginning of its name, an experiment, or `latest`."
+    ),
 ]
 Profile = Annotated[
     str,
