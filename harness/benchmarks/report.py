@@ -21,7 +21,7 @@ from typing import Any
 from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, rebuild
-from benchbook.record.rows import BATCH_ROWS
+from benchbook.record.batch import BATCH_ROWS
 from benchbook.report import answer, conclusion, limit, render
 from benchbook.report.charts import (
     disk,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
-from benchbook.record.rows import BATCH_ROWS, arrow_types
+from benchbook.record.batch import BATCH_ROWS, arrow_types
 from benchbook.record.tables import OF_RUN, OF_TRIAL, TABLES, Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record.tables import BY_NAME, Table
+from benchbook.record.batch import arrow_types
+from benchbook.record.tables import BY_NAME
 from benchbook.record.trial import moment
 
 if TYPE_CHECKING:
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
-BATCH_ROWS = 16_384
-"""Rows of an Arrow batch, for every reading call.
-
-DuckDB allocates a whole batch of each column and keeps it, however few rows there are; with its default of a
-million rows a report's few hundred frames hold so much address space that the process cannot fork.
-"""
 
 _FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement", "confinement"}
 _MOMENTS = {"started_at", "ended_at"}
@@ -119,20 +114,6 @@ def _entries(topic: Any) -> Iterable[tuple[str, Any]]:
             for place, entry in enumerate(topic)
         ]
     return []
-
-
-def arrow_types(table: Table) -> dict[str, pa.DataType]:
-    """Return the Arrow type that each column of a table declares, in their order."""
-    import pyarrow as pa
-
-    types = {
-        "VARCHAR": pa.string(),
-        "BIGINT": pa.int64(),
-        "DOUBLE": pa.float64(),
-        "BOOLEAN": pa.bool_(),
-        "TIMESTAMP": pa.timestamp("us"),
-    }
-    return {column.name: types[column.type] for column in table.columns}
 
 
 def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:

@@ -83,7 +83,7 @@ class Run:
     def _query(self, text: str) -> pl.DataFrame:
         """Return what a query about this run finds."""
         from benchbook.record import database
-        from benchbook.record.rows import BATCH_ROWS
+        from benchbook.record.batch import BATCH_ROWS
 
         with database.open(self.results, read_only=True) as connection:
             return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError
 from benchbook.record import database, export, folder, manifest, runs
+from benchbook.record.batch import BATCH_ROWS
 from benchbook.record.ddl import literal
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import scrubber
-from benchbook.record.rows import BATCH_ROWS
 from benchbook.record.tables import TABLES
 from benchbook.report.samples import PANELS
 
