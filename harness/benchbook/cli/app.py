@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import Annotated
@@ -75,26 +76,27 @@ class _Command(typer.core.TyperCommand):
         return spoken.spoken(super().get_help(ctx))
 
 
-app.command("list", cls=_Command)(list_.command)
-app.command("show", cls=_Command)(show.command)
-app.command("plan", cls=_Command)(plan.command)
-app.command("run", cls=_Command)(run_.command)
-app.command("resume", cls=_Command)(resume.command)
-app.command("report", cls=_Command)(report.command)
-app.command("rerun", cls=_Command)(rerun.command)
-app.command("claims", cls=_Command)(claims.command)
-app.command("compare", cls=_Command)(compare.command)
-app.command("aa", cls=_Command)(aa.command)
-app.command("sql", cls=_Command)(sql.command)
-app.command("export", cls=_Command)(export.command)
-app.command("import", cls=_Command)(import_.command)
-app.command("site", cls=_Command)(site.command)
-app.command("rebuild", cls=_Command)(rebuild.command)
-app.command("doctor", cls=_Command)(doctor.command)
-app.command("help", cls=_Command)(help_.command)
-app.command("test", cls=_Command, context_settings=test.CONTEXT)(test.command)
-app.command("dask", cls=_Command, context_settings=dask.CONTEXT)(dask.command)
-app.command("benchload", cls=_Command, context_settings=load_tool.CONTEXT)(load_tool.command)
+_command = functools.partial(app.command, cls=_Command)
+_command("list")(list_.command)
+_command("show")(show.command)
+_command("plan")(plan.command)
+_command("run")(run_.command)
+_command("resume")(resume.command)
+_command("report")(report.command)
+_command("rerun")(rerun.command)
+_command("claims")(claims.command)
+_command("compare")(compare.command)
+_command("aa")(aa.command)
+_command("sql")(sql.command)
+_command("export")(export.command)
+_command("import")(import_.command)
+_command("site")(site.command)
+_command("rebuild")(rebuild.command)
+_command("doctor")(doctor.command)
+_command("help")(help_.command)
+_command("test", context_settings=test.CONTEXT)(test.command)
+_command("dask", context_settings=dask.CONTEXT)(dask.command)
+_command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
 
 
 def run(argv: list[str]) -> int:

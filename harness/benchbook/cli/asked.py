@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
@@ -64,9 +64,9 @@ def planned(
     return replace(made, cluster=cluster)
 
 
-def need_report(catalogue: Catalogue, slug: str) -> None:
+def need_report(slug: str) -> None:
     """Raise RequestError where an experiment has no report: a run ends with one, a plan needs none."""
-    if not (catalogue.root / "reports" / f"{slug}.qmd").is_file():
+    if not (root() / "reports" / f"{slug}.qmd").is_file():
         raise RequestError(
             f"There is no report reports/{slug}.qmd for the experiment {slug}.",
             f"Begin with a copy: cp reports/quickstart.qmd reports/{slug}.qmd",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import typer.core
 
 
 def _results_folder(text: str) -> Path:
@@ -30,12 +31,16 @@ Results = Annotated[
 ]
 
 
+NEWER_TYPER = hasattr(typer.core.TyperArgument, "_usage_display_name")
+"""Whether Typer is one of the newer releases: usage has brackets of its own, and plain help tells of arguments."""
+
+
 def optional(name: str) -> str:
     """Return the metavar of an argument that may be left out, which usage shows as ``[NAME]``.
 
     Newer releases of Typer put it into brackets themselves, older ones show it as it is.
     """
-    return name if hasattr(typer.core.TyperArgument, "_usage_display_name") else f"[{name}]"
+    return name if NEWER_TYPER else f"[{name}]"
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]

@@ -113,13 +113,12 @@ def require_controlled(results: Path) -> None:
 def store(made: Plan, results: Path) -> None:
     """Store a plan once nothing can refuse it any more: a request that is refused leaves no run behind."""
     from benchbook.cli.asked import need_report
-    from benchbook.declare.catalogue import Catalogue
     from benchbook.run import benchload
     from benchbook.run.elsewhere import joined
     from benchbook.run.engine import store_plan
     from benchbook.run.progress import Progress
 
-    need_report(Catalogue(), made.experiment)
+    need_report(made.experiment)
     benchload.find()
     with joined(made, Progress(0.0)):
         pass  # the scheduler answers, and its workers are those of this Benchbook

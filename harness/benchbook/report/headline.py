@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.declare.catalogue import root
+from benchbook.report import bound, quantity
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity
 from benchbook.report.markup import escape_markdown
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.words import Words, missing
-
-BOUNDS = {"at-least": "claimed at least", "at-most": "claimed at most"}
-"""What the number of a claim is that states a bound and no value, by its test."""
 
 
 def words(run: Run, question: str | None = None) -> Words:
@@ -34,7 +31,7 @@ def words(run: Run, question: str | None = None) -> Words:
     measured = f"**{quantity.number(one.measured or 0.0)}**"
     if one.low is not None and one.high is not None:
         measured += f" ({quantity.number(one.low)} to {quantity.number(one.high)})"
-    stated = BOUNDS.get(one.test, "published")
+    stated = bound.WORDS.get(one.test, "published")
     published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells{_spread(one)}"
     metric = words_of(one.metric).title

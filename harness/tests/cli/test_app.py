@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 
 from benchbook import __version__
-from benchbook.cli import spoken
+from benchbook.cli import options, spoken
 from benchbook.cli.app import run
 
 
@@ -39,16 +38,12 @@ def test_a_mistake_is_told(argv: list[str], words: list[str], capsys: pytest.Cap
     assert "Traceback" not in err
 
 
-TOLD = hasattr(typer.core.TyperArgument, "_usage_display_name")
-"""Whether Typer shows the help of arguments: 0.19, the oldest that is allowed, leaves it out of plain text."""
-
-
 @pytest.mark.parametrize("command", ["report", "claims", "resume", "rerun", "export"])
 def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert " [OPTIONS] [RUN] " in words
-    assert not TOLD or "A run, the beginning of its name, an experiment, or `latest`." in words
+    assert not options.NEWER_TYPER or "A run, the beginning of its name, an experiment, or `latest`." in words
 
 
 @pytest.mark.parametrize(
@@ -173,7 +168,7 @@ def test_help_names_the_command_as_the_user_typed_it(
     assert run(["run", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert words.startswith("Usage: ./bench run ")
-    assert not TOLD or "see `./bench list`" in words
+    assert not options.NEWER_TYPER or "see `./bench list`" in words
 
 
 def test_every_command_is_known_to_hints() -> None:

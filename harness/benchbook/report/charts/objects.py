@@ -39,9 +39,7 @@ def concurrency(
     dots = list(_dots(run, phase, metric, ALONG, fixed, factor))
     if len({one.at for one in dots}) < 2:
         return missing(title, f"it needs trials of {phase} at two or more levels of {ALONG}, {_words(fixed)}")
-    limit = (
-        _limit(run, phase, {name: fixed[name] for name in BESIDE if name in fixed}) if metric == RATE else []
-    )
+    limit = _limit(run, phase, fixed) if metric == RATE else []
     return curve(dots, scaled.title(run, title), Axes("Operations in flight", unit), limit)
 
 
@@ -102,9 +100,10 @@ def _dots(
 
 def _limit(run: Run, phase: str, fixed: Mapping[str, str]) -> list[Dot]:
     levels, groups = _levels(run), {}  # type: tuple[dict[str, dict[str, str]], dict[float, list[float]]]
+    beside = {name: fixed[name] for name in BESIDE if name in fixed}
     for trial_id, value in run.measured(phase, LIMIT).select("trial_id", "value").iter_rows():
         known = levels[trial_id]
-        if _fits(known, fixed) and ALONG in known:
+        if _fits(known, beside) and ALONG in known:
             groups.setdefault(float(known[ALONG]), []).append(float(value))
     words = "fio: synced writes per second"
     found = []

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchbook.declare.catalogue import root
 from benchbook.report import axis as axes
-from benchbook.report import quantity, scaled
+from benchbook.report import bound, quantity, scaled
 from benchbook.report.figure import Figure
 from benchbook.report.results import Run
 from benchbook.report.table import Table
@@ -21,10 +21,6 @@ from benchbook.report.words import Words, missing
 ROW_HEIGHT = 34
 MEASURED, PUBLISHED = "#0072B2", "#D55E00"
 """Colours of the rerun and of the publication; their shapes differ too."""
-
-
-BOUND = "bound of the claim"
-"""What the open diamond is where a claim states no number but a side of one."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Words:
         return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
     if judged[claim].verdict == "not run":
         title += ", with a substitute"
-    stated = BOUND if judged[claim].test in ("at-least", "at-most") else "published"
+    stated = bound.LEGEND if judged[claim].test in bound.SIGNS else "published"
     return figure(run, title, found, f"{what}: right of 1 is faster", stated)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import root
-from benchbook.report import quantity
+from benchbook.report import bound, quantity
 from benchbook.report.results import Run
 from benchbook.report.table import Table
 from benchbook.report.words import Words, missing
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
-
-BOUNDS = {"at-least": "≥ ", "at-most": "≤ "}
-"""Before the number of a claim that states a side of it, by its test."""
 
 
 def table(run: Run) -> Table | Words:
@@ -53,15 +50,15 @@ def _published(one: Judgement) -> str:
     """Return the ratio that was published, or the bound that the claim states in words."""
     if one.published is None:
         return quantity.MISSING
-    return f"{BOUNDS.get(one.test, '')}{quantity.number(one.published)}"
+    return f"{bound.SIGNS.get(one.test, '')}{quantity.number(one.published)}"
 
 
-def _measured(one: object) -> str:
-    value, low, high = (getattr(one, name) for name in ("measured", "low", "high"))
-    if value is None:
+def _measured(one: Judgement) -> str:
+    if one.measured is None:
         return quantity.MISSING
-    if low is None or high is None:
-        return quantity.number(value)
-    cells = len(getattr(one, "cells", ()))
-    pooled = f", {cells} cells pooled" if cells > 1 else ""
-    return f"{quantity.number(value)} ({quantity.number(low)} to {quantity.number(high)}){pooled}"
+    if one.low is None or one.high is None:
+        return quantity.number(one.measured)
+    pooled = f", {len(one.cells)} cells pooled" if len(one.cells) > 1 else ""
+    return (
+        f"{quantity.number(one.measured)} ({quantity.number(one.low)} to {quantity.number(one.high)}){pooled}"
+    )
