@@ -1,4 +1,7 @@
-"""Makes SIGTERM and SIGHUP end a run as Ctrl-C does: servers stopped, finished trials kept."""
+"""Makes SIGTERM and SIGHUP end a run as Ctrl-C does: servers stopped, finished trials kept.
+
+A signal that is ignored from the start stays so: ``nohup`` ignores SIGHUP so that a run outlives its terminal.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ from types import FrameType
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt for SIGTERM and SIGHUP inside the ``with`` block."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, _interrupt) for number in numbers]
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler != signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, _interrupt)
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -7,13 +7,15 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from bench import SMALL, begin, bench, need_benchload, rows
+from bench import SMALL, begin, bench, environment, need_benchload, rows
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +109,15 @@ def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
 
 
+@pytest.fixture
+def in_the_foreground() -> Iterator[None]:
+    """Commands meet SIGINT as they do at a terminal: a shell's background jobs, and so their children, ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("in_the_foreground")
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
     process = begin("run", *SMALL, "--results", str(tmp_path))
     while not list(tmp_path.glob("runs/*/trials/0000/trial.json")):
@@ -121,6 +132,27 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None
     done = bench("resume", "--results", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert_whole(tmp_path)
+
+
+def test_a_run_in_the_background_outlives_its_terminal_and_ends_when_told(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        ["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", sys.executable, "-P", "-m", "benchbook", "run", *SMALL,
+         "--results", str(tmp_path)],
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not list(tmp_path.glob("runs/*/trials/0000/trial.json")):
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGINT)
+    while not list(tmp_path.glob("runs/*/trials/0001/trial.json")):
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "resume quickstart-" in err
+    assert of_results(tmp_path) == []
 
 
 @pytest.mark.tally("other faults with real processes")
