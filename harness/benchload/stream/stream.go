@@ -36,6 +36,7 @@ type Piece struct {
 
 	blocks []*slot // that hold its rows
 	done   bool
+	maker  int // the worker whose core has its memory in its cache
 }
 
 // Stream hands out the pieces of a dataset in order.
@@ -109,8 +110,8 @@ func New(generator dataset.Generator, f format.Format, options Options) *Stream 
 		s.free = append(s.free, &Piece{})
 	}
 	s.running.Add(options.Workers)
-	for range options.Workers {
-		go s.worker()
+	for number := range options.Workers {
+		go s.worker(number)
 	}
 	return s
 }

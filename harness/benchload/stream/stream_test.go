@@ -153,6 +153,18 @@ func TestCloseEndsAStreamThatNobodyReads(t *testing.T) {
 	}
 }
 
+func TestAWorkerTakesTheMemoryItWroteLast(t *testing.T) {
+	s := &Stream{free: []*Piece{{Number: 1, maker: 1}, {Number: 2, maker: 1}, {Number: 3, maker: 0}, {Number: 4, maker: 0}}}
+	for _, want := range []int64{2, 1, 4} { // its own from the top, then any
+		if got := s.takeFree(1).Number; got != want {
+			t.Fatalf("took piece %d, want %d", got, want)
+		}
+	}
+	if len(s.free) != 1 || s.free[0].Number != 3 {
+		t.Fatalf("left %+v", s.free)
+	}
+}
+
 func TestGeneratingDoesNotAllocate(t *testing.T) {
 	generator := devops.New(extent(10, 20000))
 	s := New(generator, format.NewInflux(generator), Options{Workers: 1})

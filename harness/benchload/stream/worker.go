@@ -4,11 +4,10 @@ import (
 	"sort"
 
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/format"
 )
 
 // worker does tasks until there are none left.
-func (s *Stream) worker() {
+func (s *Stream) worker(number int) {
 	defer s.running.Done()
 	renderer := s.format.Renderer()
 	s.lock.Lock()
@@ -16,7 +15,7 @@ func (s *Stream) worker() {
 	for !s.closed && s.next < s.pieces {
 		// Rendering first: it frees blocks, and readers wait for it.
 		if s.canRender() {
-			s.render(renderer)
+			s.render(renderer, number)
 		} else if s.canFill() {
 			s.fill()
 		} else {
@@ -55,59 +54,6 @@ func (s *Stream) holder(row int64) int {
 // span is the rows of a piece.
 func (s *Stream) span(piece int64) (first, end int64) {
 	return piece * s.size, min((piece+1)*s.size, s.rows)
-}
-
-// render makes the next piece. It is called, and returns, with the lock held.
-func (s *Stream) render(renderer format.Renderer) {
-	piece := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	first, end := s.span(s.next)
-	*piece = Piece{Number: s.next, First: first, Rows: end - first, Bytes: piece.Bytes[:0], blocks: piece.blocks[:0]}
-	for _, slot := range s.live[s.holder(first):] {
-		if slot.block.First >= end {
-			break
-		}
-		piece.blocks = append(piece.blocks, slot)
-	}
-	s.ring[s.next%int64(len(s.ring))] = piece
-	s.next++
-	if s.next == s.pieces {
-		s.work.Broadcast() // so that the other workers see the end
-	}
-
-	s.lock.Unlock()
-	for _, slot := range piece.blocks {
-		block := &slot.block
-		from, stop := max(first-block.First, 0), min(end-block.First, block.Size)
-		piece.Bytes = renderer.Append(piece.Bytes, block, from, stop)
-		piece.Values += s.values(block, from, stop)
-	}
-	piece.Bytes = renderer.Finish(piece.Bytes)
-	s.lock.Lock()
-
-	piece.done = true
-	for _, slot := range piece.blocks {
-		slot.rowsLeft -= min(end-slot.block.First, slot.block.Size) - max(first-slot.block.First, 0)
-	}
-	s.retire()
-	if piece.Number == s.emit {
-		s.ready.Signal()
-	}
-}
-
-// retire takes the memory of the first blocks back, if nothing is to be done
-// with them any more.
-func (s *Stream) retire() {
-	done := 0
-	for done < len(s.live) && s.live[done].ready && s.live[done].rowsLeft == 0 {
-		done++
-	}
-	if done == 0 {
-		return
-	}
-	s.spare = append(s.spare, s.live[:done]...)
-	s.live = append(s.live[:0], s.live[done:]...)
-	s.work.Broadcast()
 }
 
 // canFill tells if there is a block to make and a place for it.
