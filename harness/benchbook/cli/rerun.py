@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +12,14 @@ from benchbook.cli import options
 
 
 def command(
-    run: options.Run = "latest",
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar=options.optional("RUN"),
+            help="A run, the beginning of its name, an experiment, `latest`, "
+            "or the folder of a published or exported run, as `reports/data/quickstart`.",
+        ),
+    ] = "latest",
     flake: Annotated[
         str | None,
         typer.Option(
@@ -23,32 +31,27 @@ def command(
 ) -> int:
     """Print the command that runs RUN again at its revision, options and order; with Nix, execute it."""
     from benchbook.errors import RequestError
-    from benchbook.record.folder import RUN_FILE, read_object
-    from benchbook.record.runs import find
     from benchbook.run.rerun import OWN_EXIT_CODES, rerun
 
-    found = find(results, run)
-    if not (found.path / RUN_FILE).exists():
-        raise RequestError(
-            f"{found.run_id} ended before its provenance was stored.",
-            f"Finish it first: resume {found.run_id}",
-        )
+    run_id, facts = _facts(results, run)
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
-    again = rerun(read_object(found.path / RUN_FILE), flake, target)
+    again = rerun(facts, flake, target)
     print(again.shown(), flush=True)
     dirty = (
-        f"{found.run_id} was made from a checkout with changes that are not committed: "
+        f"{run_id} was made from a checkout with changes that are not committed: "
         "its revision alone is another program"
     )
+    elsewhere = f"… in the command stands for a folder of the machine that {run_id} was made on"
+    for holds, why, way in (
+        (again.dirty, dirty, "Execute it yourself if the revision alone will do."),
+        (again.elsewhere, elsewhere, "Execute it yourself with the place that yours has it in."),
+    ):
+        if holds and only_print:
+            print(f"bench: {why}.", file=sys.stderr)
+        elif holds:
+            raise RequestError(f"{why}, so the command above was not executed.", way)
     if only_print:
-        if again.dirty:
-            print(f"bench: {dirty}.", file=sys.stderr)
         return 0
-    if again.dirty:
-        raise RequestError(
-            f"{dirty}, so the command above was not executed.",
-            "Execute it yourself if the revision alone will do.",
-        )
     if not again.executable:
         print("bench: there is no nix on PATH to execute it; type the command above.", file=sys.stderr)
         return 0
@@ -62,3 +65,35 @@ def command(
     # Not by an error of our own, in whose words ./bench would become what this process was called by.
     print(f"bench: {failed}\n  Without Nix, in a clone of Benchbook: {again.by_hand}", file=sys.stderr)
     return 2
+
+
+def _facts(results: Path, run: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the ``run.json`` of a run of the results folder, or of one whose own folder is named.
+
+    Raises RequestError where there is none.
+    """
+    from benchbook.errors import RequestError
+    from benchbook.record.folder import RUN_FILE, read_object
+    from benchbook.record.runs import find
+
+    if (Path(run) / RUN_FILE).is_file():
+        try:
+            facts = read_object(Path(run) / RUN_FILE)
+            return str(facts["run_id"]), facts
+        except (ValueError, KeyError) as error:
+            raise RequestError(
+                f"{Path(run) / RUN_FILE} is not the description of a run: {error}.",
+                "Take the folder as it was published again.",
+            ) from error
+    if "/" in run:
+        raise RequestError(
+            f"There is no {Path(run) / RUN_FILE}, so {run} is not the folder of a run.",
+            "Published runs are in reports/data; bench list runs shows your own.",
+        )
+    found = find(results, run)
+    if not (found.path / RUN_FILE).exists():
+        raise RequestError(
+            f"{found.run_id} ended before its provenance was stored.",
+            f"Finish it first: resume {found.run_id}",
+        )
+    return found.run_id, read_object(found.path / RUN_FILE)

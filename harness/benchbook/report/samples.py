@@ -97,30 +97,50 @@ def series(run: Run, panel: Panel) -> list[Series]:
     taken: dict[str, list[tuple[float, float]]] = {}
     for trial_id, seconds, value in sums.iter_rows():
         taken.setdefault(trial_id, []).append((seconds, value))
+    most = _cores(run)
     made = []
     for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
         if panel.scope == "server" and cells_of.embedded(run, known[name].system):
             continue  # it is the client's process, and drawn as such
         samples = sorted(taken.get(trial_id, []))
         if panel.cumulative:
-            samples = _rates(samples)
+            samples = rates(samples, most if panel.unit == "cores" else None)
         if len(samples) > 1:
             made.append(Series(known[name], block, tuple(samples)))
     order = list(known)
     return sorted(made, key=lambda one: (order.index(one.cell.name), one.block))
 
 
-def _rates(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def rates(samples: list[tuple[float, float]], most: float | None = None) -> list[tuple[float, float]]:
     """Return differences per second; a counter that goes back (a process ended) gives none.
 
     Samples at the ends of short phases lie close together; a rate covers at least ``SHORTEST_SECONDS``.
+    ``most`` is how much there can be a second. A short-lived process is counted whole when it has ended, so what
+    is beyond that was used before: it is carried back, and the sum stays.
     """
     apart: list[tuple[float, float]] = []
     for seconds, value in samples:
         if not apart or seconds - apart[-1][0] >= SHORTEST_SECONDS:
             apart.append((seconds, value))
-    return [
-        (later, (above - below) / (later - earlier))
+    spans = [
+        (later, later - earlier, above - below)
         for (earlier, below), (later, above) in itertools.pairwise(apart)
         if above >= below
     ]
+    made: list[tuple[float, float]] = []
+    carried = 0.0
+    for end, length, gained in reversed(spans):
+        owed = gained + carried
+        used = owed if most is None else min(owed, most * length)
+        carried = owed - used
+        made.append((end, used / length))
+    if made and carried:
+        made[-1] = (made[-1][0], made[-1][1] + carried / spans[0][1])
+    return made[::-1]
+
+
+def _cores(run: Run) -> float | None:
+    """Return how many cores the machine has, None where the run does not tell."""
+    cpu = run.facts("host").get("cpu")
+    found = cpu.get("logical_cores") if isinstance(cpu, dict) else None
+    return float(found) if isinstance(found, int) else None

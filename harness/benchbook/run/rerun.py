@@ -39,6 +39,11 @@ class Rerun:
     by_hand: str
     """The steps that need no Nix, as one shell command."""
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the command names a place of another machine, whose folders were left out of what it published."""
+        return "…/" in self.by_hand
+
     def shown(self) -> str:
         """Return the command as a person types it."""
         return shlex.join(self.command) if self.executable else self.by_hand

@@ -104,3 +104,42 @@ def test_a_nix_that_is_not_there_is_told(clean: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     assert "no-such-nix cannot be started: No such file or directory." in told
     assert f"git checkout --detach {REVISION} && ./bench run" in told
+
+
+def test_a_published_run_is_named_by_its_folder(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = clean / "runs" / "quickstart-1"
+    assert run(["rerun", str(place), "--flake", "github:owner/name", "--print"]) == 0
+    told = capsys.readouterr()
+    assert (
+        told.out
+        == f"no-such-nix run 'github:owner/name/{REVISION}#experiment' -- quickstart --order-seed 7\n"
+    )
+    assert told.err == ""
+
+
+def test_a_place_of_another_machine_is_warned_of_and_not_executed(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clean / "runs" / "quickstart-1" / "run.json"
+    file.write_text(
+        file.read_text().replace('"quickstart"]', '"quickstart", "--system", "minio=\\u2026/minio"]')
+    )
+    words = "bench: … in the command stands for a folder of the machine that quickstart-1 was made on"
+    assert rerun(clean, "--print") == 0
+    assert capsys.readouterr().err == f"{words}.\n"
+    assert rerun(clean) == 2
+    assert f"{words}, so the command above was not executed." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "{}"])
+def test_a_folder_that_describes_no_run_is_told(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_text(text)
+    assert run(["rerun", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'run.json'} is not the description of a run" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rerun", str(tmp_path)]) == 2
+    assert f"There is no {tmp_path / 'run.json'}" in capsys.readouterr().err

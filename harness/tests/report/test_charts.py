@@ -112,6 +112,14 @@ def test_every_logarithmic_axis_has_a_few_round_ticks(low, high):
     assert all(low <= tick <= high for tick in found)
 
 
+def test_no_more_cores_are_used_than_there_are_and_none_is_lost():
+    counted = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0), (3.0, 5.0), (3.2, 5.1), (4.0, 6.0)]
+    found = samples.rates(counted, most=2)
+    assert found == [(1.0, 1.0), (2.0, 2.0), (3.0, 2.0), (4.0, 1.0)]
+    assert samples.rates(counted) == [(1.0, 0.5), (2.0, 0.5), (3.0, 4.0), (4.0, 1.0)]
+    assert samples.rates([(0.0, 0.0), (1.0, 9.0)], most=2) == [(1.0, 9.0)]
+
+
 def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
     for panel in samples.PANELS:
         assert all(

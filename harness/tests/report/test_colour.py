@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from benchbook.report import colour, theme
 
+ROOT = Path(__file__).resolve().parents[3]
 LIGHT, DARK = "#ffffff", "#15171a"
 DEFICIENCIES = {
     "none": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
@@ -74,12 +77,21 @@ def test_a_new_system_recolours_nobody():
 
 
 def test_systems_that_share_a_colour_differ_in_shape():
-    for one, other in itertools.combinations(colour.ORDER, 2):
+    for one, other in itertools.combinations(colour.PLACES, 2):
         assert (colour.colour(one), colour.shape(one)) != (colour.colour(other), colour.shape(other))
 
 
-def test_the_order_is_only_ever_appended_to():
-    assert colour.ORDER[:4] == ("duckdb", "sqlite", "influxdb-1.8.10", "cnosdb-2.0.1")
+def test_places_are_of_declared_systems_each_its_own():
+    assert set(colour.PLACES) <= {path.stem for path in (ROOT / "systems").glob("*.toml")}
+    assert len(set(colour.PLACES.values())) == len(colour.PLACES)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "experiments").glob("*/experiment.toml")), ids=lambda path: path.parent.name
+)
+def test_systems_of_one_experiment_differ_in_colour_while_colours_last(path):
+    systems = tomllib.loads(path.read_text())["factors"]["system"]
+    assert len({colour.colour(system) for system in systems}) == min(len(systems), len(colour.PALETTE))
 
 
 def test_cells_of_one_system_differ_in_shape_and_dash_and_keep_its_colour():

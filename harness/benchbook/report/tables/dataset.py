@@ -26,7 +26,8 @@ def table(run: Run) -> Table | Words:
             rows.append([key.capitalize(), fact.text(value)])
     for key, value in (planned.get("parameters") or facts.get("parameters") or {}).items():
         rows.append([f"Parameter {key}", fact.text(value)])
-    for key, name in COUNTS.items():
+    blobs = "blob" in (facts.get("generator"), planned.get("generator"))
+    for key, name in (COUNTS | {"rows": "Objects", "bytes": "Bytes of objects"} if blobs else COUNTS).items():
         if isinstance(facts.get(key), int):
             size = f" ({quantity.text(float(facts[key]), 'B')})" if key == "bytes" else ""
             rows.append([name, quantity.count(facts[key]) + size])
