@@ -22,7 +22,8 @@ def command(
     publish: Annotated[
         bool,
         typer.Option(
-            "--publish", help="Write reports/data/EXPERIMENT instead, from which `bench site` renders."
+            "--publish",
+            help="Write reports/data/EXPERIMENT instead (of an A/A run: EXPERIMENT-aa), from which `bench site` renders.",
         ),
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,

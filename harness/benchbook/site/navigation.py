@@ -33,7 +33,7 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
     for one in published:
         source = reports / f"{one.experiment}.qmd"
-        if source.is_file():
+        if source.is_file() and not one.against_itself:
             made.append(Page(one.experiment, source, one.run_id))
     return made
 

@@ -35,6 +35,8 @@ INTERVALS = 60
 """Intervals kept of one phase of a trial."""
 FEWEST = 8
 """Samples and intervals below which a run that is too large is refused instead of thinned further."""
+AGAINST_ITSELF = "-aa"
+"""Ends the name of the folder of an A/A run: it stands beside that of the experiment's run, for its noise floor."""
 LEFT_OUT = (
     "names of user and host, and private paths",
     "configuration files and logs of the systems",
@@ -46,7 +48,7 @@ LEFT_OUT = (
 def run(results: Path, run_id: str, data: Path, say: Say = tell) -> Path:
     """Write the published form of a run to ``data/<experiment>`` in place of what was there; return the folder.
 
-    The same run gives the same bytes. Raises RequestError where the run does not exist or is not finished, or
+    An A/A run goes to ``data/<experiment>-aa``. The same run gives the same bytes. Raises RequestError where the run does not exist or is not finished, or
     where it stays larger than 2 MB.
     """
     found = runs.find(results, run_id, say)
@@ -55,7 +57,7 @@ def run(results: Path, run_id: str, data: Path, say: Say = tell) -> Path:
             f"Run {found.run_id} has not come to its end: {found.done} of {found.planned} trials are there.",
             f"Finish it with bench resume {found.run_id}, then publish it.",
         )
-    target = data / found.experiment
+    target = data / (found.experiment + AGAINST_ITSELF if found.against_itself else found.experiment)
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
@@ -88,6 +90,7 @@ def _manifest(found: runs.Run, made: Path, kept: dict[str, Any]) -> None:
         "experiment": found.experiment,
         "profile": found.profile,
         "published": True,
+        "against_itself": found.against_itself,
         "provenance": {name: provenance.get(name) for name in names},
         "left_out": list(LEFT_OUT),
         **kept,

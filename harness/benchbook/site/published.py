@@ -29,6 +29,8 @@ class Published:
     profile: str
     folder: Path
     manifest: dict[str, Any]
+    against_itself: bool = False
+    """Whether it is an A/A run: it has no page, and gives the noise floor of the others."""
 
 
 def all_published(root: Path) -> list[Published]:
@@ -46,6 +48,7 @@ def all_published(root: Path) -> list[Published]:
                 str(stated["profile"]),
                 path.parent,
                 stated,
+                bool(stated.get("against_itself")),
             )
         )
     return found
@@ -75,8 +78,15 @@ def results(published: list[Published], target: Path) -> Path:
 
 
 def opened(root: Path) -> list[Run]:
-    """Return the published runs, opened for a page: from the results folder that the site's rendering names."""
+    """Return the published runs that answer a question, opened for a page.
+
+    They come from the results folder that the site's rendering names.
+    """
     from benchbook.report.results import RESULTS_VARIABLE, open_run
 
     given = os.environ.get(RESULTS_VARIABLE)
-    return [open_run(Path(given) if given else None, one.run_id) for one in all_published(root)]
+    return [
+        open_run(Path(given) if given else None, one.run_id)
+        for one in all_published(root)
+        if not one.against_itself
+    ]

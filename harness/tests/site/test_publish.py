@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import random
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +13,10 @@ import pytest
 
 from benchbook.errors import RequestError
 from benchbook.record import manifest
+from benchbook.report import limit
 from benchbook.report.results import open_run
-from benchbook.site import publish, published
+from benchbook.site import navigation, publish, published
+from tests.claims import measured_run
 from tests.record import synthetic_run
 
 
@@ -95,3 +99,26 @@ def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
     path.write_text(json.dumps({}))
     with pytest.raises(RequestError, match=r"other bytes than were exported in plan\.json"):
         published.all_published(copy)
+
+
+def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_path):
+    chance = random.Random(1)
+
+    def noisy(levels, block):
+        return {("load", "rows_per_second"): 1000 * math.exp(chance.gauss(0, 0.03))}
+
+    systems = {"system": ["influxdb-1.8.10", "cnosdb-2.0.1"]}
+    root, results = tmp_path / "checkout", tmp_path / "results"
+    for run_id, factors in (("aa-1", {**systems, "aa": ["A", "B"]}), ("run-1", systems)):
+        measured_run.write(results, run_id, factors, noisy, blocks=8, database=False)
+        (results / "runs" / run_id / "declared").mkdir()
+        publish.run(results, run_id, root / "reports" / "data")
+    (root / "reports" / "cnos-vs-influx.qmd").touch()
+    found = published.all_published(root)
+    assert {one.folder.name: one.run_id for one in found} == {
+        "cnos-vs-influx": "run-1",
+        "cnos-vs-influx-aa": "aa-1",
+    }
+    assert [one.run_id for one in navigation.pages(root, found) if one.run_id] == ["run-1"]
+    shown = open_run(published.results(found, tmp_path / "shown"), "run-1")
+    assert "no difference within it is claimed" in limit.limits(shown).markdown
