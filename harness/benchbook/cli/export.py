@@ -23,7 +23,7 @@ def command(
         bool,
         typer.Option(
             "--publish",
-            help="Write reports/data/EXPERIMENT instead (of an A/A run: EXPERIMENT-aa), from which `bench site` renders.",
+            help="Write reports/data/EXPERIMENT instead, from which `bench site` renders; of an A/A run EXPERIMENT-aa.",
         ),
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,

@@ -48,8 +48,8 @@ LEFT_OUT = (
 def run(results: Path, run_id: str, data: Path, say: Say = tell) -> Path:
     """Write the published form of a run to ``data/<experiment>`` in place of what was there; return the folder.
 
-    An A/A run goes to ``data/<experiment>-aa``. The same run gives the same bytes. Raises RequestError where the run does not exist or is not finished, or
-    where it stays larger than 2 MB.
+    An A/A run goes to ``data/<experiment>-aa``. The same run gives the same bytes. Raises RequestError where the
+    run does not exist or is not finished, or where it stays larger than 2 MB.
     """
     found = runs.find(results, run_id, say)
     if not found.whole or found.finished_at is None:

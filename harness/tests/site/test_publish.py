@@ -112,6 +112,7 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     for run_id, factors in (("aa-1", {**systems, "aa": ["A", "B"]}), ("run-1", systems)):
         measured_run.write(results, run_id, factors, noisy, blocks=8, database=False)
         (results / "runs" / run_id / "declared").mkdir()
+        (results / "runs" / run_id / "declared" / "experiment.toml").touch()
         publish.run(results, run_id, root / "reports" / "data")
     (root / "reports" / "cnos-vs-influx.qmd").touch()
     found = published.all_published(root)
