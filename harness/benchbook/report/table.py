@@ -54,7 +54,8 @@ class Table:
         rule = ["--:" if name in self.numeric else ":--" for name in self.columns]
         lines = [[escape_markdown(name) for name in self.columns], rule]
         lines += [[escape_markdown(cell) for cell in row] for row in self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+        caption = f"\n: {escape_markdown(self.caption)}\n" if self.caption else ""
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n" + caption
 
     def _align(self, column: str) -> str:
         return ' class="num"' if column in self.numeric else ""

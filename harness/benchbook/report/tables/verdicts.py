@@ -15,23 +15,40 @@ if TYPE_CHECKING:
 
 
 def table(run: Run) -> Table | Words:
-    """Return one row a claim, in the order in which the experiment declares them."""
+    """Return one row a claim, in the order in which the experiment declares them.
+
+    What is said of every claim, as the number of trials, stands once in the caption.
+    """
     from benchbook.analyse import claims
 
     found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
     if not found:
         return missing("The verdicts", "the run declared no claims")
+    reasons, common = shared([one.reason for one in found])
     rows = [
         [
             f"{one.statement} ({one.source})",
             str(one.verdict),
             _published(one),
             _measured(one),
-            one.reason,
+            why,
         ]
-        for one in found
+        for one, why in zip(found, reasons, strict=True)
     ]
-    return Table(["Claim", "Verdict", "Published", "Measured (95 % interval)", "Why"], rows, stacked=True)
+    columns = ["Claim", "Verdict", "Published", "Measured (95 % interval)", "Why"]
+    return Table(columns, rows, caption=f"Of every claim: {common}." if common else "", stacked=True)
+
+
+def shared(reasons: list[str]) -> tuple[list[str], str]:
+    """Return what each reason says beyond the others, and what more than two all say.
+
+    >>> shared(["near; 3 trials", "far; 3 trials", "3 trials"])
+    (['near', 'far', '–'], '3 trials')
+    """
+    parts = [reason.split("; ") for reason in reasons]
+    common = [part for part in parts[0] if len(parts) > 2 and all(part in other for other in parts)]
+    own = ["; ".join(part for part in one if part not in common) for one in parts]
+    return [reason or "–" for reason in own], "; ".join(common)
 
 
 def counts(run: Run) -> Words:
