@@ -43,12 +43,12 @@ def shared(reasons: list[str]) -> tuple[list[str], str]:
     """Return what each reason says beyond the others, and what more than two all say.
 
     >>> shared(["near; 3 trials", "far; 3 trials", "3 trials"])
-    (['near', 'far', '–'], '3 trials')
+    (['near', 'far', 'nothing else'], '3 trials')
     """
     parts = [reason.split("; ") for reason in reasons]
     common = [part for part in parts[0] if len(parts) > 2 and all(part in other for other in parts)]
     own = ["; ".join(part for part in one if part not in common) for one in parts]
-    return [reason or "–" for reason in own], "; ".join(common)
+    return [reason or "nothing else" for reason in own], "; ".join(common)
 
 
 def counts(run: Run) -> Words:
