@@ -47,7 +47,7 @@ def command(
         (again.elsewhere, elsewhere, "Execute it yourself with the place that yours has it in."),
     ):
         if holds and only_print:
-            print(f"bench: {why}.", file=sys.stderr)
+            print(f"bench: {why}.\n  {way}", file=sys.stderr)
         elif holds:
             raise RequestError(f"{why}, so the command above was not executed.", way)
     if only_print:
@@ -72,24 +72,27 @@ def _facts(results: Path, run: str) -> tuple[str, dict[str, Any]]:
 
     Raises RequestError where there is none.
     """
+    from benchbook.declare.catalogue import root
     from benchbook.errors import RequestError
     from benchbook.record.folder import RUN_FILE, read_object
     from benchbook.record.runs import find
 
-    if (Path(run) / RUN_FILE).is_file():
+    place = Path(run)
+    if "/" in run or run in (".", ".."):
+        file = place if place.name == RUN_FILE else place / RUN_FILE
+        if not file.is_file():
+            raise RequestError(
+                f"There is no {file}, so {run} is not the folder of a run.",
+                f"Published runs are in {root() / 'reports' / 'data'}; bench list runs shows your own.",
+            )
         try:
-            facts = read_object(Path(run) / RUN_FILE)
+            facts = read_object(file)
             return str(facts["run_id"]), facts
         except (ValueError, KeyError) as error:
             raise RequestError(
-                f"{Path(run) / RUN_FILE} is not the description of a run: {error}.",
+                f"{file} is not the description of a run: {error}.",
                 "Take the folder as it was published again.",
             ) from error
-    if "/" in run:
-        raise RequestError(
-            f"There is no {Path(run) / RUN_FILE}, so {run} is not the folder of a run.",
-            "Published runs are in reports/data; bench list runs shows your own.",
-        )
     found = find(results, run)
     if not (found.path / RUN_FILE).exists():
         raise RequestError(

@@ -21,6 +21,12 @@ STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_C
 """What this revision's front end has set and another revision's must not inherit."""
 
 
+COMMANDS = ("run", "aa")
+"""The commands that make a run."""
+
+NEEDED = ("experiment", "profile", "order_seed", "argv", "provenance")
+"""What of ``run.json`` it takes to run it again."""
+
 OWN_EXIT_CODES = (0, 2, 3, 4, 130)
 """What ``bench run`` ends with; with any other it was Nix that failed, before it came to that."""
 
@@ -62,11 +68,18 @@ class Rerun:
 
 
 def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
-    """Return how to run again what ``run.json`` describes, with ``options`` added.
+    """Return how to run again what ``run.json`` describes, with ``options`` added; an A/A run as one.
 
     ``flake`` is where the source is had from (``github:owner/name`` or a Git URL of Nix); by default it is
-    the Git checkout at hand. Raises RequestError where the revision is not known or not at hand.
+    the Git checkout at hand. Raises RequestError where ``run.json`` lacks what that takes, and
+    where the revision is not known or not at hand.
     """
+    lacking = [key for key in NEEDED if run.get(key) is None]
+    if lacking:
+        raise RequestError(
+            f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
+            "Take it as the run wrote it, or as it was published.",
+        )
     provenance = run["provenance"]
     revision = provenance.get("git_revision")
     if not revision:
@@ -74,30 +87,36 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
             f"{run['run_id']} was not stored with a revision: {provenance.get('git_detail') or 'none was known'}.",
             "Compare lock_digest and source_digest of `bench show` with the checkouts you have.",
         )
+    does = command(run)
     asked = [*arguments(run), *options]
+    typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
     if nix and flake:
-        in_a_clone = f"git checkout --detach {revision} && ./bench run {shlex.join(asked)}"
-        return Rerun([*_nix(nix), _at(flake, revision), "--", *asked], True, revision, dirty, in_a_clone)
+        in_a_clone = f"git checkout --detach {revision} && ./bench {typed}"
+        return Rerun([*_nix(nix), *_at(flake, revision, does), *asked], True, revision, dirty, in_a_clone)
     checkout = _checkout(revision)
     folder = f"benchbook-{revision[:12]}"
     by_hand = (
         f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
-        f"{shlex.quote(str(checkout.parent / folder / 'bench'))} run {shlex.join(asked)}"
+        f"{shlex.quote(str(checkout.parent / folder / 'bench'))} {typed}"
     )
     if nix and _has(checkout, f"{revision}:flake.nix"):
-        source = _at(f"git+file://{quote(str(checkout))}", revision)
-        return Rerun([*_nix(nix), source, "--", *asked], True, revision, dirty, by_hand)
+        source = _at(f"git+file://{quote(str(checkout))}", revision, does)
+        return Rerun([*_nix(nix), *source, *asked], True, revision, dirty, by_hand)
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
 
 
+def command(run: dict[str, Any]) -> str:
+    """Return the command of Benchbook that made a run: ``aa`` for an A/A run, else ``run``."""
+    return next((word for word in run["argv"] if word in COMMANDS), "run")
+
+
 def arguments(run: dict[str, Any]) -> list[str]:
-    """Return what was asked of ``bench run``, with the order seed it drew and without its results folder."""
+    """Return what was asked of that command, with the order seed it drew and without its results folder."""
     argv = [str(word) for word in run["argv"]]
-    asked = (
-        argv[argv.index("run") + 1 :] if "run" in argv else [run["experiment"], "--profile", run["profile"]]
-    )
+    made_by = next((place for place, word in enumerate(argv) if word in COMMANDS), None)
+    asked = argv[made_by + 1 :] if made_by is not None else [run["experiment"], "--profile", run["profile"]]
     kept: list[str] = []
     words = iter(asked)
     for word in words:
@@ -115,12 +134,13 @@ def _nix(program: str) -> list[str]:
     return [program, "run"] if os.environ.get(NIX_VARIABLE) else [program, "run", *flakes]
 
 
-def _at(flake: str, revision: str) -> str:
-    """Return the app ``experiment`` of a flake at a revision."""
+def _at(flake: str, revision: str, does: str) -> list[str]:
+    """Return the app ``experiment`` of a flake at a revision, or the one that takes any command, with ``does``."""
+    app = ["experiment", "--"] if does == "run" else ["benchbook", "--", does]
     if flake.startswith(("github:", "gitlab:", "sourcehut:")):
-        return f"{flake.rstrip('/')}/{revision}#experiment"
+        return [f"{flake.rstrip('/')}/{revision}#{app[0]}", *app[1:]]
     joint = "&" if "?" in flake else "?"
-    return f"{flake}{joint}rev={revision}#experiment"
+    return [f"{flake}{joint}rev={revision}#{app[0]}", *app[1:]]
 
 
 def _checkout(revision: str) -> Path:

@@ -20,14 +20,15 @@ def words(run: Run) -> Words:
     again = f"./bench rerun {shlex.quote(name)}"
     nix = f"nix run .#benchbook -- rerun {shlex.quote(name)}"
     given = json.loads(info["argv"] or "[]")
-    options = shlex.join(given[given.index("run") + 1 :] if "run" in given else [info["experiment"]])
+    options = shlex.join(given[1:] if given[:1] in (["run"], ["aa"]) else [info["experiment"]])
+    does = "aa" if given[:1] == ["aa"] else "run"
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     parts = [
         f"{'In a clone of Benchbook' if published else 'With the results at hand'}, in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
         "From nothing but a checkout:",
-        f"<pre><code>{escape_html(revision)}{escape_html(f'./bench run {options}{seed}')}</code></pre>",
+        f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:
         parts.append("… stands for a folder of the machine that ran it: name the place of yours.")
