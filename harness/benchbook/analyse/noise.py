@@ -106,7 +106,11 @@ def by_cell(
     Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
     """
     run = observe(results, run_id, pairs)
-    found = floors(results, run, pairs)
+    return of_cells(run, floors(results, run, pairs))
+
+
+def of_cells(run: Observed, found: Floors) -> dict[tuple[str, str, str], float]:
+    """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known."""
     return {
         (cell.name, *pair): floor.factor
         for cell in run.cells

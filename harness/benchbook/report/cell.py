@@ -28,13 +28,10 @@ class Cell:
     """Trials that were recorded for it, whatever became of them."""
     ok: int
     """Trials of them that count."""
+    titled: str
+    """The title of its system, with the flag where its answers differ; it may hold commas, as a label does."""
     levels: tuple[tuple[str, str], ...] = ()
     """Its levels of the factors that vary in the run, the system's apart, in the order of the factors."""
-
-    @property
-    def titled(self) -> str:
-        """The title of its system, with the flag where its answers differ."""
-        return self.label.partition(", ")[0]
 
     def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
         """Return the label without the levels that all cells drawn have, which are said above them."""
@@ -105,14 +102,15 @@ def _cells(run: Run) -> tuple[Cell, ...]:
         known = levels.get(trial["trial_id"], {})
         others = tuple((factor, known[factor]) for factor in varying if factor in known)
         name, system = trial["cell"], trial["system"]
-        flag = FLAG if (system, trial["arm"] or "") in flagged else ""
+        titled = title(run, system) + (FLAG if (system, trial["arm"] or "") in flagged else "")
         made[name] = Cell(
             name=name,
             system=system,
             arm=trial["arm"] or "",
-            label=_label(f"{title(run, system)}{flag}", others),
+            label=_label(titled, others),
             planned=counts[name][0],
             ok=counts[name][1],
+            titled=titled,
             levels=others,
         )
     order = sorted(

@@ -6,6 +6,7 @@ import functools
 
 from benchbook.analyse import noise
 from benchbook.analyse.main_metric import is_main
+from benchbook.analyse.observed import observe
 from benchbook.report.results import Run
 
 
@@ -16,10 +17,21 @@ def floor(run: Run, cells: tuple[str, ...], phase: str, metric: str) -> float | 
     return max(found, default=None)
 
 
-@functools.cache
 def known_floors(run: Run) -> dict[tuple[str, str, str], float]:
-    """Return (cell, phase, metric) → floor, for the metrics that are compared; read once a run."""
+    """Return (cell, phase, metric) → floor, for the metrics that are compared."""
+    return _read(run)[0]
+
+
+def sources(run: Run) -> list[str]:
+    """Return the A/A runs that the floors come from, by name."""
+    return _read(run)[1]
+
+
+@functools.cache
+def _read(run: Run) -> tuple[dict[tuple[str, str, str], float], list[str]]:
+    """Read the floors and where they come from, once a run."""
     measured = run.frame("measurements").select("phase", "metric").unique().iter_rows()
-    return noise.by_cell(
-        run.results, run.run_id, [(phase, name) for phase, name in measured if is_main(name)]
-    )
+    pairs = [(phase, name) for phase, name in measured if is_main(name)]
+    observed = observe(run.results, run.run_id, pairs)
+    found = noise.floors(run.results, observed, pairs)
+    return noise.of_cells(observed, found), found.runs

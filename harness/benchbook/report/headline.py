@@ -88,4 +88,6 @@ def _said(one: Any) -> str:
     if one.low <= 1 <= one.high:
         return "The interval holds 1: no difference is shown."
     way = "higher" if one.low > 1 else "lower"
-    return f"The whole interval says {way}; the verdicts hold it against the publication and this machine's noise."
+    if len(one.cells) > 1:
+        return f"That mean is {way}; the verdict, for which every cell is asked, is: {one.verdict}."
+    return f"The whole interval says {way}; the verdict is: {one.verdict}."

@@ -10,8 +10,9 @@ import polars as pl
 from benchbook.report import cell as cells_of
 from benchbook.report import pace, quantity, scaled, versus
 from benchbook.report.charts import order
-from benchbook.report.floor import known_floors
+from benchbook.report.floor import known_floors, sources
 from benchbook.report.markup import escape_markdown
+from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
 from benchbook.report.words import Words
 
@@ -242,9 +243,12 @@ def _noise(run: Run) -> list[str]:
     known = known_floors(run)
     if not known:
         return ["The noise floor of this machine is not known (./bench aa): small differences may be noise."]
-    low, high = (quantity.percent(end(known.values()) - 1) for end in (min, max))
-    found = f"The noise floor of this machine, from A/A runs, is {low} to {high} by metric"
-    return [f"{found}: no difference within it is claimed."]
+    least, most = (end(known, key=lambda one: known[one]) for end in (min, max))
+    low, high = (
+        f"{quantity.percent(known[one] - 1)} ({words_of(one[2]).title}, {one[1]})" for one in (least, most)
+    )
+    found = f"The noise floor of this machine, from {' and '.join(sources(run))}, is {low} to {high}"
+    return [f"{found}, by metric and cell: no difference within it is claimed."]
 
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (

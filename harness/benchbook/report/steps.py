@@ -114,7 +114,7 @@ def _flight(levels: dict[str, str]) -> str:
 
 
 def _title(estimate: Estimate) -> str:
-    return estimate.cell.label.partition(",")[0]
+    return estimate.cell.titled
 
 
 def _published(phase: str, stocks: int) -> float | None:

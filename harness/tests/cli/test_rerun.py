@@ -127,25 +127,24 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
     )
     words = "bench: … in the command stands for a folder of the machine that quickstart-1 was made on"
     assert rerun(clean, "--print") == 0
-    assert capsys.readouterr().err == f"{words}.\n  Execute it yourself with the place that yours has it in.\n"
+    assert (
+        capsys.readouterr().err == f"{words}.\n  Execute it yourself with the place that yours has it in.\n"
+    )
     assert rerun(clean) == 2
     assert f"{words}, so the command above was not executed." in capsys.readouterr().err
 
 
 def test_an_aa_run_is_done_again_as_one(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = clean / "runs" / "quickstart-1" / "run.json"
-    file.write_text(file.read_text().replace('["run", "quickstart"]', '["aa", "quickstart", "--trials", "5"]'))
-    assert rerun(clean, "--print") == 0
-    assert (
-        f"/{REVISION}#benchbook' -- aa quickstart --trials 5 --order-seed 7"
-        in capsys.readouterr().out
+    file.write_text(
+        file.read_text().replace('["run", "quickstart"]', '["aa", "quickstart", "--trials", "5"]')
     )
+    assert rerun(clean, "--print") == 0
+    assert f"/{REVISION}#benchbook' -- aa quickstart --trials 5 --order-seed 7" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("key", ["argv", "order_seed", "provenance", "experiment"])
-def test_what_a_description_lacks_is_named(
-    key: str, clean: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_description_lacks_is_named(key: str, clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = clean / "runs" / "quickstart-1" / "run.json"
     facts = json.loads(file.read_text())
     del facts[key]

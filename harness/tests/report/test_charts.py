@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.report import samples
+from benchbook.report import cell, samples
 from benchbook.report.axis import ticks, value
 from benchbook.report.charts import disk, latency, order, queries, ratio, strip, telemetry, throughput
 from benchbook.report.figure import Figure, Figures
@@ -84,6 +84,17 @@ def test_telemetry_of_the_cells_of_some_levels(made):
     found = telemetry.chart(made(batch_sizes=(1000, 5000)), only={"batch_size": "1000"})
     for figure in found.figures:
         assert {row[0] for row in figure.table.rows} <= {"DuckDB 1.5.6", "SQLite 3.45.1"}
+
+
+def test_a_title_with_a_comma_stays_whole_in_labels(made, monkeypatch):
+    monkeypatch.setattr(
+        cell, "title", lambda run, system: {"sqlite": "SQLite, in memory", "duckdb": "SQLite"}[system]
+    )
+    run = made(batch_sizes=(1000, 5000))
+    assert {one.label for one in cell.chosen(run, {"batch_size": "1000"}).values()} == {
+        "SQLite", "SQLite, in memory",
+    }  # fmt: skip
+    assert {one.titled for one in cell.cells(run)} == {"SQLite", "SQLite, in memory"}
 
 
 def test_the_words_of_a_chart_name_every_system_with_its_number(plain):

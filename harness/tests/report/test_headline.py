@@ -20,7 +20,7 @@ def judged(
     cell = SimpleNamespace(sides=sides, failed=failed, measured=1.39)
     return SimpleNamespace(
         measured=1.39, low=low, high=high, published=0.9, phase="load", metric="steady_rows_per_second",
-        test=test, cells=(cell,) * cells, id="first",
+        test=test, cells=(cell,) * cells, id="first", verdict="inconclusive",
     )  # fmt: skip
 
 
@@ -48,8 +48,13 @@ def test_sides_of_one_system_are_told_with_it(monkeypatch):
 
 
 def test_an_interval_beside_1_says_which_way(monkeypatch):
-    assert "whole interval says higher" in said(monkeypatch, judged(1.1, 1.99))
+    assert said(monkeypatch, judged(1.1, 1.99)).endswith(
+        "The whole interval says higher; the verdict is: inconclusive."
+    )
     assert "whole interval says lower" in said(monkeypatch, judged(0.5, 0.9))
+    assert said(monkeypatch, judged(1.1, 1.99, cells=2)).endswith(
+        "That mean is higher; the verdict, for which every cell is asked, is: inconclusive."
+    )
     assert "too few trials" in said(monkeypatch, judged(None, None))
 
 

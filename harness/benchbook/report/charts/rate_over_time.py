@@ -107,7 +107,7 @@ def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
     """Return the name of a system in the figure → its trials."""
     held: dict[str, list[Trial]] = {}
     for one in found:
-        held.setdefault(one.cell.label.split(",")[0], []).append(one)
+        held.setdefault(one.cell.titled, []).append(one)
     return held
 
 
@@ -142,11 +142,11 @@ def _draw(found: list[Trial], counted: Counted) -> Any:
 
     largest = max(rate for one in found for _, rate in one.rates)
     divisor, unit = quantity.scale(largest, counted.unit)
-    titles = list(dict.fromkeys((one.cell.label.split(",")[0], one.cell.system) for one in found))
+    titles = list(dict.fromkeys((one.cell.titled, one.cell.system) for one in found))
     labels, systems = [label for label, _ in titles], [system for _, system in titles]
     rows = [
         {
-            "system": one.cell.label.split(",")[0],
+            "system": one.cell.titled,
             "block": one.block + 1,
             "seconds": round(seconds, 2),
             "rate": float(f"{rate / divisor:.4g}"),

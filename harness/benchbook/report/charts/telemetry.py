@@ -9,7 +9,7 @@ from typing import Any
 from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme
-from benchbook.report.cell import Wanted
+from benchbook.report.cell import Cell, Wanted
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
 from benchbook.report.samples import PANELS, Panel, Series, mean, series
@@ -66,12 +66,11 @@ def chart(
     return Figures(figures, note)
 
 
-def _short(labels: list[str]) -> dict[str, str]:
+def _short(cells: list[Cell]) -> dict[str, str]:
     """Return label → what of it is drawn: the system's title is left out where all have the same."""
-    titles = {label.partition(", ")[0] for label in labels}
-    if len(titles) > 1 or any(", " not in label for label in labels):
-        return {label: label for label in labels}
-    return {label: label.partition(", ")[2] for label in labels}
+    if len({cell.titled for cell in cells}) > 1 or any(cell.label == cell.titled for cell in cells):
+        return {cell.label: cell.label for cell in cells}
+    return {cell.label: cell.label.removeprefix(f"{cell.titled}, ") for cell in cells}
 
 
 def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
@@ -86,7 +85,7 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     largest = max(value for one in found for _, value in one.samples)
     divisor, unit = quantity.scale(largest, panel.unit)
     cells = list(dict.fromkeys(one.cell for one in found))
-    short = _short([cell.label for cell in cells])
+    short = _short(cells)
     labels, systems = list(short.values()), [cell.system for cell in cells]
     of_cell: dict[str, list[Series]] = {}
     for one in found:
