@@ -79,9 +79,16 @@ def compare(
     why = (
         f"the {_percent(better)} interval of their ratio, {interval_words(better)}, includes 1"
         if better.low <= 1 <= better.high
-        else f"their ratio, {interval_words(better)}, reaches into the noise floor, a factor of {floor:.3g}"
+        else f"their ratio, {_beside_floor(better.low, better.high, floor)}"
     )
     return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
+
+
+def _beside_floor(low: float, high: float, floor: float) -> str:
+    """Say how an interval that does not hold 1 meets the noise floor."""
+    inside = (high if low > 1 else 1 / low) <= floor
+    how = "lies within" if inside else "reaches into"
+    return f"{low:.3g}–{high:.3g}, {how} the noise floor, a factor of {floor:.3g}"  # noqa: RUF001
 
 
 def _sentence(winner: str, other: str, ratio: Ratio, quality: str) -> str:

@@ -38,7 +38,10 @@ def test_an_interval_that_includes_1_claims_nothing() -> None:
 def test_an_interval_within_the_noise_floor_claims_nothing() -> None:
     found = compare("A", "B", Ratio(1.06, 1.03, 1.09, 12, "t"), direction="higher", noise=1.04)
     assert found.winner is None
-    assert "reaches into the noise floor, a factor of 1.04" in found.sentence
+    assert "1.03–1.09, reaches into the noise floor, a factor of 1.04" in found.sentence  # noqa: RUF001
+    for one in (Ratio(1.05, 1.02, 1.08, 12, "t"), Ratio(0.95, 0.926, 0.98, 12, "t")):
+        found = compare("A", "B", one, direction="higher", noise=1.09)
+        assert "lies within the noise floor, a factor of 1.09" in found.sentence
     assert compare("A", "B", Ratio(1.06, 1.05, 1.09, 12, "t"), direction="higher", noise=1.04).winner == "A"
 
 
