@@ -93,7 +93,13 @@ def _facts(results: Path, run: str) -> tuple[str, dict[str, Any]]:
                 f"{file} is not the description of a run: {error}.",
                 "Take the folder as it was published again.",
             ) from error
-    found = find(results, run)
+    try:
+        found = find(results, run)
+    except RequestError as error:
+        published = root() / "reports" / "data" / run
+        if run and (published / RUN_FILE).is_file():
+            raise RequestError(error.message, f"Its published run: rerun {published}") from error
+        raise
     if not (found.path / RUN_FILE).exists():
         raise RequestError(
             f"{found.run_id} ended before its provenance was stored.",

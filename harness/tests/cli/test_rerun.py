@@ -165,3 +165,12 @@ def test_a_folder_that_describes_no_run_is_told(
 def test_a_folder_without_a_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rerun", str(tmp_path)]) == 2
     assert f"There is no {tmp_path / 'run.json'}" in capsys.readouterr().err
+
+
+def test_of_an_experiment_that_was_not_run_here_the_published_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["rerun", "quickstart", "--results", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert f"There are no runs in {tmp_path} yet." in told
+    assert told.rstrip().endswith("reports/data/quickstart")
