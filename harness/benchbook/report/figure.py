@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from benchbook.report import theme
 from benchbook.report.markup import escape_html
 from benchbook.report.table import Table
 
+AXIS_TITLE = 44
+"""Letters of a line of the title of a horizontal axis: what stands below a drawing on a page of 390 pixels."""
 PRINT_INK = "#222222"
 """What ``currentColor`` becomes where a drawing leaves the page, as in a PDF."""
 
@@ -37,8 +40,10 @@ class Figure:
 
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
-        """The Vega-Lite specification with its data."""
-        return self.chart.to_dict()
+        """The Vega-Lite specification with its data; titles below an axis are in lines that fit a phone."""
+        made = self.chart.to_dict()
+        _wrap_titles(made)
+        return made
 
     @functools.cached_property
     def name(self) -> str:
@@ -76,6 +81,30 @@ class Figure:
             "image/svg+xml": drawn.replace("currentColor", PRINT_INK),
             "text/plain": f"{self.title}. {self.alt}",
         }
+
+
+def lines_of(title: str) -> list[str]:
+    """Return a title in as few lines as fit, of about the same length.
+
+    >>> lines_of("PostgreSQL over SeaweedFS: right of 1 is faster")
+    ['PostgreSQL over SeaweedFS:', 'right of 1 is faster']
+    """
+    fewest = len(textwrap.wrap(title, AXIS_TITLE))
+    widths = range(len(title) // fewest, AXIS_TITLE + 1)
+    return next(lines for width in widths if len(lines := textwrap.wrap(title, width)) == fewest)
+
+
+def _wrap_titles(spec: dict[str, Any]) -> None:
+    """Break the titles of horizontal axes, of this drawing and of those in it, into lines that a phone shows whole."""
+    below = spec.get("encoding", {}).get("x", {})
+    for place in (below, below.get("axis") or {}):
+        if isinstance(place.get("title"), str) and len(place["title"]) > AXIS_TITLE:
+            place["title"] = lines_of(place["title"])
+    for group in ("layer", "hconcat", "vconcat", "concat"):
+        for part in spec.get(group, ()):
+            _wrap_titles(part)
+    if isinstance(spec.get("spec"), dict):
+        _wrap_titles(spec["spec"])
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,19 @@ def test_a_title_with_a_comma_stays_whole_in_labels(made, monkeypatch):
     assert {one.titled for one in cell.cells(run)} == {"SQLite", "SQLite, in memory"}
 
 
+def test_a_long_title_of_a_horizontal_axis_is_in_lines(plain):
+    import altair as alt
+
+    title = "Time that a put takes in PostgreSQL over that in SeaweedFS"
+    drawn = alt.Chart(alt.InlineData(values=[])).mark_point().encode(x=alt.X("a:Q", title=title), y="b:Q")
+    found = Figure("T", alt.layer(drawn, drawn), "", throughput.chart(plain).table).spec
+    for layer in found["layer"]:
+        assert layer["encoding"]["x"]["title"] == [
+            "Time that a put takes in",
+            "PostgreSQL over that in SeaweedFS",
+        ]
+
+
 def test_the_words_of_a_chart_name_every_system_with_its_number(plain):
     words = strip.chart(plain, "load", "rows_per_second").alt
     assert "DuckDB 1.5.6" in words
