@@ -43,7 +43,8 @@ def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixtur
     assert run([command, "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert " [OPTIONS] [RUN] " in words
-    assert not options.NEWER_TYPER or "A run, the beginning of its name, an experiment, or `latest`." in words
+    named = "`latest`, or the folder of a published or exported run" if command == "rerun" else "or `latest`."
+    assert not options.NEWER_TYPER or f"A run, the beginning of its name, an experiment, {named}" in words
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def run(*trials: tuple[int, str, str, str]) -> Any:
 
 @pytest.fixture(autouse=True)
 def two_cells_of_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [cell.Cell(name, "a", "vanilla", f"A, {name}", 3, 0) for name in ("x", "y")]
+    cells = [cell.Cell(name, "a", "vanilla", f"A, {name}", 3, 0, "A") for name in ("x", "y")]
     monkeypatch.setattr(cell, "cells", lambda _: cells)
     monkeypatch.setattr(cell, "title", lambda _, system: system.upper())
 

@@ -20,8 +20,9 @@ def words(run: Run) -> Words:
     again = f"./bench rerun {shlex.quote(name)}"
     nix = f"nix run .#benchbook -- rerun {shlex.quote(name)}"
     given = json.loads(info["argv"] or "[]")
-    options = shlex.join(given[1:] if given[:1] in (["run"], ["aa"]) else [info["experiment"]])
-    does = "aa" if given[:1] == ["aa"] else "run"
+    made_by = next((place for place, word in enumerate(given) if word in ("run", "aa")), None)
+    does = "run" if made_by is None else given[made_by]
+    options = shlex.join([info["experiment"]] if made_by is None else given[made_by + 1 :])
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     parts = [
