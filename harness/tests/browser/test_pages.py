@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.site.published import all_published
 from tests.browser import chromium
 from tests.site import checkout as making
 
@@ -14,7 +15,7 @@ CHARTS = {"index": 1, "methods": 0, "systems": 0, "defects": 1}
 """Charts of the pages that have a known number of them; the others have at least ten."""
 
 
-PUBLISHED = sorted(path.parent.name for path in making.ROOT.glob("reports/data/*/manifest.json"))
+PUBLISHED = [one.experiment for one in all_published(making.ROOT) if not one.against_itself]
 
 
 @pytest.mark.parametrize("width", [390, 1400])
