@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import ratio
-from benchbook.analyse.observed import AA, Cell, Observed, Pair, observe, read
+from benchbook.analyse.observed import AA, Cell, Observed, Pair, read
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import noise_floor
 
@@ -97,20 +97,11 @@ def floors(results: Path, run: Observed, pairs: Iterable[Pair] | None = None) ->
         return held(connection, run, pairs)
 
 
-def by_cell(
-    results: Path, run_id: str, pairs: Iterable[Pair] | None = None
-) -> dict[tuple[str, str, str], float]:
+def of_cells(run: Observed, found: Floors) -> dict[tuple[str, str, str], float]:
     """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known.
 
-    ``pairs`` limits what is read; by default it is every metric that has a direction.
     Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
     """
-    run = observe(results, run_id, pairs)
-    return of_cells(run, floors(results, run, pairs))
-
-
-def of_cells(run: Observed, found: Floors) -> dict[tuple[str, str, str], float]:
-    """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known."""
     return {
         (cell.name, *pair): floor.factor
         for cell in run.cells

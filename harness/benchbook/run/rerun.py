@@ -87,8 +87,8 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
             f"{run['run_id']} was not stored with a revision: {provenance.get('git_detail') or 'none was known'}.",
             "Compare lock_digest and source_digest of `bench show` with the checkouts you have.",
         )
-    does = command(run)
-    asked = [*arguments(run), *options]
+    does, given = made_by(run["argv"])
+    asked = [*arguments(run, given), *options]
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
@@ -107,18 +107,24 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
 
 
-def command(run: dict[str, Any]) -> str:
-    """Return the command of Benchbook that made a run: ``aa`` for an A/A run, else ``run``."""
-    return next((word for word in run["argv"] if word in COMMANDS), "run")
+def made_by(argv: list[Any]) -> tuple[str, list[str] | None]:
+    """Return the command of a command line that makes a run, and the words after it; None for them without one.
+
+    >>> made_by(["aa", "quickstart"]), made_by(["resume"])
+    (('aa', ['quickstart']), ('run', None))
+    """
+    words = [str(word) for word in argv]
+    place = next((place for place, word in enumerate(words) if word in COMMANDS), None)
+    return ("run", None) if place is None else (words[place], words[place + 1 :])
 
 
-def arguments(run: dict[str, Any]) -> list[str]:
-    """Return what was asked of that command, with the order seed it drew and without its results folder."""
-    argv = [str(word) for word in run["argv"]]
-    made_by = next((place for place, word in enumerate(argv) if word in COMMANDS), None)
-    asked = argv[made_by + 1 :] if made_by is not None else [run["experiment"], "--profile", run["profile"]]
+def arguments(run: dict[str, Any], given: list[str] | None) -> list[str]:
+    """Return ``given``, the words after the command that made a run, with its order seed, without a results folder.
+
+    Without them they are those of its plan.
+    """
     kept: list[str] = []
-    words = iter(asked)
+    words = iter([run["experiment"], "--profile", run["profile"]] if given is None else given)
     for word in words:
         if word == "--results":
             next(words, None)

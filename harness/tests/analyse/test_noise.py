@@ -107,7 +107,7 @@ def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
     largest = by_system[B]
     assert largest is not None
     assert floors.factor(observed.cells, PAIR) == largest.factor
-    by_cell = noise.by_cell(tmp_path, "run-1")
+    by_cell = noise.of_cells(observed, floors)
     assert by_cell[f"system={B}", *PAIR] == largest.factor
     assert set(by_cell) == {(f"system={A}", *PAIR), (f"system={B}", *PAIR)}
 

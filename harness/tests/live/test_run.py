@@ -7,15 +7,15 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from bench import SMALL, begin, bench, environment, need_benchload, rows
+from bench import SMALL, begin, bench, need_benchload, rows
 
 
 @pytest.fixture(autouse=True)
@@ -109,20 +109,29 @@ def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
 
 
-@pytest.fixture
-def in_the_foreground() -> Iterator[None]:
-    """Commands meet SIGINT as they do at a terminal: a shell's background jobs, and so their children, ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+@contextmanager
+def signals(*numbers: signal.Signals, ignored: bool) -> Iterator[None]:
+    """Have commands begun in the block ignore signals, as a shell's background jobs do, or not, as at a terminal."""
+    handler = signal.SIG_IGN if ignored else signal.default_int_handler
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, held in before.items():
+            signal.signal(number, held)
 
 
-@pytest.mark.usefixtures("in_the_foreground")
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
-    process = begin("run", *SMALL, "--results", str(tmp_path))
-    while not list(tmp_path.glob("runs/*/trials/0000/trial.json")):
+def await_trial(process: subprocess.Popen[str], results: Path, index: int) -> None:
+    """Wait until a trial of a run that goes on is stored."""
+    while not list(results.glob(f"runs/*/trials/{index:04d}/trial.json")):
         time.sleep(0.05)
         assert process.poll() is None
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
+    with signals(signal.SIGINT, ignored=False):
+        process = begin("run", *SMALL, "--results", str(tmp_path))
+    await_trial(process, tmp_path, 0)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -135,19 +144,12 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None
 
 
 def test_a_run_in_the_background_outlives_its_terminal_and_ends_when_told(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        ["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", sys.executable, "-P", "-m", "benchbook", "run", *SMALL,
-         "--results", str(tmp_path)],
-        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while not list(tmp_path.glob("runs/*/trials/0000/trial.json")):
-        time.sleep(0.05)
-        assert process.poll() is None
+    with signals(signal.SIGINT, signal.SIGHUP, ignored=True):
+        process = begin("run", *SMALL, "--results", str(tmp_path))
+    await_trial(process, tmp_path, 0)
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGINT)
-    while not list(tmp_path.glob("runs/*/trials/0001/trial.json")):
-        time.sleep(0.05)
-        assert process.poll() is None
+    await_trial(process, tmp_path, 1)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

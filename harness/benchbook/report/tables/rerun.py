@@ -10,6 +10,7 @@ from benchbook.declare.catalogue import root
 from benchbook.report.markup import escape_html
 from benchbook.report.results import Run
 from benchbook.report.words import Words
+from benchbook.run.rerun import made_by
 
 
 def words(run: Run) -> Words:
@@ -19,10 +20,8 @@ def words(run: Run) -> Words:
     name = published or run.run_id
     again = f"./bench rerun {shlex.quote(name)}"
     nix = f"nix run .#benchbook -- rerun {shlex.quote(name)}"
-    given = json.loads(info["argv"] or "[]")
-    made_by = next((place for place, word in enumerate(given) if word in ("run", "aa")), None)
-    does = "run" if made_by is None else given[made_by]
-    options = shlex.join([info["experiment"]] if made_by is None else given[made_by + 1 :])
+    does, given = made_by(json.loads(info["argv"] or "[]"))
+    options = shlex.join([info["experiment"]] if given is None else given)
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     parts = [
