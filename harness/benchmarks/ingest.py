@@ -16,8 +16,7 @@ from pathlib import Path
 from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, ingest, rebuild
-from benchbook.record.ddl import quoted
-from benchbook.record.tables import TABLES
+from benchbook.record.tables import TABLES, quoted
 from tests.record import synthetic_run
 
 DIFFERENT = 40

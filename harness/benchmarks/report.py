@@ -21,22 +21,12 @@ from typing import Any
 from timed import arguments, timed, workplace
 
 from benchbook.record import database, folder, rebuild
-from benchbook.record.batch import BATCH_ROWS
+from benchbook.record.tables import BATCH_ROWS
 from benchbook.report import answer, conclusion, limit, render
-from benchbook.report.charts import (
-    disk,
-    heatmap,
-    latency,
-    order,
-    queries,
-    rate_over_time,
-    ratio,
-    telemetry,
-    throughput,
-)  # fmt: skip
+from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
 from benchbook.report.results import Run, open_run
-from benchbook.report.tables import checks, gaps, numbers, trials
-from benchbook.site import picture
+from benchbook.report.tables import numbers, work
+from benchbook.site import index
 from tests.record import synthetic_lines, synthetic_run
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -49,9 +39,9 @@ TABLES = (
     "telemetry",
 )  # fmt: skip
 PARTS: tuple[Callable[[Run], Any], ...] = (
-    conclusion.answer, conclusion.findings, answer.table, throughput.chart, rate_over_time.chart,
-    heatmap.chart, queries.chart, latency.chart,
-    disk.chart, ratio.chart, order.chart, telemetry.chart, checks.table, gaps.table, trials.table, numbers.table,
+    conclusion.answer_sentence, conclusion.findings, answer.table, strip.throughput, rate_over_time.chart,
+    heatmap.chart, latency.query_types_chart, latency.percentiles_chart,
+    strip.size_on_disk, ratio.chart, order.chart, telemetry.chart, work.checks_table, work.gaps_table, work.trials_table, numbers.numbers_table,
     limit.limits,
 )  # fmt: skip
 
@@ -93,7 +83,7 @@ def parts(results: Path, profiled: bool) -> float:
         total += seconds
         if seconds > 0.1:
             print(f"  {part.__module__.removeprefix('benchbook.report.'):24} {seconds:6.2f} s")
-    seconds = timed(lambda: picture.chart(run))
+    seconds = timed(lambda: index.chart(run))
     print(f"  {'site.picture':24} {seconds:6.2f} s")
     if profiled:
         profile.disable()
@@ -133,15 +123,15 @@ def synthesise(results: Path, count: int) -> None:
         (target / file).write_text((source / file).read_text().replace("template", name))
     shutil.copytree(source / "declared", target / "declared")
     chance = random.Random(1)
-    for index in range(count):
-        place = target / "trials" / f"{index:04d}"
-        copied = source / "trials" / f"{index % DIFFERENT:04d}"
+    for number in range(count):
+        place = target / "trials" / f"{number:04d}"
+        copied = source / "trials" / f"{number % DIFFERENT:04d}"
         place.mkdir()
         for file in ("telemetry.jsonl", "answers.jsonl"):
             shutil.copyfile(copied / file, place / file)
         (place / "events.jsonl").write_text(larger(copied / "events.jsonl"))
         trial = json.loads((copied / "trial.json").read_text())
-        trial |= {"trial_id": f"{name}/{index:04d}", "run_id": name, "index": index, "block": index // 2}
+        trial |= {"trial_id": f"{name}/{number:04d}", "run_id": name, "index": number, "block": number // 2}
         for one in trial["measurements"]:
             if one["metric"] in ("rows_per_second", "latency_p50", "disk_bytes"):
                 one["value"] *= 1 + chance.uniform(-0.02, 0.02)

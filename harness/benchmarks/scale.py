@@ -26,10 +26,10 @@ import claims as claimed
 import duckdb
 import report as reported
 
-from benchbook.record import database, folder, ingest, lines, operations
-from benchbook.record.ddl import literal
+from benchbook.process import spawn
+from benchbook.record import database, folder, ingest, lines
+from benchbook.record.tables import literal
 from benchbook.report.results import open_run
-from benchbook.run import benchload
 
 DIFFERENT = 40
 """Files of operations that are made; the others are copies."""
@@ -65,7 +65,7 @@ def main() -> None:
         return
     work = given.keep or Path(tempfile.mkdtemp(prefix="benchbook-scale-"))
     try:
-        measure(work, given.trials, given.benchload or benchload.find())
+        measure(work, given.trials, given.benchload or spawn.find_benchload())
     finally:
         if not given.keep:
             shutil.rmtree(work)
@@ -138,7 +138,7 @@ def record(results: Path, work: Path, program: Path) -> None:
         )
         made.append(file)
     for number, trial in enumerate(of_run(results)):
-        target = operations.file(trial, "load")
+        target = lines.file(trial, "load")
         target.parent.mkdir()
         shutil.copyfile(made[number % DIFFERENT], target)
 
@@ -154,7 +154,7 @@ def rendered(results: Path) -> str:
 
 def parquet(trials: Sequence[Path]) -> str:
     """Return the SQL that reads the single operations of these trials, with the file as the trial."""
-    files = ", ".join(literal(str(operations.file(trial, "load"))) for trial in trials)
+    files = ", ".join(literal(str(lines.file(trial, "load"))) for trial in trials)
     return f"read_parquet([{files}], filename = true)"
 
 
@@ -218,7 +218,7 @@ def enter(results: Path) -> None:
     connection = database.make(file)
     found = [(f"run/{path.name}", path) for path in of_run(results)]
     for batch in ingest.batched(found, ingest.BATCH_TRIALS):
-        operations.insert(connection, batch)
+        lines.insert_operations(connection, batch)
     connection.execute("CHECKPOINT")
     connection.close()
     file.unlink()

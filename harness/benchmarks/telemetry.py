@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchbook.telemetry import Telemetry
+from benchbook.measure.sampler import Telemetry
 
 GOAL = 0.005
 

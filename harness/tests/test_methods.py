@@ -62,8 +62,10 @@ def test_the_table_of_counts_is_that_of_the_tally():
 
 
 def test_numbers_in_the_text_are_those_of_the_program():
-    from benchbook.analyse import interval, outliers, precision, steady
-    from benchbook.run import hang, storage_watch
+    from benchbook.analyse import interval
+    from benchbook.measure import steady
+    from benchbook.plan import precision
+    from benchbook.run import watchdog
     from benchbook.site.methods import rules
 
     def default(file: str, name: str) -> int:
@@ -81,7 +83,7 @@ def test_numbers_in_the_text_are_those_of_the_program():
     )
     usual = default("record/test_fuzz.py", "BENCHBOOK_FUZZ")
     assert usual == default("declare/test_mutations.py", "BENCHBOOK_FUZZ")
-    histories = default("telemetry/test_ledger.py", "BENCHBOOK_FUZZ")
+    histories = default("measure/test_ledger.py", "BENCHBOOK_FUZZ")
     default_kills = default("live/test_many_kills.py", "BENCHBOOK_KILLS")
     assert (
         f"does {default_kills} kills, {usual} inputs of each kind and {histories} of each test of histories"
@@ -92,10 +94,10 @@ def test_numbers_in_the_text_are_those_of_the_program():
     assert f"Fewer than {interval.FEWEST} trials of a cell" in text
     assert f"fewer than {interval.FEW} carry a note" in text
     assert f"From {interval.BOOTSTRAP_FROM} trials on it is" in text
-    assert f"(median absolute deviation, {outliers.THRESHOLD})" in text
+    assert f"(median absolute deviation, {interval.THRESHOLD})" in text
     assert f"(fewer than {steady.FEWEST} whole intervals" in text
-    assert f"server and client have {storage_watch.SPOKEN_SECONDS:.0f} s to say it" in text
-    assert f"where nothing moves for {hang.HANG_SECONDS:.0f} s it is ended" in text
+    assert f"server and client have {watchdog.SPOKEN_SECONDS:.0f} s to say it" in text
+    assert f"where nothing moves for {watchdog.HANG_SECONDS:.0f} s it is ended" in text
     _, wrong = tally.added(tally.KEPT.read_text(encoding="utf-8").splitlines())
     assert (sum(wrong.values()) == 1) == ("The one kill that is not as promised" in text)
 

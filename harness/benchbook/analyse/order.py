@@ -1,4 +1,4 @@
-"""The position effect: whether a trial's place in its block moved its result."""
+"""The position effect, and Little's law: checks of a whole run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+# The position effect: whether a trial's place in its block moved its result.
 
 FEWEST_BLOCKS = 3
 
@@ -95,3 +98,39 @@ def _fitted(design: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray
     if not design.size:
         return np.zeros_like(values)
     return np.asarray(design @ np.linalg.lstsq(design, values, rcond=None)[0])
+
+
+# Little's law: operations in flight are the rate times the mean latency; where not, something is unsaid.
+
+TOLERANCE = 0.1
+"""Relative difference from which a mismatch is flagged."""
+
+
+@dataclass(frozen=True)
+class Little:
+    """What Little's law says of one trial or one published row."""
+
+    expected: float
+    """Rate times mean latency, operations."""
+    in_flight: float
+    """Operations in flight as stated (workers times operations each)."""
+    ok: bool
+
+    @property
+    def sentence(self) -> str:
+        """Say it in words."""
+        agreed = "agrees with" if self.ok else "does not agree with"
+        in_flight = f"{self.in_flight:.3g} operations in flight"
+        return f"rate times mean latency, {self.expected:.3g}, {agreed} {in_flight}"
+
+
+def check(rate: float, latency: float, in_flight: float, tolerance: float = TOLERANCE) -> Little:
+    """Check a rate (1/s) and a mean latency (s) against the operations in flight.
+
+    >>> check(1000.0, 0.004, 4).ok
+    True
+    >>> check(1000.0, 0.001, 4).sentence
+    'rate times mean latency, 1, does not agree with 4 operations in flight'
+    """
+    expected = rate * latency
+    return Little(expected, in_flight, abs(expected - in_flight) <= tolerance * max(expected, in_flight))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbook.analyse import interval
-from benchbook.analyse.judgement import ALPHA
+from benchbook.analyse.interval import ALPHA
 from benchbook.analyse.ratio import Ratio
 
 Direction = Literal["higher", "lower"]

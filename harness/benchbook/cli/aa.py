@@ -29,7 +29,7 @@ def command(
     Claims and comparisons of the same experiment, profile and machine use this noise floor from then on. The
     last line printed is the report's path. Exit codes are those of `run`.
     """
-    from benchbook.cli.asked import planned
+    from benchbook.cli.options import planned
     from benchbook.cli.run_ import carry_out_and_report, store
     from benchbook.declare.catalogue import Catalogue
     from benchbook.plan.plan import profile_named
@@ -49,8 +49,8 @@ def command(
 def show_floors(results: Path, run_id: str, as_json: bool) -> None:
     """Print the noise floors that an A/A run gives, those of the main metrics."""
     from benchbook.analyse import noise
-    from benchbook.analyse.main_metric import is_main
     from benchbook.analyse.observed import observe
+    from benchbook.declare.metric import is_main
 
     rows = noise.rows(noise.measured(observe(results, run_id)))
     shown = [

@@ -30,11 +30,19 @@ from benchbook.cli import (
     run_,
     show,
     site,
-    spoken,
     sql,
     test,
 )
+from benchbook.cli.spoken import name, spoken
 from benchbook.errors import BenchbookError
+
+# Commands in messages, said as the user said them: ``./bench``, ``bench`` or ``nix run .#benchbook --``.
+#
+# Every message is written with ``bench``; where it is shown on a terminal, the name that this process was called by
+# stands in its place, so that a hint can be copied as it is.
+
+
+# The commands together, and the one place where errors become sentences and exit codes.
 
 INTERRUPTED = 130
 
@@ -73,7 +81,7 @@ class _Command(typer.core.TyperCommand):
     """A command whose help names Benchbook as it was called, as hints do."""
 
     def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
-        return spoken.spoken(super().get_help(ctx))
+        return spoken(super().get_help(ctx))
 
 
 _command = functools.partial(app.command, cls=_Command)
@@ -102,7 +110,7 @@ _command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
 def run(argv: list[str]) -> int:
     """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
     try:
-        result = app(argv, prog_name=spoken.name(), standalone_mode=False)
+        result = app(argv, prog_name=name(), standalone_mode=False)
     except BenchbookError as error:
         _tell(error.message, error.hint)
         return error.exit_code
@@ -135,15 +143,15 @@ def _usage(error: Exception) -> int:
     text = str(message())
     if text:
         context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else spoken.name()
+        command = context.command_path if context is not None else name()
         _tell(text, f"See `{command} --help`.")
     return int(getattr(error, "exit_code", 2))
 
 
 def _tell(message: str, hint: str | None) -> None:
-    print(f"bench: {spoken.spoken(message)}", file=sys.stderr)
+    print(f"bench: {spoken(message)}", file=sys.stderr)
     if hint:
-        print(f"  {spoken.spoken(hint)}", file=sys.stderr)
+        print(f"  {spoken(hint)}", file=sys.stderr)
 
 
 def _forget_intention() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchbook.cli import options, spoken, table
+from benchbook.cli import options, table
+from benchbook.cli.spoken import spoken
 
 
 def command(
@@ -19,7 +20,7 @@ def command(
     """
     from benchbook.analyse import claims
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.record.catch_up import catch_up
+    from benchbook.record.rebuild import catch_up
 
     run_id = _named(results, run)
     catch_up(results)
@@ -50,4 +51,4 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         key: None if row[key] is None else f"{row[key]:.3g}"
         for key in ("published", "measured", "low", "high")
     }
-    return {**row, **numbers, "reason": spoken.spoken(row["reason"]), "margin": f"{100 * row['margin']:g} %"}
+    return {**row, **numbers, "reason": spoken(row["reason"]), "margin": f"{100 * row['margin']:g} %"}

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from benchbook.cli import options, spoken, table
+from benchbook.cli import options, table
+from benchbook.cli.spoken import spoken
 
 
 def command(
@@ -29,17 +30,17 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs: what differs beside the results, then B over A with its interval for each cell and metric."""
-    from benchbook.analyse import compared
-    from benchbook.analyse.main_metric import MAIN
-    from benchbook.record.catch_up import catch_up
+    from benchbook.analyse import compare
+    from benchbook.declare.metric import MAIN
+    from benchbook.record.rebuild import catch_up
     from benchbook.record.runs import resolve
 
     one, two = resolve(results, a), resolve(results, b)
     catch_up(results)
-    found = compared.compare(results, one, two, across=across, metrics=None if every else MAIN)
+    found = compare.compare(results, one, two, across=across, metrics=None if every else MAIN)
     if as_json:
         for note in found.notes:
-            print(f"bench: {spoken.spoken(note)}", file=sys.stderr)
+            print(f"bench: {spoken(note)}", file=sys.stderr)
         table.show(rows(found), as_json=True)
         return
     print(f"A  {found.a}\nB  {found.b}\n")
@@ -55,7 +56,7 @@ def command(
     )
     print()
     for note in found.notes:
-        print(spoken.spoken(note))
+        print(spoken(note))
 
 
 def rows(found: Any) -> list[dict[str, Any]]:

@@ -30,14 +30,14 @@ def command(
 ) -> None:
     """Export a run as a research object: RO-Crate metadata, Parquet, trials, configurations, logs, report."""
     from benchbook.declare.catalogue import root
-    from benchbook.record import export
+    from benchbook.record import archive
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 
     run_id = resolve(results, run, answering=publish)
     if publish:
         from benchbook.errors import RequestError
-        from benchbook.site import publish as publishing
+        from benchbook.site import published as publishing
 
         if private or output:
             raise RequestError(
@@ -53,7 +53,7 @@ def command(
         return
     folder = output or Path(f"{run_id}-export")
     reports = root() / "reports"
-    export.run(
+    archive.export_run(
         results,
         run_id,
         folder,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from benchbook.cli import options, spoken
+from benchbook.cli import options
 
 
 def command(
@@ -17,5 +17,6 @@ def command(
 ) -> int:
     """Show the commands, or the options of one: the same as --help."""
     from benchbook.cli.app import app
+    from benchbook.cli.spoken import name
 
-    return int(app([*(words or []), "--help"], prog_name=spoken.name(), standalone_mode=False) or 0)
+    return int(app([*(words or []), "--help"], prog_name=name(), standalone_mode=False) or 0)

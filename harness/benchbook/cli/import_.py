@@ -15,6 +15,6 @@ def command(
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
     """Read an exported run back, checked against its digests; prints the run's id."""
-    from benchbook.record import import_
+    from benchbook.record import archive
 
-    print(import_.run(path, results))
+    print(archive.import_run(path, results))

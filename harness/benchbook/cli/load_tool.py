@@ -11,7 +11,7 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 def command(context: typer.Context) -> None:
     """Run the load tool: benchload generate, load, query, null-server, calibrate."""
-    from benchbook.run.benchload import find
+    from benchbook.process.spawn import find_benchload
 
-    binary = find()
+    binary = find_benchload()
     os.execv(binary, [str(binary), *context.args])

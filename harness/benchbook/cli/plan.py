@@ -25,11 +25,12 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Print the cells of an experiment, their order, the number of trials, the minutes, and what would be fetched."""
-    from benchbook.cli.asked import planned
+    from benchbook.cli.options import planned
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.provision import Request, previews
+    from benchbook.plan.budget import estimate_seconds
+    from benchbook.provision.find import previews
+    from benchbook.provision.request import Request
     from benchbook.run.context import go_command
-    from benchbook.run.estimate import estimate_seconds
 
     catalogue = Catalogue()
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)

@@ -16,9 +16,9 @@ def begin(asked: dict[str, Any], results: Path, text: str) -> int:
 
     ``asked`` are the arguments of ``planned`` but the number of trials.
     """
-    from benchbook.analyse import precision
-    from benchbook.cli.asked import planned
+    from benchbook.cli.options import planned
     from benchbook.cli.run_ import store
+    from benchbook.plan import precision
 
     share = precision.parse(text)
     made = planned(Catalogue(), **{**asked, "trials": precision.PILOT})
@@ -34,15 +34,20 @@ def is_pilot(made: Plan) -> bool:
 
 def go_on(pilot: Plan, results: Path) -> int:
     """Carry out what is left of a pilot, then the run whose number of trials it fixes."""
-    from benchbook.analyse import precision
     from benchbook.analyse.observed import observe
-    from benchbook.cli.asked import planned
+    from benchbook.cli.options import planned
     from benchbook.cli.run_ import agree, carried_out, carry_out_and_report, store
+    from benchbook.plan import precision
 
     assert pilot.precision is not None
     asked = dict(pilot.precision["request"])
     outcome = carried_out(pilot, results)
-    found = precision.needed(observe(results, pilot.run_id), pilot.precision["asked"])
+    seen = observe(results, pilot.run_id)
+    measured = {
+        pair: [list(seen.values(cell, pair).by_block.values()) for cell in seen.cells]
+        for pair in seen.pairs()
+    }
+    found = precision.needed(pilot.run_id, measured, pilot.precision["asked"])
     share = f"{100 * pilot.precision['asked']:g} %"
     print(
         f"bench: the pilot {pilot.run_id} shows a spread of {100 * (found.spread - 1):.1f} % in "

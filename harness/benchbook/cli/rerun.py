@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """Print the command that runs RUN again at its revision, options and order; with Nix, execute it."""
     from benchbook.errors import RequestError
-    from benchbook.run.rerun import OWN_EXIT_CODES, rerun
+    from benchbook.record.rerun import OWN_EXIT_CODES, rerun
 
     run_id, facts = _facts(results, run)
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]

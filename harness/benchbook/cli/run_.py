@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchbook.cli import options, spoken
+from benchbook.cli import options
+from benchbook.cli.spoken import name
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
+from benchbook.process import spawn
 
 if TYPE_CHECKING:
     from benchbook.run.engine import Outcome
@@ -46,7 +48,7 @@ def command(
 
     Exit code: 4 if a trial failed or is invalid, else 3 if one was skipped, else 0.
     """
-    from benchbook.cli.asked import planned
+    from benchbook.cli.options import planned
     from benchbook.declare.catalogue import Catalogue
     from benchbook.run import intention
 
@@ -78,7 +80,7 @@ def command(
 def agree(results: Path, made: Plan, yes: bool) -> None:
     """Tell how much a large run asks for, and go on only when that is agreed to; raise RequestError else."""
     from benchbook.errors import RequestError
-    from benchbook.run.magnitude import magnitude
+    from benchbook.plan.budget import magnitude
 
     asks = magnitude(results, made)
     if not asks.large:
@@ -112,14 +114,12 @@ def require_controlled(results: Path) -> None:
 
 def store(made: Plan, results: Path) -> None:
     """Store a plan once nothing can refuse it any more: a request that is refused leaves no run behind."""
-    from benchbook.cli.asked import need_report
-    from benchbook.run import benchload
-    from benchbook.run.elsewhere import joined
-    from benchbook.run.engine import store_plan
+    from benchbook.cli.options import need_report
+    from benchbook.run.engine import joined, store_plan
     from benchbook.run.progress import Progress
 
     need_report(made.experiment)
-    benchload.find()
+    spawn.find_benchload()
     with joined(made, Progress(0.0)):
         pass  # the scheduler answers, and its workers are those of this Benchbook
     store_plan(results, made)
@@ -128,8 +128,8 @@ def store(made: Plan, results: Path) -> None:
 def carried_out(made: Plan, results: Path) -> Outcome:
     """Do what is left of a stored plan; print how its trials ended, and what to do after an interruption."""
     from benchbook.declare.catalogue import Catalogue
+    from benchbook.plan.budget import estimate_seconds
     from benchbook.run.engine import carry_out
-    from benchbook.run.estimate import estimate_seconds
     from benchbook.run.progress import Progress
     from benchbook.run.signals import interruptible
 
@@ -138,7 +138,7 @@ def carried_out(made: Plan, results: Path) -> Outcome:
         with interruptible():
             outcome = carry_out(made, Catalogue(), results, sys.argv[1:], progress)
     except KeyboardInterrupt:
-        print(f"bench: interrupted; finished trials are kept. To go on: {spoken.name()} resume {made.run_id}",
+        print(f"bench: interrupted; finished trials are kept. To go on: {name()} resume {made.run_id}",
               file=sys.stderr)  # fmt: skip
         raise
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
@@ -150,7 +150,8 @@ def _skipped(made: Plan) -> list[str]:
     """Return the systems that cannot be had here; none of a cluster, whose machines are asked later."""
     from benchbook.declare.catalogue import Catalogue
     from benchbook.errors import Unavailable
-    from benchbook.provision import Request, previews
+    from benchbook.provision.find import previews
+    from benchbook.provision.request import Request
     from benchbook.run.context import go_command
 
     if made.cluster:
@@ -176,7 +177,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
     try:
         print(report(results, made.run_id, Catalogue().root / "reports"))
     except KeyboardInterrupt:
-        print(f"bench: interrupted; all trials are kept. To render: {spoken.name()} report {made.run_id}",
+        print(f"bench: interrupted; all trials are kept. To render: {name()} report {made.run_id}",
               file=sys.stderr)  # fmt: skip
         raise
     return outcome.exit_code
@@ -184,8 +185,8 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 
 def _show_sources(results: Path, run_id: str) -> None:
     """Print what a system costs from one source over another, as in a container over a process."""
-    from benchbook.analyse import sources
+    from benchbook.analyse import compare
     from benchbook.analyse.observed import observe
     from benchbook.cli import table
 
-    table.show(sources.rows(observe(results, run_id)), as_json=False, empty="no cell ran from two sources")
+    table.show(compare.rows(observe(results, run_id)), as_json=False, empty="no cell ran from two sources")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from benchbook.cli import spoken
+from benchbook.cli.spoken import spoken
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +22,7 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
         print(json.dumps(rows, indent=1, default=str, ensure_ascii=False))
         return
     if not rows:
-        print(spoken.spoken(empty))
+        print(spoken(empty))
         return
     from rich.console import Console
     from rich.measure import Measurement

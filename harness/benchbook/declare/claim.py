@@ -1,17 +1,103 @@
-"""A claim: a published statement, its numbers, and the test that a run is put to. ``[[claims]]`` of an experiment.
-
-A claim compares two sides, ``of`` and ``over`` (levels of factors), or follows one metric ``along`` a factor.
-It is judged in every cell that its other factors span, jointly.
-"""
+"""A claim: a published statement, its numbers, and the test that a run is put to. ``[[claims]]`` of an experiment."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from benchbook.declare.claim_numbers import Number, Published, Side
-from benchbook.declare.model import Model, Name, Setting, Text
+from benchbook.declare.metric import TRIAL, metrics
+from benchbook.declare.toml import Model, Name, Positive, Setting, Text
+from benchbook.errors import meant
+
+# The published numbers of a claim, as they are declared: a ratio, two values, rows of a file, or cells.
+
+Side = dict[Name, Setting]
+"""Levels that one side of a comparison has, by factor."""
+Number = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Column = Annotated[str, StringConstraints(min_length=1)]
+
+
+class PublishedCell(Model):
+    """The published number of one cell: a ratio, or the two values it is made of."""
+
+    levels: Side
+    """The cell: a level of each factor in ``across`` (and ``along``)."""
+    ratio: Number | None = None
+    of: Number | None = None
+    """The value of the claim's side ``of`` (for rises and falls: the value at this level)."""
+    over: Number | None = None
+
+
+class Published(Model):
+    """The published number or numbers, in one of four ways: ratio; of and over; file; cells."""
+
+    ratio: Number | None = None
+    """The ratio as published."""
+    of: Number | None = None
+    """Published value of the side ``of``; for rises and falls, at the last level."""
+    over: Number | None = None
+    """Published value of the side ``over``; for rises and falls, at the first level."""
+    unit: str | None = None
+    """Unit of the two values, as published."""
+    cells: list[PublishedCell] = Field(default_factory=list)
+    """A number for each cell."""
+    file: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*\.csv$")] | None = None
+    """A file of datasets/published; every row of it that ``select`` chooses is read."""
+    select: dict[Column, Setting] = Field(default_factory=dict)
+    """Column → value that a row must have on both sides."""
+    of_rows: dict[Column, Setting] = Field(default_factory=dict)
+    """Column → value of the rows of the side ``of``; by default its levels, under the names of their factors."""
+    over_rows: dict[Column, Setting] = Field(default_factory=dict)
+    """The same of the side ``over``."""
+    columns: dict[Name, Column] = Field(default_factory=dict)
+    """Factor → column that holds its level, where the column has another name."""
+    repeats: list[Column] = Field(default_factory=list)
+    """Columns that number repetitions of one measurement; their geometric mean is taken."""
+    value: Column = "value"
+    """Column of the number."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        given = [
+            way
+            for way, there in (
+                ("ratio", self.ratio is not None),
+                ("of and over", self.of is not None or self.over is not None),
+                ("file", self.file is not None),
+                ("cells", bool(self.cells)),
+            )
+            if there
+        ]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            raise ValueError(f"needs exactly one of ratio, of and over, file, cells; found {found}")
+        if (self.of is None) != (self.over is None):
+            raise ValueError("of and over belong together: give both values, or their ratio")
+        if self.of is not None and not self.unit:
+            raise ValueError("of and over need their unit, as published")
+        if self.file is None:
+            for key in ("select", "of_rows", "over_rows", "columns", "repeats"):
+                if getattr(self, key):
+                    raise ValueError(f"{key} chooses rows of a file, and no file is given")
+        return self
+
+
+class PublishedMachine(Model):
+    """The machine of the publication: profile published on a smaller one is labelled scaled."""
+
+    cores: Positive
+    """Logical processors that the system under test had."""
+    memory_gb: Number
+    """Memory that it had, GB."""
+    description: Text | None = None
+
+
+# A claim: a published statement, its numbers, and the test that a run is put to. ``[[claims]]`` of an experiment.
+#
+# A claim compares two sides, ``of`` and ``over`` (levels of factors), or follows one metric ``along`` a factor.
+# It is judged in every cell that its other factors span, jointly.
 
 MARGIN = 0.1
 """Equivalence margin of a claim that declares none: 10 % either way."""
@@ -114,3 +200,63 @@ class Claim(Model):
 
 def _listing(names: Side) -> str:
     return ", ".join(sorted(names)) or "none"
+
+
+# Claims checked against the experiment that declares them: every name they use is one that exists there.
+
+
+def check_claims(
+    claims: list[Claim], factors: Mapping[str, list[Setting]], phases: Mapping[str, str]
+) -> None:
+    """Check claims against their experiment: factor → all levels it can have, phase → workload.
+
+    Raises ValueError in a sentence with the nearest name.
+    """
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise ValueError(f"claims: the id {claim.id} is given twice")
+        seen.add(claim.id)
+        place = f'claims "{claim.id}"'
+        _check_metric(claim, phases, place)
+        _check_levels(claim, factors, place)
+        for key, factor in [
+            *(("across", name) for name in claim.across),
+            ("along", claim.along),
+            *(("unstated", name) for name in claim.unstated),
+        ]:
+            if factor is not None:
+                _known(factor, factors, f"{place}: {key}: factor")
+        _check_systems(claim, [str(level) for level in factors["system"]], place)
+
+
+def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
+    _known(claim.phase, [*phases, TRIAL], f"{place}: phase")
+    known = metrics(phases.get(claim.phase))
+    if known is not None:
+        _known(claim.metric, known, f"{place}: metric of the phase {claim.phase}")
+
+
+def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:
+    for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where)):
+        for factor, level in chosen.items():
+            _known(factor, factors, f"{place}: {key}: factor")
+            # A system that cannot be had may be claimed about, where another stands in for it.
+            known = [*factors[factor], *(claim.substitutes if factor == "system" else ())]
+            for one in level if isinstance(level, list) else [level]:
+                _known(str(one), [str(held) for held in known], f"{place}: {key}: level of {factor}")
+
+
+def _check_systems(claim: Claim, systems: list[str], place: str) -> None:
+    for key, named in (("substitutes", claim.substitutes), ("versions", claim.versions)):
+        for system in named:
+            _known(system, claim.systems() or systems, f"{place}: {key}: system")
+    for stand_in in claim.substitutes.values():
+        _known(stand_in, systems, f"{place}: substitutes: system")
+
+
+def _known(name: str, allowed: Iterable[str], what: str) -> None:
+    names = list(allowed)
+    if name not in names:
+        guess = meant(name, names)
+        raise ValueError(f'{what} "{name}" is none of {", ".join(sorted(names)) or "none"}{guess}')

@@ -174,3 +174,18 @@ def metrics(workload: str | None) -> tuple[str, ...] | None:
         return OF_TRIAL
     own = OF_WORKLOAD.get(workload)
     return None if own is None else (*own, *EVERY_PHASE)
+
+
+MAIN = (
+    "rows_per_second",
+    "settled_seconds",
+    "queries_per_second",
+    "latency_p50",
+    "latency_p99",
+    "disk_bytes",
+)
+
+
+def is_main(metric: str) -> bool:
+    """Say whether a metric is one of them."""
+    return metric in MAIN

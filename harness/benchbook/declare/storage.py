@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from benchbook.declare.model import Model, Name, Positive, Setting, Text
-from benchbook.declare.toml import check
+from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
 
 
 class NoOptions(Model):

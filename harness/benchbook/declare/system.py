@@ -7,10 +7,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from benchbook.declare.model import Model, Name, Setting, Text
+from benchbook.declare.toml import Model, Name, Setting, Text
 
 Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Where a file stands in Maven repositories."""
+SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own")
+"""The sources of a program in the order in which they are tried; the levels of the factor ``source``."""
 
 
 class GoSource(Model):

@@ -1,15 +1,38 @@
-"""Reads a TOML file into a model, and turns every mistake into one sentence with file, key and next step."""
+"""Read a TOML file into a strict model; report every mistake with its file, key and fix."""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from benchbook.errors import RequestError, nearest, sentence
+
+# The base of every declaration: strict, frozen, and unknown keys are mistakes.
+
+
+class Model(BaseModel):
+    """A declared thing. Unknown keys are refused, and a value is never changed after it was read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
+"""A name that is also a file name: lower-case letters, digits, dot, dash and underscore."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A sentence or a few for people to read; never empty."""
+
+Setting = str | int | float | bool
+"""One value of a configuration, a factor or an option."""
+
+Positive = Annotated[int, Field(ge=1)]
+
+
+# Reads a TOML file into a model, and turns every mistake into one sentence with file, key and next step.
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.embedded.engine import Reader
-from benchbook.embedded.failure import FailedError
-from benchbook.embedded.operations import Operations
-from benchbook.embedded.recorder import Emit, Recorder, error, event
-from benchbook.embedded.specification import Dialect
+from benchbook.embedded.engine import FailedError, Reader
+from benchbook.embedded.query import Dialect
+from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
 
 COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")
 BAR_BYTES = 28

@@ -1,4 +1,4 @@
-"""A server behind Python's database API, as the worker sees an engine; a subclass says how its SQL is written.
+"""A server driven through Python's database API, as the worker sees an engine; a subclass writes its SQL.
 
 Only bars of stocks are loaded and read: the published comparison measured these servers with nothing else.
 """
@@ -6,17 +6,12 @@ Only bars of stocks are loaded and read: the published comparison measured these
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from benchbook.embedded.bars import COLUMNS
-from benchbook.embedded.engine import Count, Row, Setting
-from benchbook.embedded.failure import FailedError
-from benchbook.embedded.specification import Specification
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from benchbook.embedded.bars import Ask, Bar, Request
+from benchbook.embedded.bars import COLUMNS, Ask, Bar, Request
+from benchbook.embedded.engine import Count, FailedError, Row, Setting, Specification
 
 Connect = Callable[[], Any]
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.embedded.bars import COLUMNS
-from benchbook.embedded.engine import Count, Row, Setting
-from benchbook.embedded.failure import FailedError
-from benchbook.embedded.specification import Specification
+from benchbook.embedded.engine import Count, FailedError, Row, Setting, Specification
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from benchbook.embedded.bars import Ask, asking
-from benchbook.embedded.engine import Count, Reader, Row, Setting
-from benchbook.embedded.specification import Dialect, Specification, quoted, render
+from benchbook.embedded.engine import Count, Reader, Row, Setting, Specification
+from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,9 +1,4 @@
-"""The worker: one engine, one database, one trial; requests in, events out.
-
-Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``settle``, ``count``,
-``version``, ``close``, ``bars``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
-and a ``message``; ``load`` and ``query`` emit benchload's events before it.
-"""
+"""The worker: one engine, one database, one trial; requests in, events out."""
 
 from __future__ import annotations
 
@@ -14,10 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from benchbook.embedded.engine import Engine, open_engine
-from benchbook.embedded.failure import FailedError, StreamBrokenError
-from benchbook.embedded.operations import recording
-from benchbook.embedded.watchdog import Watchdog
+from benchbook.embedded.engine import Engine, FailedError, StreamBrokenError, Watchdog, open_engine
+from benchbook.embedded.recorder import recording
+
+# Ends an operation that takes too long, through the engine's own interruption.
+
+
+# The worker: one engine, one database, one trial; requests in, events out.
+#
+# Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``settle``, ``count``,
+# ``version``, ``close``, ``bars``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
+# and a ``message``; ``load`` and ``query`` emit benchload's events before it.
 
 SCHEMA = 1
 Request = dict[str, Any]
@@ -77,7 +79,7 @@ class Worker:
         return {"version": engine.version()}
 
     def _load(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded.load import Load, load
+        from benchbook.embedded.stream import Load, load
 
         engine, watchdog = self._opened()
         asked = Load(
@@ -91,8 +93,7 @@ class Worker:
         return {}
 
     def _query(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded.query import answers, query
-        from benchbook.embedded.specification import read
+        from benchbook.embedded.query import answers, query, read
 
         engine, watchdog = self._opened()
         queries, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])

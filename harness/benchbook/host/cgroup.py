@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from benchbook.host.cpu import numbers
-from benchbook.host.mounts import Mount, mounts
+from benchbook.host.filesystem import Mount, mounts
+from benchbook.host.hardware import numbers
 from benchbook.host.reading import Facts, Tree, Unreadable, stated
 
 Limit = Callable[[Path], int | float | None]

@@ -1,21 +1,200 @@
-"""All facts of the machine that a run is stored with (rule 13 of docs/methods.md)."""
+"""Facts of the machine that are stored with a run (rule 13 of docs/methods.md)."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
+import platform
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
 from benchbook.host.cgroup import cgroup
 from benchbook.host.clock import timekeeping
-from benchbook.host.cpu import cpu
 from benchbook.host.filesystem import filesystem
-from benchbook.host.kernel import kernel, machine, operating_system
-from benchbook.host.limits import limits
-from benchbook.host.memory import memory, numa, swap
-from benchbook.host.permissions import permissions
+from benchbook.host.hardware import cpu, flags, memory, numa, swap
 from benchbook.host.pressure import load, pressure, steal
-from benchbook.host.reading import Facts, Tree, stated
-from benchbook.host.virtualisation import virtualisation
+from benchbook.host.reading import Facts, Tree, Unreadable, readable, said, stated
+
+# Facts about the kernel and the operating system, and an id of the machine that tells nothing else.
+
+CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
+
+BOOT_OPTIONS = (
+    "mitigations",
+    "isolcpus",
+    "nohz_full",
+    "rcu_nocbs",
+    "nosmt",
+    "maxcpus",
+    "mem",
+    "psi",
+    "idle",
+    "intel_idle.max_cstate",
+    "processor.max_cstate",
+    "intel_pstate",
+    "amd_pstate",
+    "transparent_hugepage",
+    "clocksource",
+    "preempt",
+)
+"""Boot options that change a measurement. The rest of the line is not ours to publish."""
+
+
+def kernel(tree: Tree) -> Facts:
+    """Return the kernel's version and the settings of it that change a measurement."""
+    return {
+        "system": platform.system(),
+        "release": platform.release(),
+        "build": platform.version(),
+        "boot_options": stated(lambda: _boot_options(tree.text("/proc/cmdline"))),
+        "aslr": stated(tree.number, "/proc/sys/kernel/randomize_va_space"),
+        "clocksource": stated(tree.text, f"{CLOCKSOURCE}/current_clocksource"),
+        "clocksources_available": stated(lambda: tree.text(f"{CLOCKSOURCE}/available_clocksource").split()),
+    }
+
+
+def operating_system(tree: Tree) -> Facts:
+    """Return the distribution's name and version, and the C library."""
+    return {
+        "name": stated(lambda: _release(tree)["PRETTY_NAME"]),
+        "id": stated(lambda: _release(tree)["ID"]),
+        "version": stated(lambda: _release(tree)["VERSION_ID"]),
+        "libc": stated(lambda: os.confstr("CS_GNU_LIBC_VERSION")),
+    }
+
+
+def machine(tree: Tree) -> Facts:
+    """Return an id that is equal for runs of one machine and from which nothing can be read back.
+
+    It is a keyed digest of /etc/machine-id, as machine-id(5) asks of programs that show it to others.
+    """
+    return {"id": stated(_id, tree)}
+
+
+def _id(tree: Tree) -> str:
+    secret = tree.text("/etc/machine-id")
+    if len(secret) < 32:
+        raise Unreadable("/etc/machine-id: holds no id")
+    return hmac.new(secret.encode(), b"benchbook", hashlib.sha256).hexdigest()[:16]
+
+
+def _boot_options(line: str) -> dict[str, str]:
+    found = dict(option.partition("=")[::2] for option in line.split())
+    return {name: found[name] or "set" for name in BOOT_OPTIONS if name in found}
+
+
+def _release(tree: Tree) -> dict[str, str]:
+    for path in ("/etc/os-release", "/usr/lib/os-release"):
+        if tree.at(path).exists():
+            lines = (line.partition("=")[::2] for line in tree.text(path).splitlines() if "=" in line)
+            return {key: value.strip("\"'") for key, value in lines}
+    raise Unreadable("there is no /etc/os-release")
+
+
+# Facts about what stands between us and the hardware: a hypervisor, a container.
+
+CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
+CONTAINER_GROUPS = ("docker", "kubepods", "lxc", "libpod", "containerd")
+
+
+def virtualisation(tree: Tree) -> Facts:
+    """Return the hypervisor flag, the hypervisor's and the container's kind ("none" for the bare machine)."""
+    return {
+        "hypervisor_flag": stated(lambda: "hypervisor" in flags(tree)),
+        "hypervisor": stated(_hypervisor, tree),
+        "container": stated(_container, tree),
+        "vendor": stated(tree.text, "/sys/class/dmi/id/sys_vendor"),
+        "product": stated(tree.text, "/sys/class/dmi/id/product_name"),
+    }
+
+
+def virtual(facts: Facts) -> bool:
+    """Say whether the facts show a virtual machine."""
+    topic = facts.get("virtualisation", {})
+    named = topic.get("hypervisor", "none")
+    return topic.get("hypervisor_flag") is True or (readable(named) and named != "none")
+
+
+def _hypervisor(tree: Tree) -> str:
+    if tree.real:
+        try:
+            return said(["systemd-detect-virt", "--vm"])
+        except Unreadable:
+            pass
+    if tree.at("/sys/hypervisor/type").exists():
+        return tree.text("/sys/hypervisor/type")
+    return "a kind not told apart" if "hypervisor" in flags(tree) else "none"
+
+
+def _container(tree: Tree) -> str:
+    if tree.real:
+        try:
+            return said(["systemd-detect-virt", "--container"])
+        except Unreadable:
+            pass
+    for mark, kind in CONTAINER_MARKS.items():
+        if tree.at(mark).exists():
+            return kind
+    groups = tree.text("/proc/self/cgroup")
+    return next((kind for kind in CONTAINER_GROUPS if f"/{kind}" in groups), "none")
+
+
+# Facts about the limits of our own process and the kernel's limits that databases run into.
+
+RESOURCES = {
+    "open_files": resource.RLIMIT_NOFILE,
+    "processes": resource.RLIMIT_NPROC,
+    "locked_memory_bytes": resource.RLIMIT_MEMLOCK,
+    "address_space_bytes": resource.RLIMIT_AS,
+    "stack_bytes": resource.RLIMIT_STACK,
+    "file_size_bytes": resource.RLIMIT_FSIZE,
+}
+
+
+def limits(tree: Tree) -> Facts:
+    """Return soft and hard limits that a server started by us inherits, and the kernel's own."""
+    own: Facts = {name: stated(_limit, number) for name, number in RESOURCES.items()}
+    return own | {
+        "kernel_open_files": stated(tree.number, "/proc/sys/fs/file-max"),
+        "kernel_memory_maps": stated(tree.number, "/proc/sys/vm/max_map_count"),
+        "kernel_listen_backlog": stated(tree.number, "/proc/sys/net/core/somaxconn"),
+        "local_ports": stated(lambda: tree.text("/proc/sys/net/ipv4/ip_local_port_range").split()),
+    }
+
+
+def _limit(number: int) -> Facts:
+    soft, hard = resource.getrlimit(number)
+    return {"soft": _shown(soft), "hard": _shown(hard)}
+
+
+def _shown(value: int) -> int | str:
+    return "unlimited" if value == resource.RLIM_INFINITY else value
+
+
+# Facts about what we may do on this machine to make a measurement cleaner.
+
+DROP_CACHES = "/proc/sys/vm/drop_caches"
+COUNTERS = ("cpu", "cpu_core", "armv8_pmuv3*")
+"""Names under which the kernel shows a processor's own event counters."""
+
+
+def permissions(tree: Tree) -> Facts:
+    """Return what is permitted: dropping the page cache, hardware event counters."""
+    return {
+        "drop_caches": stated(lambda: os.access(tree.at(DROP_CACHES), os.W_OK)),
+        "hardware_counters": stated(_counters, tree),
+        "perf_event_paranoid": stated(tree.number, "/proc/sys/kernel/perf_event_paranoid"),
+        "superuser": os.geteuid() == 0,
+    }
+
+
+def _counters(tree: Tree) -> bool:
+    return any(tree.names("/sys/bus/event_source/devices", name) for name in COUNTERS)
+
+
+# All facts of the machine that a run is stored with (rule 13 of docs/methods.md).
 
 TOPICS: dict[str, Callable[[Tree], Facts]] = {
     "machine": machine,

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
-from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Profile
-from benchbook.declare.limits import LIMIT_FACTORS, limits
-from benchbook.declare.model import Setting
+from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS, Experiment, Profile, limits
 from benchbook.declare.storage import OPTIONS, Storage
+from benchbook.declare.system import SOURCE_NAMES
+from benchbook.declare.toml import Setting
 from benchbook.declare.workload import WORKLOADS
 from benchbook.errors import RequestError, unknown
-from benchbook.provision import NAMES
 
 Factors = dict[str, list[Setting]]
 
@@ -78,8 +77,8 @@ def factors(
                 storage.typed({name: level})
             _check_level(experiment, dataset, catalogue, name, level)
     for source in merged.get(SOURCE, []):
-        if source not in NAMES:
-            raise unknown("source", str(source), NAMES, f"--set {SOURCE}")
+        if source not in SOURCE_NAMES:
+            raise unknown("source", str(source), SOURCE_NAMES, f"--set {SOURCE}")
     _check_arms(merged, catalogue, [name for name in merged if name in arms], experiment)
     first = (*PLACE_FACTORS, *([SOURCE] if SOURCE in merged else []))
     order = (*first, *(name for name in merged if name not in first))

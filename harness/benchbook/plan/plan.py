@@ -1,21 +1,71 @@
-"""The plan of a run: what will be done, in which order. It is stored before anything is started."""
+"""The plan of a run: cells, trials and their order. It is stored before anything is started."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import secrets
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
-from benchbook.declare.experiment import Experiment, Profile
-from benchbook.declare.model import Setting
+from benchbook.declare.experiment import Experiment, Phase, Profile
+from benchbook.declare.toml import Setting
+from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
-from benchbook.plan.cells import cells, label
-from benchbook.plan.factors import AA, AA_LABELS, factors
-from benchbook.plan.order import blocks
+from benchbook.plan.factors import AA, AA_LABELS, Factors, factors
+
+# Cells: every combination of one level of each factor.
+
+Levels = dict[str, Setting]
+
+
+def cells(factors: Factors) -> list[Levels]:
+    """Return all combinations, the last factor changing fastest.
+
+    >>> cells({"system": ["a", "b"], "arm": ["vanilla"]})
+    [{'system': 'a', 'arm': 'vanilla'}, {'system': 'b', 'arm': 'vanilla'}]
+    """
+    return [dict(zip(factors, levels, strict=True)) for levels in itertools.product(*factors.values())]
+
+
+def label(levels: Levels) -> str:
+    """Return a cell's name, the same in every run that has the same levels.
+
+    >>> label({"system": "a", "batch_size": 10})
+    'system=a,batch_size=10'
+    """
+    return ",".join(f"{name}={_shown(level)}" for name, level in levels.items())
+
+
+def _shown(level: Setting) -> str:
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+# The order of trials: randomised complete blocks, ABBA where there are two cells.
+#
+# Blocks spread slow changes of the machine over all cells alike; shuffling inside a block keeps a cell from
+# always following the same other one. With two cells a shuffle would leave a 1 in 4 chance of three equal
+# blocks in a row, so every second block is the reverse of the one before it: ABBA or BAAB, which of them is drawn
+# anew for each pair of blocks. Were it always the same, two trials of one cell would stand next to each other at
+# every border of blocks, and noise that lasts longer than a trial would make intervals too narrow.
+
+Cell = TypeVar("Cell")
+
+
+def blocks(cells: list[Cell], count: int, seed: int) -> list[list[Cell]]:
+    """Return ``count`` blocks, each holding every cell once, in an order that ``seed`` decides."""
+    shuffler = random.Random(seed)
+    if len(cells) == 2:
+        pairs = (shuffler.sample(cells, 2) for _ in range(0, count, 2))
+        return [block for first in pairs for block in (first, first[::-1])][:count]
+    return [shuffler.sample(cells, len(cells)) for _ in range(count)]
+
+
+# The plan of a run: what will be done, in which order. It is stored before anything is started.
 
 SCHEMA = 1
 
@@ -192,3 +242,10 @@ def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
     declared = Dataset.model_validate(planned.dataset)
     parameters = GENERATORS[declared.generator].model_fields
     return declared.replaced({name: level for name, level in levels.items() if name in parameters})
+
+
+def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> Options:
+    """Return the checked options of a planned phase under a cell's levels."""
+    phase = Phase.model_validate(planned)
+    replaced = {name: level for name, level in levels.items() if phase.accepts(name)}
+    return phase.typed({**phase.options, **replaced})

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
-from benchbook.provision import build, pin, stated
+from benchbook.process.launch import Program
+from benchbook.provision import cache, host
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -22,15 +22,15 @@ def find(system: System, request: Request) -> Program | Missing | None:
     """
     if system.source.go is None:
         return None
-    wanted, folder = pin.of(system), folder_of(system, request)
+    wanted, folder = cache.pin_of(system), folder_of(system, request)
     path = folder / wanted.program
-    record = pin.read(folder, wanted)
+    record = cache.read(folder, wanted)
     if record is None:
         toolchain = _toolchain(request)
         if toolchain is None:
             return _no_toolchain(request, wanted)
-        record = build.into(folder, wanted, toolchain, f"{system.title}", request)
-    states = stated.version(system, path)
+        record = cache.build(folder, wanted, toolchain, f"{system.title}", request)
+    states = host.version(system, path)
     if states is not None and not system.accepts(states):
         raise Unavailable(
             f"{system.title} built from {wanted.package} states version {states}, not {system.version}.",
@@ -44,8 +44,8 @@ def preview(system: System, request: Request) -> str | Missing | None:
     """Say whether the cache has it, or what would be built."""
     if system.source.go is None:
         return None
-    wanted, folder = pin.of(system), folder_of(system, request)
-    if pin.read(folder, wanted) is not None:
+    wanted, folder = cache.pin_of(system), folder_of(system, request)
+    if cache.read(folder, wanted) is not None:
         return f"use {folder / wanted.program} (built from {wanted.package}@v{wanted.version})"
     if _toolchain(request) is None:
         return _no_toolchain(request, wanted)
@@ -54,7 +54,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
 
 def folder_of(system: System, request: Request) -> Path:
     """Return the folder of the cache in which this pin's program stands."""
-    return request.cache_folder() / "systems" / f"{system.name}-{pin.of(system).key()}"
+    return request.cache_folder() / "systems" / f"{system.name}-{cache.pin_of(system).key()}"
 
 
 def _toolchain(request: Request) -> Path | None:
@@ -62,7 +62,7 @@ def _toolchain(request: Request) -> Path | None:
     return Path(found).absolute() if found else None
 
 
-def _no_toolchain(request: Request, wanted: pin.Pin) -> Missing:
+def _no_toolchain(request: Request, wanted: cache.Pin) -> Missing:
     where = f"{request.go} is no executable" if request.go else "no go command on PATH"
     return Missing(
         f"go: not in the cache {request.cache_folder()}, and {where} to build it", wanted.command()

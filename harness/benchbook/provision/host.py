@@ -1,18 +1,59 @@
-"""Host: a program on PATH, or where distributions keep it, that states exactly the pinned version."""
+"""Programs of this machine: on PATH at exactly the pinned version."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.provision import digest, stated
+from benchbook.process.launch import Program
+from benchbook.provision import cache
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
+
+
+# Ask a program for its version.
+
+TIMEOUT_SECONDS = 30.0
+
+
+def version(system: System, program: Path) -> str | None:
+    """Return the version that ``program`` states, or None where its declaration has no version command.
+
+    A program that cannot be run, or whose output holds no version, states ``unknown (…)`` with the reason,
+    which matches no pin.
+    """
+    source = system.source.host
+    if source is None:
+        return None
+    command = [part.replace("{program}", str(program)) for part in source.version_command]
+    try:
+        ran = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"unknown (no answer in {TIMEOUT_SECONDS:.0f} s)"
+    except OSError as error:
+        return f"unknown ({error.strerror or error})"
+    output = ran.stdout + ran.stderr
+    found = re.search(source.version_pattern, output)
+    if found is None:
+        return f"unknown (it said {' '.join(output.split())[:120]!r})"
+    return found.group(1) if found.groups() else found.group(0)
+
+
+# Host: a program on PATH, or where distributions keep it, that states exactly the pinned version.
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
@@ -29,11 +70,16 @@ def find(system: System, request: Request) -> Program | Missing | None:
             f"apt-get install {source.package}" if source.package else None,
         )
     path = Path(found).absolute()
-    states = stated.version(system, path)
+    states = version(system, path)
     if states is None or not system.accepts(states):
         return Missing(f"host: {path} states version {states}, not {system.version}")
     return Program(
-        system.name, states, "host", path=path, digest=digest.of(path), detail=f"on this machine, {path}"
+        system.name,
+        states,
+        "host",
+        path=path,
+        digest=cache.sha256_of(path),
+        detail=f"on this machine, {path}",
     )
 
 

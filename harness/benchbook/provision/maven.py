@@ -1,9 +1,4 @@
-"""Maven: artifacts by pinned coordinates, fetched once by the user's own ``mvn``, each held against its sha256.
-
-The coordinates stand in the system's declaration with their digests, whole: nothing is resolved here, so the same
-files come whatever a repository says. ``harness/relock-maven`` writes them. Jars go into one folder; a distribution
-(a zip) is unpacked there, and its program is what is run.
-"""
+"""Maven: artifacts by pinned coordinates, fetched once by the user's ``mvn``, each checked against its sha256."""
 
 from __future__ import annotations
 
@@ -11,19 +6,82 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from benchbook.errors import Unavailable
-from benchbook.provision import digest, once
+from benchbook.process.launch import Program
+from benchbook.provision import cache
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
+
+
+# The lock of a system that comes from Maven: made by ``harness/relock-maven``, never at run time.
+
+HEADING = "[source.maven.sha256]"
+
+
+def coordinates(folder: Path) -> dict[str, str]:
+    """Return coordinate → sha256 of every file in a folder laid out as a Maven repository."""
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file() or file.suffix not in (".jar", ".zip"):
+            continue
+        *group, artifact, version, name = file.relative_to(folder).parts
+        rest = name.removeprefix(f"{artifact}-{version}").removesuffix(file.suffix)
+        parts = [".".join(group), artifact, version, file.suffix[1:], *([rest[1:]] if rest else [])]
+        if rest != "-sources":
+            found[":".join(parts)] = cache.sha256_of(file).removeprefix("sha256:")
+    return found
+
+
+def with_lock(text: str, locked: dict[str, str]) -> str:
+    r"""Return a declaration with its table of digests replaced.
+
+    >>> print(with_lock('a = 1\n\n[source.maven.sha256]\n"x" = "0"\n\n[arms]\n', {"g:a:1:jar": "f"}))
+    a = 1
+    <BLANKLINE>
+    [source.maven.sha256]
+    "g:a:1:jar" = "f"
+    <BLANKLINE>
+    [arms]
+    <BLANKLINE>
+    """
+    before, heading, after = text.partition(HEADING + "\n")
+    if not heading:
+        return text
+    rest = after[after.index("\n[") + 1 :] if "\n[" in after else ""
+    lines = "".join(f'"{name}" = "{sha256}"\n' for name, sha256 in locked.items())
+    return f"{before}{heading}{lines}\n{rest}"
+
+
+def main(arguments: list[str]) -> None:
+    """``project FILE`` prints the Maven project of a declaration; ``write FILE FOLDER`` writes its table."""
+    file = Path(arguments[1])
+    text = file.read_text(encoding="utf-8")
+    if arguments[0] == "project":
+        wanted = tomllib.loads(text)["source"]["maven"]["artifacts"]
+        print(project([one if one.count(":") > 2 else f"{one}:jar" for one in wanted], alone=False))  # noqa: T201
+    else:
+        file.write_text(with_lock(text, coordinates(Path(arguments[2]))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+
+
+# Maven: artifacts by pinned coordinates, fetched once by the user's own ``mvn``, each held against its sha256.
+#
+# The coordinates stand in the system's declaration with their digests, whole: nothing is resolved here, so the same
+# files come whatever a repository says. ``harness/relock-maven`` writes them. Jars go into one folder; a distribution
+# (a zip) is unpacked there, and its program is what is run.
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 """The goal that fetches, at a fixed version."""
@@ -48,7 +106,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
             return Missing(
                 f"maven: not in the cache {request.cache_folder()}, and no mvn on PATH to fetch it", PACKAGES
             )
-        once.into(
+        cache.fill_once(
             folder,
             lambda: _whole(folder, source),
             lambda new: _fetch(new, system, source, maven, request),
@@ -114,7 +172,7 @@ def _whole(folder: Path, source: MavenSource) -> bool:
 
 
 def _is(file: Path, wanted: str) -> bool:
-    return file.is_file() and digest.of(file) == f"sha256:{wanted}"
+    return file.is_file() and cache.sha256_of(file) == f"sha256:{wanted}"
 
 
 def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request: Request) -> None:
@@ -139,7 +197,7 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
     for coordinate, wanted in source.sha256.items():
         file = new / file_name(coordinate)
         if not _is(file, wanted):
-            found = digest.of(file) if file.is_file() else "no file"
+            found = cache.sha256_of(file) if file.is_file() else "no file"
             raise Unavailable(
                 f"The artifact {coordinate} of {system.title} is not the pinned one: "
                 f"{found} instead of sha256:{wanted}.",

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision import digest, stated
+from benchbook.process.launch import Program
+from benchbook.provision import cache, host
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -29,7 +29,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         if request.environment.get(VARIABLE):
             _tell(system, request)
         return path
-    states = stated.version(system, path)
+    states = host.version(system, path)
     if states is not None and not system.accepts(states):
         return Missing(f"nix: {path} states version {states}, not {system.version}")
     return Program(
@@ -37,7 +37,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         states or system.version,
         "nix",
         path=path,
-        digest=digest.of(path),
+        digest=cache.sha256_of(path),
         detail=f"store path {path}",
     )
 
@@ -69,11 +69,11 @@ def _path(system: System, request: Request) -> Path | Missing | None:
 
 def _tell(system: System, request: Request) -> None:
     """Say which other source a run of the flake's takes for a system that Nix did not bring."""
-    from benchbook.provision import order
+    from benchbook.provision.find import preview
 
     have = "is not among the systems of this app" if system.source.nix else "has no Nix package"
     with contextlib.suppress(Unavailable):  # then the run itself says that it cannot be had
-        request.progress(f"{system.name} {have}; instead: {order.preview(system, request)}")
+        request.progress(f"{system.name} {have}; instead: {preview(system, request)}")
 
 
 def _mapping(file: Path) -> dict[str, str]:

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.provision import digest
+from benchbook.process.launch import Program
+from benchbook.provision import cache
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -31,7 +31,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if not system.accepts(stated):
         return Missing(f"own: benchload is {stated}, not {system.version}")
     return Program(
-        system.name, stated, "own", path=path, digest=digest.of(path), detail="Benchbook's load tool"
+        system.name, stated, "own", path=path, digest=cache.sha256_of(path), detail="Benchbook's load tool"
     )
 
 

@@ -1,19 +1,63 @@
-"""Python: the binding of an embedded system in this environment, or a server that comes as a Python package."""
+"""Python packages: embedded systems, clients of some servers, and servers that come as packages."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.provision import digest, extra
+from benchbook.declare.catalogue import root
+from benchbook.process.launch import Program
+from benchbook.provision import cache
 from benchbook.provision.request import Missing, Request
-from benchbook.systems.program import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
+
+
+# Python packages that the locked environment has not: clients of some servers, and servers that come as packages.
+
+
+def client(system: System) -> Missing | None:
+    """Return what is missing where a system is driven by a Python package that is not installed; else None."""
+    wanted = system.client
+    if wanted is None or importlib.util.find_spec(wanted.module.partition(".")[0]) is not None:
+        return None
+    return Missing(
+        f"its client, the Python package {wanted.package}, is not installed",
+        command(system),
+    )
+
+
+def command(system: System) -> str:
+    """Return the command that installs what a system needs besides the locked environment."""
+    wanted = [f"{system.client.package}=={system.client.version}"] if system.client else []
+    source = system.source.python
+    if source is not None and source.program:
+        wanted.insert(0, f"{source.package}=={system.version}")
+    if Path(sys.prefix).is_relative_to("/nix/store"):  # takes no more packages
+        return f"./bench, without Nix, in whose environment they can be installed: {' '.join(wanted)}"
+    return shlex.join([*_installer(Path(sys.prefix)), *wanted])
+
+
+def _installer(environment: Path) -> list[str]:
+    """Return how packages get into this environment: uv where it made it, which leaves no pip there."""
+    own = environment.parent / "uv" / "bin" / "uv"
+    uv = _shown(own) if own.is_file() else shutil.which("uv")
+    python = _shown(environment / "bin" / "python")
+    return [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+
+
+def _shown(path: Path) -> str:
+    """Return a path as it is typed in the checkout, where ``./bench`` is typed too."""
+    return str(path.relative_to(root())) if path.is_relative_to(root()) else str(path)
+
+
+# Python: the binding of an embedded system in this environment, or a server that comes as a Python package.
 
 STANDARD_LIBRARY = "sqlite3"
 """The one binding that comes with Python; its version is that of the SQLite library it was linked to."""
@@ -26,17 +70,21 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
         return None
     found = _version(source.package)
     if found is None:
-        wanted = extra.command(system) if source.program else f"pip install {source.package}"
+        wanted = command(system) if source.program else f"pip install {source.package}"
         return Missing(f"python: no package {source.package} in this environment", wanted)
     version, detail = found
     if not system.accepts(version):
         words = f"python: {source.package} is {version}, not {system.version}"
-        return Missing(words, extra.command(system) if source.program else None)
+        return Missing(words, command(system) if source.program else None)
     if source.program:
         return _server(system, source.package, source.program, detail)
     extension = _extension(source.package)
     return Program(
-        system.name, version, "python", digest=digest.of(extension) if extension else None, detail=detail
+        system.name,
+        version,
+        "python",
+        digest=cache.sha256_of(extension) if extension else None,
+        detail=detail,
     )
 
 
@@ -53,8 +101,10 @@ def _server(system: System, package: str, program: str, detail: str) -> Program 
     spec = importlib.util.find_spec(package)
     path = Path(spec.origin).parent / program if spec and spec.origin else None
     if path is None or not path.is_file():
-        return Missing(f"python: the package {package} has no {program}", extra.command(system))
-    return Program(system.name, system.version, "python", path=path, digest=digest.of(path), detail=detail)
+        return Missing(f"python: the package {package} has no {program}", command(system))
+    return Program(
+        system.name, system.version, "python", path=path, digest=cache.sha256_of(path), detail=detail
+    )
 
 
 def _version(package: str) -> tuple[str, str] | None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchbook.host.filesystem import cache_folder
+
 
 def _silent(words: str) -> None:
     """Tell nobody."""
@@ -31,13 +33,7 @@ class Request:
 
     def cache_folder(self) -> Path:
         """Return the folder of the cache, which need not exist yet."""
-        if self.cache is not None:
-            return self.cache
-        if own := self.environment.get("BENCHBOOK_CACHE"):
-            return Path(own).expanduser().absolute()
-        base = self.environment.get("XDG_CACHE_HOME", "")
-        # The XDG rules say that a relative path is to be ignored.
-        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "benchbook"
+        return self.cache if self.cache is not None else cache_folder(self.environment)
 
 
 @dataclass(frozen=True)

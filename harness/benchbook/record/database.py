@@ -1,26 +1,108 @@
-"""The results database: one DuckDB file beside the run folders, opened only for the length of a commit.
-
-It holds nothing that the folders do not hold. So a file that is corrupt, of another storage format or
-of an older schema is moved aside and made anew; only a newer schema is refused, because there a newer
-Benchbook knows more than this one.
-"""
+"""The results database: one DuckDB file next to the run folders, opened only for the length of a commit."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchbook.errors import RequestError
-from benchbook.record import folder, lock, objects
-from benchbook.record.ddl import statements
+from benchbook.record import folder, objects
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import SCHEMA_VERSION
+from benchbook.record.tables import SCHEMA_VERSION, statements
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+# Waiting for others: one writer of a results folder at a time, and DuckDB's own lock on its file.
+
+LOCK_FILE = ".benchbook.lock"
+WAIT_SECONDS = 60.0
+"""How long to wait for another process."""
+_PAUSE_SECONDS = 0.1
+
+T = TypeVar("T")
+
+
+class Busy(Exception):
+    """Another process holds it; the words say which."""
+
+
+@contextlib.contextmanager
+def writer(results: Path, say: Say) -> Iterator[None]:
+    """Be the only writer of a results folder: DuckDB's lock does not cover replacing its file.
+
+    Raises RequestError where the folder cannot be written or another writer stays too long.
+    """
+    import fcntl
+
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        file = (results / LOCK_FILE).open("ab")
+    except OSError as error:
+        raise folder.cannot_write(results, error) from error
+    with file:
+
+        def take() -> None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise Busy(_writer(results)) from error
+
+        patiently(take, results, say)
+        with contextlib.suppress(OSError):
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), f"{os.getpid()}\n".encode())
+        yield
+
+
+def _writer(results: Path) -> str:
+    with contextlib.suppress(OSError):
+        if number := (results / LOCK_FILE).read_text(errors="replace").strip():
+            return f"another Benchbook (process {number})"
+    return "another Benchbook"
+
+
+def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:
+    """Return what ``attempt`` returns, trying again while it raises Busy; say once that we wait.
+
+    Raises RequestError after WAIT_SECONDS.
+    """
+    until: float | None = None
+    while True:
+        try:
+            return attempt()
+        except Busy as busy:
+            if until is None:  # the first attempt may have taken long by itself, which is no waiting
+                until = time.monotonic() + WAIT_SECONDS
+                say(f"{place} is in use by {busy}; waiting up to {WAIT_SECONDS:.0f} s.")
+            elif time.monotonic() >= until:
+                raise RequestError(
+                    f"{place} has been in use by {busy} for {WAIT_SECONDS:.0f} s.",
+                    "Let it finish or close it, then ask again; nothing was lost, the run folders are whole.",
+                ) from busy
+            time.sleep(_PAUSE_SECONDS)
+
+
+def lock_holder(words: str) -> str | None:
+    """Return who holds the lock by the words of DuckDB's error, or None where it is not about a lock."""
+    if "Could not set lock" not in words:
+        return None
+    found = re.search(r"held in (\S+) \(PID (\d+)\)", words)
+    return f"{Path(found[1]).name} (process {found[2]})" if found else "another process"
+
+
+# The results database: one DuckDB file beside the run folders, opened only for the length of a commit.
+#
+# It holds nothing that the folders do not hold. So a file that is corrupt, of another storage format or
+# of an older schema is moved aside and made anew; only a newer schema is refused, because there a newer
+# Benchbook knows more than this one.
 
 FILE = "benchbook.duckdb"
 STORAGE_VERSION = "v1.5.0"
@@ -51,7 +133,7 @@ def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[Du
         elif read_only:
             connection = _to_read(results, say)
         else:
-            stack.enter_context(lock.writer(results, say))
+            stack.enter_context(writer(results, say))
             connection = _to_write(results, say)
         stack.callback(connection.close)
         try:
@@ -72,7 +154,7 @@ def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
     try:
         return usable(file, read_only=True, say=say)
     except Unusable:
-        with lock.writer(results, say):
+        with writer(results, say):
             _to_write(results, say).close()  # which makes it anew
     try:
         return usable(file, read_only=True, say=say)
@@ -103,7 +185,7 @@ def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
 
     if not file.exists():
         raise Unusable("does not exist")
-    connection = lock.patiently(lambda: connect(file, read_only=read_only), file, say)
+    connection = patiently(lambda: connect(file, read_only=read_only), file, say)
     try:
         stored = connection.execute(
             "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()"
@@ -149,10 +231,10 @@ def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
     try:
         return duckdb.connect(str(file), read_only=read_only, config=settings)
     except duckdb.ConnectionException as error:  # this process has it open in the other mode
-        raise lock.Busy("another part of this program") from error
+        raise Busy("another part of this program") from error
     except duckdb.Error as error:
-        if holder := lock.holder(str(error)):
-            raise lock.Busy(holder) from error
+        if holder := lock_holder(str(error)):
+            raise Busy(holder) from error
         if _is_of_the_folder(str(error)):
             raise failure(file, error) from error
         raise Unusable(f"is no DuckDB file that can be read ({str(error).splitlines()[0]})") from error

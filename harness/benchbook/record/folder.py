@@ -7,10 +7,12 @@ none, whatever happens to the writer. ``trial.json`` is written last: a trial ex
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +172,19 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+FULL_OR_FORBIDDEN = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
+)
+
+
+@contextmanager
+def told(results: Path) -> Iterator[None]:
+    """Turn a refusal of the results folder into the sentence that names it and the next step."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL_OR_FORBIDDEN:
+            raise
+        raise cannot_write(Path(error.filename or results), error) from None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
-from benchbook.record.batch import BATCH_ROWS, arrow_types
-from benchbook.record.tables import OF_RUN, OF_TRIAL, TABLES, Table
+from benchbook.host.filesystem import cache_folder
+from benchbook.record.tables import BATCH_ROWS, OF_RUN, OF_TRIAL, TABLES, Table, arrow_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,11 +126,9 @@ def folder_of(text: str | Path) -> Path:
         return Path(text)
     if not urlsplit(str(text)).netloc or "?" in str(text):
         raise RequestError(f"--results {text}: this names no bucket.", "Write it as s3://BUCKET/PREFIX.")
-    from benchbook.provision.request import Request
-
     objects = Objects(str(text).rstrip("/"))
     key = hashlib.sha256(f"{objects.url} {os.environ.get('AWS_ENDPOINT_URL', '')}".encode()).hexdigest()[:16]
-    folder = Request().cache_folder() / "results" / key
+    folder = cache_folder(os.environ) / "results" / key
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARKER).write_text(json.dumps({"url": objects.url}) + "\n")
     _refresh(objects, folder)
@@ -156,11 +154,11 @@ def push(objects: Objects, run: Path, trials: list[Path]) -> int:
     """Append a run's facts and some of its trials; return how many trials were whole."""
     import duckdb
 
-    from benchbook.record import ddl, folder, ingest
+    from benchbook.record import folder, ingest, tables
 
     connection = duckdb.connect(":memory:")
     try:
-        for statement in ddl.statements():
+        for statement in tables.statements():
             connection.execute(statement)
         ingest.run_facts(connection, run, folder.tell)
         for table in OF_RUN:

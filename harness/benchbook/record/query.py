@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError, nearest
 from benchbook.record import database
-from benchbook.record.batch import BATCH_ROWS
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import BY_NAME, TABLES
+from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,13 +1,45 @@
-"""The tables of the results database: the one place where tables and columns are declared.
-
-The DDL, the comments inside the database and docs/results.md are generated from here. A change of a
-column's name, type or meaning is a new ``SCHEMA_VERSION``: files of an older one are rebuilt from the
-folders when they are met.
-"""
+"""Tables and columns of the results database: the one place where they are declared."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# Batches of rows as Arrow has them: how many rows one has, and the types of a table's columns.
+#
+# What only reads results needs these and not the models of trials, whose import takes longer than most reading.
+
+BATCH_ROWS = 16_384
+"""Rows of an Arrow batch, for every reading call.
+
+DuckDB allocates a whole batch of each column and keeps it, however few rows there are; with its default of a
+million rows a report's few hundred frames hold so much address space that the process cannot fork.
+"""
+
+
+def arrow_types(table: Table) -> dict[str, pa.DataType]:
+    """Return the Arrow type that each column of a table declares, in their order."""
+    import pyarrow as pa
+
+    types = {
+        "VARCHAR": pa.string(),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+        "BOOLEAN": pa.bool_(),
+        "TIMESTAMP": pa.timestamp("us"),
+    }
+    return {column.name: types[column.type] for column in table.columns}
+
+
+# The tables of the results database: the one place where tables and columns are declared.
+#
+# The DDL, the comments inside the database and docs/results.md are generated from here. A change of a
+# column's name, type or meaning is a new ``SCHEMA_VERSION``: files of an older one are rebuilt from the
+# folders when they are met.
 
 SCHEMA_VERSION = 5
 """Version of the tables below, kept in table ``schema_version``."""
@@ -38,7 +70,7 @@ def _column(name: str, type_: str, comment: str) -> Column:
     return Column(name, type_.rstrip("!"), comment, type_.endswith("!"))
 
 
-def _table(name: str, owner: str, comment: str, *columns: tuple[str, str, str]) -> Table:
+def _tables_table(name: str, owner: str, comment: str, *columns: tuple[str, str, str]) -> Table:
     return Table(name, comment, owner, tuple(_column(*column) for column in columns))
 
 
@@ -46,7 +78,7 @@ _TRIAL = ("trial_id", "VARCHAR!", "Trial the row belongs to: <run_id>/<NNNN>.")
 _PHASE = ("phase", "VARCHAR!", "Phase of the trial: load, settle, a query type, …; trial for the whole.")
 
 TABLES: tuple[Table, ...] = (
-    _table(
+    _tables_table(
         "runs",
         "run_id",
         "One execution of an experiment, at a profile, on one machine.",
@@ -70,7 +102,7 @@ TABLES: tuple[Table, ...] = (
         ("queries_digest", "VARCHAR", "sha256 of the query set."),
         ("argv", "VARCHAR", "The command line, a JSON list."),
     ),
-    _table(
+    _tables_table(
         "run_facts",
         "run_id",
         "Everything else known of a run: one row for each entry of each part of run.json.",
@@ -79,7 +111,7 @@ TABLES: tuple[Table, ...] = (
         ("key", "VARCHAR!", "Entry in that part: name of the fact, control or system, or place in a list."),
         ("value", "VARCHAR", "The entry as JSON; take it apart with value ->> '$.key'."),
     ),
-    _table(
+    _tables_table(
         "trials",
         "trial_id",
         "One fresh invocation of a cell: new server, new data folder, one measurement of every phase.",
@@ -131,7 +163,7 @@ TABLES: tuple[Table, ...] = (
             "The machines of server and clients and the offsets of their clocks, JSON; NULL on one machine.",
         ),
     ),
-    _table(
+    _tables_table(
         "levels",
         "trial_id",
         "The level of each factor in a trial.",
@@ -139,7 +171,7 @@ TABLES: tuple[Table, ...] = (
         ("factor", "VARCHAR!", "Variable of the experiment: system, arm, batch_size, …"),
         ("level", "VARCHAR", "Its value in this trial, as text."),
     ),
-    _table(
+    _tables_table(
         "phases",
         "trial_id",
         "The phases of a trial, in order.",
@@ -151,7 +183,7 @@ TABLES: tuple[Table, ...] = (
         ("duration_seconds", "DOUBLE", "Duration, s."),
         ("timed", "BOOLEAN", "Whether its duration is a measurement."),
     ),
-    _table(
+    _tables_table(
         "measurements",
         "trial_id",
         "One number a trial, phase and metric.",
@@ -162,7 +194,7 @@ TABLES: tuple[Table, ...] = (
         ("unit", "VARCHAR!", "Unit: s, B, 1/s, B/s, or 1 for a plain number."),
         ("direction", "VARCHAR!", "Which is better: higher, lower, or none."),
     ),
-    _table(
+    _tables_table(
         "intervals",
         "trial_id",
         "What a client did in each short interval of a phase.",
@@ -179,7 +211,7 @@ TABLES: tuple[Table, ...] = (
         ("warmup", "BOOLEAN", "Whether it is warm-up: kept, and left out of measurements."),
         ("histogram", "VARCHAR", "Latencies in it: HdrHistogram V2, base64, in ns; NULL without any."),
     ),
-    _table(
+    _tables_table(
         "client_intervals",
         "trial_id",
         "What each of several clients did in each short interval of a phase.",
@@ -194,7 +226,7 @@ TABLES: tuple[Table, ...] = (
         ("errors", "BIGINT", "Operations that failed in it."),
         ("histogram", "VARCHAR", "Latencies in it: HdrHistogram V2, base64, in ns; NULL without any."),
     ),
-    _table(
+    _tables_table(
         "histograms",
         "trial_id",
         "The whole latency distribution of a phase.",
@@ -206,7 +238,7 @@ TABLES: tuple[Table, ...] = (
         ("count", "BIGINT", "Number of operations in it."),
         ("histogram", "VARCHAR!", "HdrHistogram V2, base64, in ns."),
     ),
-    _table(
+    _tables_table(
         "operations",
         "trial_id",
         "Every single operation, where a run was asked to keep them (--record-operations); else no rows.",
@@ -234,7 +266,7 @@ TABLES: tuple[Table, ...] = (
         ),
         ("warmup", "BOOLEAN!", "Whether it is warm-up: kept, and left out of measurements."),
     ),
-    _table(
+    _tables_table(
         "errors",
         "trial_id",
         "Operations that failed, by phase and kind.",
@@ -246,7 +278,7 @@ TABLES: tuple[Table, ...] = (
         ("operations", "BIGINT", "How many operations failed so."),
         ("rows", "BIGINT", "How many rows were in them."),
     ),
-    _table(
+    _tables_table(
         "checks",
         "trial_id",
         "What was checked outside the timed phases.",
@@ -256,7 +288,7 @@ TABLES: tuple[Table, ...] = (
         ("found", "VARCHAR", "What was found, JSON."),
         ("ok", "BOOLEAN!", "Whether they agree."),
     ),
-    _table(
+    _tables_table(
         "answers",
         "trial_id",
         "Answers to queries, taken outside the timed phases to compare systems.",
@@ -268,7 +300,7 @@ TABLES: tuple[Table, ...] = (
         ("columns", "VARCHAR", "Names of the columns, a JSON list."),
         ("rows", "VARCHAR", "The rows, a JSON list of lists."),
     ),
-    _table(
+    _tables_table(
         "telemetry",
         "trial_id",
         "Samples of processor, memory, disk and pressure, once a second.",
@@ -280,7 +312,7 @@ TABLES: tuple[Table, ...] = (
         ("value", "DOUBLE", "The number, in its unit."),
         ("unit", "VARCHAR!", "Unit: s, B, 1/s, B/s, or 1 for a plain number."),
     ),
-    _table(
+    _tables_table(
         "schema_version",
         "version",
         "The version of these tables: one row.",
@@ -291,3 +323,40 @@ TABLES: tuple[Table, ...] = (
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 OF_RUN: tuple[Table, ...] = tuple(table for table in TABLES if table.owner == "run_id")
 OF_TRIAL: tuple[Table, ...] = tuple(table for table in TABLES if table.owner == "trial_id")
+
+
+# The statements that make the tables, and the page that describes them, from their declarations.
+
+# ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
+
+
+def quoted(name: str) -> str:
+    """Return ``name`` as an SQL identifier (``rows``, ``values`` and ``index`` are words of SQL)."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return ``text`` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def statements() -> list[str]:
+    """Return the statements that make every table with its comments, and state the schema version."""
+    made = [statement for table in TABLES for statement in _ddl_table(table)]
+    return [*made, f"INSERT INTO schema_version VALUES ({SCHEMA_VERSION})"]
+
+
+def _ddl_table(table: Table) -> list[str]:
+    columns = ", ".join(
+        f"{quoted(column.name)} {column.type}{' NOT NULL' if column.required else ''}"
+        for column in table.columns
+    )
+    name = quoted(table.name)
+    return [
+        f"CREATE TABLE {name} ({columns})",
+        f"COMMENT ON TABLE {name} IS {literal(table.comment)}",
+        *(
+            f"COMMENT ON COLUMN {name}.{quoted(column.name)} IS {literal(column.comment)}"
+            for column in table.columns
+        ),
+    ]

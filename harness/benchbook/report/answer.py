@@ -7,15 +7,12 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchbook.report import fact
-from benchbook.report.markup import escape_markdown
+from benchbook.report import quantity
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, escape_markdown, missing
 
 if TYPE_CHECKING:
-    from benchbook.analyse.answers import Answer, Comparison
-    from benchbook.analyse.validation import Validated
+    from benchbook.analyse.answers import Answer, Comparison, Validated
 
 DEFAULT_TOLERANCE = 1e-9
 """Largest relative difference of equal floats where the dataset's declaration is not with the run."""
@@ -73,9 +70,9 @@ def _compared(run: Run) -> tuple[Comparison, ...]:
 
 @functools.cache
 def _validated(run: Run) -> tuple[Validated, ...]:
-    from benchbook.analyse import validation
+    from benchbook.analyse import answers
 
-    return tuple(one for group in _groups(run) for one in validation.validate(group.answers, tolerance(run)))
+    return tuple(one for group in _groups(run) for one in answers.validate(group.answers, tolerance(run)))
 
 
 def validated(run: Run) -> list[Validated]:
@@ -139,8 +136,8 @@ def table(run: Run) -> Table | Words:
                     difference.query_id,
                     where or difference.what,
                     difference.column or "the whole row",
-                    f"{difference.a_system}: {fact.text(difference.a)}",
-                    f"{difference.b_system}: {fact.text(difference.b)}",
+                    f"{difference.a_system}: {quantity.fact_text(difference.a)}",
+                    f"{difference.b_system}: {quantity.fact_text(difference.b)}",
                 ]
             )
     if rows:
@@ -161,5 +158,5 @@ def table(run: Run) -> Table | Words:
     note = f" Fewer than 20 queries were compared of {escape_markdown(', '.join(few))}." if few else ""
     return Words(
         f"The answers agree: {queries} queries, {compared} answers held against the first one, columns and keys "
-        f"the same, floats within a relative difference of {fact.text(tolerance(run))}.{note}"
+        f"the same, floats within a relative difference of {quantity.fact_text(tolerance(run))}.{note}"
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchbook.report import answer, colour
+from benchbook.report import answer, theme
 from benchbook.report.results import Run
 
 Wanted = str | Sequence[str]
@@ -114,7 +114,7 @@ def _cells(run: Run) -> tuple[Cell, ...]:
             levels=others,
         )
     order = sorted(
-        made.values(), key=lambda cell: (colour.slot(cell.system), cell.system, _natural(cell.name))
+        made.values(), key=lambda cell: (theme.slot(cell.system), cell.system, _natural(cell.name))
     )
     return tuple(order)
 

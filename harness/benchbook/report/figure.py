@@ -1,4 +1,4 @@
-"""A chart in a page: an interactive drawing, a static one inside the page, words and a table that say the same."""
+"""A chart in a page: interactive, with a static drawing, a text and a table of the same values."""
 
 from __future__ import annotations
 
@@ -7,15 +7,64 @@ import hashlib
 import json
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import altair as alt
 
 from benchbook.report import theme
-from benchbook.report.markup import escape_html
-from benchbook.report.table import Table
+from benchbook.report.table import Table, escape_html
+
+# The code that draws charts in a page: Vega, Vega-Lite and Vega-Embed, as vl-convert carries them.
+
+
+@functools.cache
+def bundle() -> str:
+    """Return the code, safe inside a ``script`` element. Making it takes about a second; no network is used."""
+    import vl_convert
+
+    code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub asks for a snippet
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+# How many points a chart of very many trials draws: all of them, up to what can still be told apart.
+#
+# Means and intervals are always over every trial; only the points beside them are thinned, evenly over the
+# order of the run, and the figure says so.
+
+T = TypeVar("T")
+
+POINTS = 250
+"""Points of one row of a chart."""
+
+
+def evenly(items: Sequence[T], most: int = POINTS) -> Sequence[T]:
+    """Return at most ``most`` of the items, evenly spread, the first and the last among them.
+
+    >>> evenly(range(10), 4)
+    [0, 3, 6, 9]
+    >>> evenly([1, 2], 4)
+    [1, 2]
+    """
+    if len(items) <= most:
+        return items
+    return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
+
+
+def note(counts: Iterable[int], most: int = POINTS) -> str:
+    """Return the words beside a chart that does not draw every trial; empty where it does.
+
+    >>> note([3, 5000])
+    'At most 250 of the 5,000 trials of a cell are drawn; means and intervals are over all of them.'
+    """
+    largest = max(counts, default=0)
+    if largest <= most:
+        return ""
+    return f"At most {most} of the {largest:,} trials of a cell are drawn; means and intervals are over all of them."
+
+
+# A chart in a page: an interactive drawing, a static one inside the page, words and a table that say the same.
 
 AXIS_TITLE = 44
 """Letters of a line of the title of a horizontal axis: what stands below a drawing on a page of 390 pixels."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from benchbook.report import quantity
-from benchbook.report.markup import escape_markdown
 from benchbook.report.results import Run
 from benchbook.report.steps import ARMS, STEPS, Step, steps
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Words, escape_markdown, missing
 
 FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
 

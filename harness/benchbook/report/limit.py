@@ -2,19 +2,88 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections import Counter
 from collections.abc import Callable
 
 import polars as pl
 
+from benchbook.measure import steady
 from benchbook.report import cell as cells_of
-from benchbook.report import pace, quantity, scaled, versus
+from benchbook.report import quantity, versus
 from benchbook.report.charts import order
-from benchbook.report.floor import known_floors, sources
-from benchbook.report.markup import escape_markdown
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.words import Words
+from benchbook.report.scaled import scaled_label
+from benchbook.report.table import Words, escape_markdown
+from benchbook.report.versus import known_floors, sources
+
+# Whether each timed phase of each trial ran at one pace: its label, read from the intervals that were kept.
+
+WHOLE = 0.9
+"""Share of the usual length of an interval below which it is the rest of a phase, no whole interval."""
+LABELLED = ("load", "query")
+"""Workloads whose operations have intervals."""
+
+Labels = dict[tuple[str, str], steady.Label]
+"""(trial, phase) → label."""
+
+
+@functools.cache
+def labels(run: Run) -> Labels:
+    """Return the label of every load and query phase of the trials that count; warm-up is not looked at.
+
+    A load is judged by its rows a second, queries by how many ended in a second.
+    """
+    named = [phase for workload in LABELLED for phase in run.phases(workload)]
+    kept = run.frame("intervals").filter(
+        pl.col("phase").is_in(named)
+        & (pl.col("duration_seconds") > 0)
+        & ~pl.col("warmup").fill_null(value=False)
+    )
+    kept = kept.join(run.ok.select("trial_id"), on="trial_id", how="inner", maintain_order="left")
+    # All phases of all trials at once: a frame for each of them takes seconds of 10,000 trials.
+    alike = ("trial_id", "phase")
+    whole = kept.filter(pl.col("duration_seconds") >= WHOLE * pl.col("duration_seconds").median().over(alike))
+    counted = pl.when(pl.col("rows").sum().over(alike) > 0).then("rows").otherwise("operations")
+    series = (
+        whole.select(*alike, rate=counted / pl.col("duration_seconds"))
+        .group_by(alike, maintain_order=True)
+        .agg("rate")
+    )
+    return {(trial_id, phase): steady.label(rates) for trial_id, phase, rates in series.iter_rows()}
+
+
+@functools.cache
+def _by_trial(run: Run) -> dict[str, dict[str, steady.Label]]:
+    found: dict[str, dict[str, steady.Label]] = {}
+    for (trial_id, phase), label in labels(run).items():
+        found.setdefault(trial_id, {})[phase] = label
+    return found
+
+
+def of_trial(run: Run, trial_id: str) -> str:
+    """Return the labels of one trial's phases in words: ``load drifting, groupby steady``."""
+    of = _by_trial(run).get(trial_id, {})
+    kinds = set(of.values())
+    if len(kinds) == 1:
+        return kinds.pop()
+    return ", ".join(f"{phase} {label}" for phase, label in of.items())
+
+
+def counted(run: Run) -> dict[str, Counter[str]]:
+    """Return how often each phase has each label."""
+    found: dict[str, Counter[str]] = {}
+    for (_, phase), label in labels(run).items():
+        found.setdefault(phase, Counter())[label] += 1
+    return found
+
+
+# The label of a run of profile ``published`` on a machine smaller than the publication's: scaled.
+
+
+# The limits of a run: what a reader must know before repeating its numbers, each one computed.
 
 FEW_TRIALS = 10
 """Trials of a cell below which a note says that they are few."""
@@ -48,7 +117,7 @@ def _size(run: Run) -> list[str]:
     profile = run.info["profile"]
     if profile == "smoke":
         return ["Profile smoke is for tests: its trials last seconds or less, and its numbers say little."]
-    if words := scaled.words(run):
+    if words := scaled_label(run):
         return [f"Profile {profile}, {words}; the published numbers were not measured at this size."]
     return [f"Profile {profile}: other sizes of data and other queries may order the systems differently."]
 
@@ -101,7 +170,7 @@ def _brief(run: Run) -> list[str]:
 def _pace(run: Run) -> list[str]:
     """Say which phases never came to one pace; nothing of them is left out."""
     words = []
-    for phase, found in pace.counted(run).items():
+    for phase, found in counted(run).items():
         for label, what in (("drifting", "was still changing"), ("warming", "began at another")):
             if found[label]:
                 words.append(

@@ -7,8 +7,8 @@ import html
 import re
 from pathlib import Path
 
-from benchbook.report.markup import escape_html
 from benchbook.report.notebook import Document
+from benchbook.report.table import escape_html
 
 TEMPLATE = Path(__file__).parent / "template"
 CONTENTS_MARK = "<!--contents-->"

@@ -1,7 +1,4 @@
-"""A recorded run, opened for a report: its facts and its rows as polars frames.
-
-The database is opened read-only and only for the length of one query.
-"""
+"""A recorded run, opened for a report: its facts and its rows as polars frames."""
 
 from __future__ import annotations
 
@@ -13,9 +10,50 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError, unknown
+from benchbook.report.table import Code, Table, Words, missing
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# The runs of a results folder, for the index of reports.
+
+QUERY = """
+SELECT r.run_id, r.experiment, r.profile, r.created_at, r.finished_at IS NOT NULL AS finished,
+       count(*) FILTER (t.status = 'ok') AS ok, count(t.trial_id) AS recorded
+FROM runs r LEFT JOIN trials t USING (run_id) GROUP BY ALL ORDER BY r.created_at DESC, r.run_id
+"""
+
+
+def table(results: Path | None = None) -> Table | Words:
+    """Return one row a run, the latest first; a sentence where none is recorded."""
+    from benchbook.record import database
+
+    folder = results or Path(os.environ.get(RESULTS_VARIABLE, "results"))
+    try:
+        with database.open(folder, read_only=True) as connection:
+            found = connection.execute(QUERY).fetchall()
+    except RequestError:
+        found = []
+    if not found:
+        return missing("The list of runs", "none is recorded yet; start one with: ./bench run quickstart")
+    rows = [
+        [
+            Code(run_id),
+            experiment,
+            profile,
+            f"{created:%Y-%m-%d %H:%M} UTC",
+            f"{ok} of {recorded}",
+            "yes" if finished else "no",
+        ]
+        for run_id, experiment, profile, created, finished, ok, recorded in found
+    ]
+    return Table(["Run", "Experiment", "Profile", "Started", "Trials that count", "Finished"], rows)
+
+
+# A recorded run, opened for a report: its facts and its rows as polars frames.
+#
+# The database is opened read-only and only for the length of one query.
 
 RESULTS_VARIABLE = "BENCHBOOK_RESULTS"
 """Environment variable with the results folder, set by ``render`` for the cells of a report."""
@@ -83,7 +121,7 @@ class Run:
     def _query(self, text: str) -> pl.DataFrame:
         """Return what a query about this run finds."""
         from benchbook.record import database
-        from benchbook.record.batch import BATCH_ROWS
+        from benchbook.record.tables import BATCH_ROWS
 
         with database.open(self.results, read_only=True) as connection:
             return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)

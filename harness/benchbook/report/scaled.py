@@ -1,4 +1,4 @@
-"""The label of a run of profile ``published`` on a machine smaller than the publication's: scaled."""
+"""Label a run of profile ``published`` on a machine smaller than the publication's: scaled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from benchbook.report.results import Run
 
 
 @functools.cache
-def words(run: Run) -> str | None:
+def scaled_label(run: Run) -> str | None:
     """Say by what the machine falls short of the publication's; None for a run that is not scaled."""
-    from benchbook.analyse.scaled import scaled
-    from benchbook.declare.claim_numbers import PublishedMachine
+    from benchbook.analyse.claim_cells import scaled
+    from benchbook.declare.claim import PublishedMachine
 
     stated = (run.facts("declared").get("experiment") or {}).get("published_machine")
     try:
@@ -23,4 +23,4 @@ def words(run: Run) -> str | None:
 
 def title(run: Run, text: str) -> str:
     """Return the title of a chart, with the label where the run is scaled."""
-    return f"{text} (scaled)" if words(run) else text
+    return f"{text} (scaled)" if scaled_label(run) else text

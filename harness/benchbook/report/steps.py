@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from benchbook.declare.catalogue import root
 from benchbook.report import quantity
-from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.results import Run
-from benchbook.report.versus import Versus, versus
+from benchbook.report.versus import Estimate, Versus, estimates, versus
 
 STEPS = {
     ("as-published", "published"): "as published",

@@ -1,19 +1,173 @@
-"""The one Altair theme: legible on light, dark and printed pages and at the width of a phone.
-
-Text and lines are drawn in ``currentColor`` on no background, so a chart takes the colour of the page's
-own text. The width is that of the container; the height is in pixels and grows with the rows.
-"""
+"""The one look of all charts: colours, shapes, axes, labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 from altair.utils import schemapi
 
-from benchbook.report import colour
-from benchbook.report.colour import DASHES, SHAPES
+# The colour and the shape of a system, the same in every chart of every report.
+#
+# Colours are from Okabe and Ito's set for colour-blind readers, with its light ones exchanged for others of
+# middling lightness: each has a contrast of at least 3 to 1 on white and on the dark page, and each pair
+# stays apart under protanopia and deuteranopia. Colour is never the only carrier: rows are labelled and lines differ in
+# shape and dash too.
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7733FF", "#E5004C", "#6680FF", "#9B4B80")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
+
+PLACES = {
+    "duckdb": 0, "sqlite": 1, "influxdb-1.8.10": 2, "cnosdb-2.0.1": 3,
+    "postgresql-15": 4, "redis-7": 5, "mariadb-10.11": 6, "minio": 7,
+    "elasticsearch-6.8.23": 8, "cassandra-5.0.9": 9, "mysql-8": 10, "filesystem": 11,
+    "cnosdb-2.4": 12, "victoriametrics-1.79": 13, "clickhouse-18.16": 14, "questdb-9.3.4": 15,
+    "seaweedfs-4": 16, "mongodb-7.0": 17, "oracle-free-23": 18, "opentsdb-2.4.1": 19,
+    "s3fs": 20, "fio": 21, "seaweedfs-s3-4": 22, "spark-sql-3.5.7": 23,
+    "null-server": 24, "kvrocks-2.8.0": 27, "dolphindb-2": 35,
+}  # fmt: skip
+"""Each system's place: modulo 8 it is the colour. Systems that meet in one experiment differ in it while colours last.
+
+A system keeps its place for ever; a new one takes a place that is free here.
+"""
+
+
+def slot(system: str) -> int:
+    """Return the place of ``system``, which depends on its own name only.
+
+    A system that ``PLACES`` does not list takes a place from its name's digest, so a new one recolours nobody.
+
+    >>> slot("duckdb"), slot("sqlite")
+    (0, 1)
+    """
+    if system in PLACES:
+        return PLACES[system]
+    places = len(PALETTE) * len(SHAPES)
+    return int.from_bytes(hashlib.sha256(system.encode()).digest()[:4], "big") % places
+
+
+def colour(system: str) -> str:
+    """Return the colour of ``system`` as ``#rrggbb``.
+
+    >>> colour("sqlite")
+    '#D55E00'
+    """
+    return PALETTE[slot(system) % len(PALETTE)]
+
+
+def shape(system: str) -> str:
+    """Return the Vega name of the point shape of ``system``: with the colour it tells up to 48 systems apart.
+
+    >>> shape("duckdb"), shape("sqlite")
+    ('circle', 'square')
+    """
+    place = slot(system)
+    rounds = place // len(PALETTE)
+    return SHAPES[
+        (place + rounds + rounds // 2) % len(SHAPES)
+    ]  # the halves let no round repeat an earlier one
+
+
+def domain(systems: Iterable[str]) -> list[str]:
+    """Return ``systems`` without repeats in their stable order: place first, then name."""
+    return sorted(set(systems), key=lambda system: (slot(system), system))
+
+
+# Labels of rows, broken into lines: on one line they would be cut, and a flag with them.
+
+WIDTH = 22
+"""Characters of a line that fit in ``theme.LABEL_LIMIT``."""
+LINE_HEIGHT = 13
+"""Pixels of one line."""
+BETWEEN = 10
+"""Pixels between the labels of two rows."""
+
+
+def lines(label: str) -> list[str]:
+    """Return the lines of a label: the system, its flag, and each level that varies.
+
+    >>> lines("OpenTSDB 2.4.1 on HBase 2.5.7 (answers differ), arm vanilla")
+    ['OpenTSDB 2.4.1 on', 'HBase 2.5.7', '(answers differ)', 'arm vanilla']
+    """
+    parts = label.replace(" (", ", (").split(", ")
+    return [line for part in parts for line in textwrap.wrap(part, WIDTH, break_on_hyphens=False) or [""]]
+
+
+def expression(labels: Sequence[str]) -> str:
+    """Return what an axis shows for each label, as Vega reads it."""
+    return f"({json.dumps({label: lines(label) for label in labels}, ensure_ascii=False)})[datum.label]"
+
+
+def height(labels: Sequence[str], least: int) -> int:
+    """Return the pixels of a row, so that no label runs into the next one."""
+    most = max(len(lines(label)) for label in labels)
+    return max(least, LINE_HEIGHT * most + BETWEEN)
+
+
+# Value axes: linear from zero, or logarithmic where a linear one would hide the small values.
+
+LOG_RATIO = 20.0
+"""Beyond this ratio of largest to smallest a linear axis hides the small ones."""
+ROOM = 0.06
+"""Share of the axis left free at either end of a logarithmic one."""
+
+PLAIN = ".6~g"
+SHORT = "format(datum.value, '.3~s')"
+"""Large counts as 400k; ``format`` alone would write 0k for zero."""
+
+
+def value(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axis]:
+    """Return scale and axis for ``values``: logarithmic where the largest is more than 20 times the smallest."""
+    positive = [one for one in values if one > 0]
+    if positive and len(positive) == len(values) and max(positive) / min(positive) > LOG_RATIO:
+        return logarithmic(values, title)
+    return alt.Scale(zero=True, nice=True), _axis(title, max(values, default=0.0))
+
+
+def logarithmic(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axis]:
+    """Return a logarithmic scale just as wide as positive ``values`` need, with round ticks."""
+    low, high = min(values), max(values)
+    room = max((high / low) ** ROOM, 1.02)
+    low, high = low / room, high * room
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    return scale, _axis(title, high, ticks(low, high))
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return round numbers between two positive ones, as many as a small chart can label.
+
+    >>> ticks(0.9, 110), ticks(0.96, 1.05)
+    ([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0], [0.96, 0.98, 1.0, 1.02, 1.04])
+    """
+    decades = math.log10(high / low)
+    if decades < math.log10(3):
+        step = 10 ** math.floor(math.log10(high - low))
+        step = next(size for size in (step / 5, step / 2, step, step * 2) if (high - low) / size <= 5.5)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return [float(f"{count * step:.10g}") for count in range(first, last + 1)]
+    factors = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades <= 2.6 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [float(f"{factor * 10.0**power:.10g}") for power in powers for factor in factors]
+    return [one for one in found if low <= one <= high]
+
+
+def _axis(title: str, largest: float, values: list[float] | None = None) -> alt.Axis:
+    options: dict[str, Any] = {"values": values, "tickCount": len(values)} if values else {}
+    if largest >= 10_000:
+        return alt.Axis(title=title, labelExpr=SHORT, **options)
+    return alt.Axis(title=title, format=PLAIN, **options)
+
+
+# The one Altair theme: legible on light, dark and printed pages and at the width of a phone.
+#
+# Text and lines are drawn in ``currentColor`` on no background, so a chart takes the colour of the page's
+# own text. The width is that of the container; the height is in pixels and grows with the rows.
 
 # A chart is held against the schema once, whole, when it becomes a specification; not each of its parts as well.
 schemapi.disable_debug_mode()
@@ -88,7 +242,7 @@ def benchbook() -> alt.theme.ThemeConfig:
 
 def colours(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
     """Return the colour scale of ``systems``, over their labels where the data carries those."""
-    return alt.Scale(domain=list(labels or systems), range=[colour.colour(system) for system in systems])
+    return alt.Scale(domain=list(labels or systems), range=[colour(system) for system in systems])
 
 
 def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
@@ -111,11 +265,11 @@ def _places(systems: Sequence[str]) -> list[int]:
 
     Free is a shape that nothing of the same colour has, until there is none.
     """
-    own = {system: SHAPES.index(colour.shape(system)) for system in systems}
-    taken = {(colour.colour(system), place) for system, place in own.items()}
+    own = {system: SHAPES.index(shape(system)) for system in systems}
+    taken = {(colour(system), place) for system, place in own.items()}
     places, met = [], set()
     for system in systems:
-        paint, place = colour.colour(system), own[system]
+        paint, place = colour(system), own[system]
         if system in met:
             others = [(place + step) % len(SHAPES) for step in range(1, len(SHAPES))]
             place = next((other for other in others if (paint, other) not in taken), place)

@@ -1,19 +1,177 @@
-"""Every comparison of a run: each cell against the baseline, metric by metric, as a ratio with its interval."""
+"""Every comparison of a run: estimates of cells, and ratios to the baseline."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, overload
 
-from benchbook.analyse import holm, ratio, verdict
+from benchbook.analyse import interval, noise, ratio, verdict
+from benchbook.analyse.observed import observe
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import Verdict
+from benchbook.declare.metric import is_main
 from benchbook.report import cell as cells_of
+from benchbook.report import quantity
 from benchbook.report.cell import Cell
-from benchbook.report.estimate import Estimate, estimates
-from benchbook.report.floor import floor
+from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+# The noise floor that a report's verdicts are held against: that of this machine, from its A/A runs.
+
+
+def floor(run: Run, cells: tuple[str, ...], phase: str, metric: str) -> float | None:
+    """Return the larger floor of these cells as a factor; None where none of them has one."""
+    known = known_floors(run)
+    found = [known[name, phase, metric] for name in cells if (name, phase, metric) in known]
+    return max(found, default=None)
+
+
+def known_floors(run: Run) -> dict[tuple[str, str, str], float]:
+    """Return (cell, phase, metric) → floor, for the metrics that are compared."""
+    return _read(run)[0]
+
+
+def sources(run: Run) -> list[str]:
+    """Return the A/A runs that the floors come from, by name."""
+    return _read(run)[1]
+
+
+@functools.cache
+def _read(run: Run) -> tuple[dict[tuple[str, str, str], float], list[str]]:
+    """Read the floors and where they come from, once a run."""
+    measured = run.frame("measurements").select("phase", "metric").unique().iter_rows()
+    pairs = [(phase, name) for phase, name in measured if is_main(name)]
+    observed = observe(run.results, run.run_id, pairs)
+    found = noise.floors(run.results, observed, pairs)
+    return noise.of_cells(observed, found), found.runs
+
+
+# What a cell's trials say about one metric: every value, and their mean with its interval.
+
+FEWEST_TRIALS = 3
+"""Fewer trials of a cell give no interval and no verdict."""
+
+
+class Point(NamedTuple):
+    """The value of one trial; a tuple, because a report of ten thousand trials makes a million of them."""
+
+    trial_id: str
+    block: int
+    position: int
+    value: float
+
+
+class Points(Sequence[Point]):
+    """The values of a cell's trials, in order, made when the first is looked at: most metrics are never drawn."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        """``rows``: one a trial, as ``Run.placed`` gives them."""
+        self._rows = rows
+
+    @functools.cached_property
+    def _made(self) -> tuple[Point, ...]:
+        return tuple(map(Point._make, self._rows.select(Point._fields).rows()))
+
+    @overload
+    def __getitem__(self, place: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Point, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Point | tuple[Point, ...]:
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return self._rows.height
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One metric of one cell, in the metric's own unit."""
+
+    cell: Cell
+    phase: str
+    metric: str
+    unit: str
+    direction: str
+    points: Sequence[Point]
+    value: float | None
+    """Geometric mean of the trials; None without a trial."""
+    low: float | None
+    high: float | None
+    """The 95 % interval; None where there are fewer than three trials."""
+
+    @property
+    def by_block(self) -> dict[int, float]:
+        """The values by block, as ratios are paired."""
+        return {point.block: point.value for point in self.points}
+
+    def text(self) -> str:
+        """Return the mean with its unit."""
+        return quantity.text(self.value, self.unit, words_of(self.metric).noun)
+
+    def interval(self) -> str:
+        """Return the interval in words, or why there is none."""
+        if self.low is None or self.high is None:
+            few = len(self.points) < FEWEST_TRIALS
+            return f"none: fewer than {FEWEST_TRIALS} trials" if few else "none: a value is zero"
+        divisor, name = quantity.scale(self.high, self.unit)
+        name = "" if name in ("1", "1/s") else f" {name}"
+        return f"{quantity.number(self.low / divisor)} to {quantity.number(self.high / divisor)}{name}"
+
+
+def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
+    """Return the estimate of each cell of the run, in the order of cells; a cell without values has no points.
+
+    Each is worked out once a run.
+    """
+    return list(_estimates(run, phase, metric))
+
+
+@functools.cache
+def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
+    rows = run.placed(phase, metric)
+    kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
+    by_cell = rows.partition_by("cell", as_dict=True, maintain_order=True)
+    made = []
+    for cell in cells_of.cells(run):
+        own = by_cell.get((cell.name,), rows.clear())
+        points = Points(own)
+        value, low, high = mean(own["value"].to_list())
+        unit, direction = (own["unit"][0], own["direction"][0]) if points else kind
+        made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
+    return tuple(made)
+
+
+def mean(values: list[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the geometric mean and its 95 % interval; values that hold a zero have neither a mean nor an interval.
+
+    Without a logarithm of zero, what then stands for the mean is the median.
+    """
+    import statistics
+
+    from benchbook.analyse import interval
+
+    if not values:
+        return None, None, None
+    if min(values) <= 0:
+        return statistics.median(values), None, None
+    if len(values) < FEWEST_TRIALS:
+        return statistics.geometric_mean(values), None, None
+    found = interval.mean_log(values)
+    return found.value, found.low, found.high
+
+
+# Every comparison of a run: each cell against the baseline, metric by metric, as a ratio with its interval.
 
 
 @dataclass(frozen=True)
@@ -149,7 +307,7 @@ def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
     The chance that any of them calls a difference that is none stays below 5 %.
     """
     told = [place for place, pair in enumerate(pairs) if not pair.errors and pair.ratio.low is not None]
-    adjusted = dict(zip(told, holm.adjusted([pairs[place].beyond for place in told]), strict=True))
+    adjusted = dict(zip(told, interval.adjusted([pairs[place].beyond for place in told]), strict=True))
     return [pair.verdict(adjusted.get(place, 0.0), len(told)) for place, pair in enumerate(pairs)]
 
 

@@ -1,30 +1,20 @@
-"""The load tool: finds the binary, and asks it for digests, query sets and this machine's ceiling."""
+"""The load tool: find it, and ask it for digests, query sets and the client's ceiling."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.process.spawn import find_benchload
 from benchbook.record.folder import write_json, write_whole
 from benchbook.systems.driver import DatasetRequest, TableCount
 
-
-def find() -> Path:
-    """Return the path of the binary; raise Unavailable with the next step where there is none."""
-    given = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
-    if given and Path(given).is_file():
-        return Path(given)
-    raise Unavailable(
-        "The load tool benchload is not built: BENCHBOOK_BENCHLOAD names no file and it is not on PATH.",
-        "Start Benchbook with ./bench or with Nix; both build it.",
-    )
+# The load tool: finds the binary, and asks it for digests, query sets and this machine's ceiling.
 
 
 def identity(binary: Path) -> dict[str, str]:
@@ -105,7 +95,7 @@ def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> 
 
 def calibrate_here(dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
     """Return what ``calibrate`` returns of the load tool on this machine, which may be a worker of a cluster."""
-    return calibrate(find(), dataset, batch_rows, workers)
+    return calibrate(find_benchload(), dataset, batch_rows, workers)
 
 
 def _output(binary: Path, *arguments: str) -> str:
@@ -120,3 +110,9 @@ def _output(binary: Path, *arguments: str) -> str:
     sentence = words[-1] if words else f"benchload {arguments[0]} ended with code {done.returncode}."
     error_class = RequestError if done.returncode == 2 else BenchbookError
     raise error_class(f"benchload {arguments[0]}: {sentence.removeprefix('benchload: ')}")
+
+
+# The client's ceiling: the same load into a server that keeps nothing, once a run, on the cores that trials have.
+#
+# Where server and client of a trial have cores of their own, so have the null server and the load tool here: with all
+# cores of the machine the client would reach more than it can reach in a trial.

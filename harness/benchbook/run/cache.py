@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from benchbook.workloads.measurement import Measurement
+from benchbook.measure.measurement import Measurement
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps

@@ -1,6 +1,6 @@
-"""The client's ceiling: the same load into a server that keeps nothing, once a run, on the cores that trials have.
+"""Measure the client's ceiling: the same load into a server that keeps nothing, on the cores that trials have.
 
-Where server and client of a trial have cores of their own, so have the null server and the load tool here: with all
+Where server and client of a trial have separate cores, so have the null server and the load tool here: with all
 cores of the machine the client would reach more than it can reach in a trial.
 """
 
@@ -9,24 +9,23 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.limits import limits
+from benchbook.declare.experiment import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError
-from benchbook.run import benchload
+from benchbook.plan.plan import phase_options
+from benchbook.process import spawn
+from benchbook.process.confinement import Confinement, inside
+from benchbook.process.launch import Program
+from benchbook.run.benchload import calibrate, calibrate_here
 from benchbook.run.confined import Cores, cores_of
-from benchbook.run.context import program_name
-from benchbook.run.options import phase_options
-from benchbook.systems import process
-from benchbook.systems.confinement import Confinement, inside
-from benchbook.systems.program import Program
-
-if TYPE_CHECKING:
-    from benchbook.run.context import Context
+from benchbook.run.context import Context, program_name
 
 NULL_SERVER = "null server"
+
+
 DATABASE = "calibrate"
 
 
@@ -40,11 +39,11 @@ def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     context.observer.note("measuring the client's own ceiling against a null server")
     asked = (dataset, options.batch_size, options.workers)
     if context.cluster:
-        found: list[dict[str, Any]] = context.cluster.on_client(benchload.calibrate_here, *asked)
+        found: list[dict[str, Any]] = context.cluster.on_client(calibrate_here, *asked)
         return found
     events = []
     for cores in _pairs(context):
-        ran = _pinned(context, *asked, cores) if cores else benchload.calibrate(context.benchload, *asked)
+        ran = _pinned(context, *asked, cores) if cores else calibrate(context.benchload, *asked)
         server, client = cores or (None, None)
         told = {"server_cores": sorted(server) if server else None,
                 "client_cores": sorted(client) if client else None}  # fmt: skip
@@ -71,7 +70,7 @@ def _pinned(
     with tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
         with inside(Confinement(cores=cores[0])):
-            server = process.start(
+            server = spawn.start(
                 [context.benchload, "null-server"], words=NULL_SERVER, log=log, pipes=True,
                 registry=context.results / "processes",
             )  # fmt: skip
@@ -79,9 +78,9 @@ def _pinned(
         try:
             url = json.loads(next(server.lines(), b"{}")).get("url")
             if not url:
-                raise BenchbookError(f"The null server did not tell its address: {process.last_words(log)}")
+                raise BenchbookError(f"The null server did not tell its address: {spawn.last_words(log)}")
             with inside(Confinement(cores=cores[1])):
-                client = process.start(
+                client = spawn.start(
                     [context.benchload, "load", dataset.generator, *dataset.flags(), "--target", "influx",
                      "--url", url, "--database", DATABASE, f"--batch-rows={batch_rows}", f"--workers={workers}"],
                     words="benchload", log=log, pipes=True, registry=context.results / "processes",

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from benchbook.declare.limits import Limits
+from benchbook.declare.experiment import Limits
 from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.reading import Tree
+from benchbook.measure.measurement import Measurement
+from benchbook.process.confinement import Confinement, ControlGroup, apart, inside
+from benchbook.process.launch import ContainerOptions, Program
 from benchbook.run.findings import Findings
-from benchbook.systems.confinement import Confinement, apart, inside
-from benchbook.systems.control_group import ControlGroup
-from benchbook.systems.program import ContainerOptions, Program
-from benchbook.workloads.measurement import Measurement
 
 Cores = tuple[frozenset[int], frozenset[int]]
 """The cores of a server, and those of its client."""

@@ -11,24 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import published
-from benchbook.declare.bars import KlineOptions
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
-from benchbook.declare.workload import QueryOptions
+from benchbook.declare.workload import KlineOptions, QueryOptions
 from benchbook.errors import RequestError, Unavailable
 from benchbook.plan.factors import FROM, SOURCE
-from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
+from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
+from benchbook.process import spawn
+from benchbook.process.launch import Program
 from benchbook.record.folder import write_whole
 from benchbook.run import benchload
-from benchbook.run.observer import Observer
-from benchbook.run.options import phase_options
-from benchbook.systems.program import Program
-from benchbook.workloads import kline
+from benchbook.run.progress import Observer
+from benchbook.run.workloads import kline
 
 if TYPE_CHECKING:
-    from benchbook.cluster.cluster import Cluster
-    from benchbook.cluster.remote import Machines
+    from benchbook.process.remote import Machines
+    from benchbook.run.cluster import Cluster
 
 SCHEMA = 1
 
@@ -98,10 +97,11 @@ def prepare(
 
     A system that cannot be had is kept as the reason why. Raises RequestError where the request is at fault.
     """
-    from benchbook.provision import Request, find
+    from benchbook.provision.find import find
+    from benchbook.provision.request import Request
 
     folder = results / "runs" / plan.run_id
-    binary = benchload.find()
+    binary = spawn.find_benchload()
     asked = Request(given=given, go=go_command(), progress=observer.note)
     programs: dict[str, Program | Unavailable] = {}
     sources = {program_name(trial): trial.levels for trial in plan.trials}

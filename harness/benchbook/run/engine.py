@@ -1,4 +1,4 @@
-"""Carries out a plan: prepares once, does every trial that does not exist yet, and fills the database."""
+"""Carry out a plan: prepare once, do every missing trial, and fill the database."""
 
 from __future__ import annotations
 
@@ -11,32 +11,76 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial
+from benchbook.process import confinement, containers, leftovers
 from benchbook.record import objects
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
     TRIAL_FILE,
     read_object,
+    told,
     write_json,
     write_trial,
     write_whole,
 )
 from benchbook.record.runs import left
 from benchbook.run import context as shared
-from benchbook.run.elsewhere import elsewhere, joined
+from benchbook.run.context import Context
 from benchbook.run.intention import forget
-from benchbook.run.neighbour import announced, neighbours, words
-from benchbook.run.observer import Observer
-from benchbook.run.refused import told
-from benchbook.run.scratch import own_scratch, sweep_scratch
+from benchbook.run.progress import Observer
+from benchbook.run.scratch import announced, neighbours, own_scratch, sweep_scratch, words
 from benchbook.run.trial import Trial
-from benchbook.storage import leftovers as mounts
-from benchbook.systems import containers, control_group, leftovers
+from benchbook.storage import mounting
+
+if TYPE_CHECKING:
+    from benchbook.run.cluster import Cluster
+
+
+# What a run tells about itself while it goes: one protocol, so that tests and displays are alike.
+
+
+# A results folder that takes no more: full, read-only or forbidden.
+
+
+# Carries out the trials of a run on a cluster of machines instead of here.
+
+
+@contextmanager
+def joined(plan: Plan, observer: Observer) -> Iterator[Cluster | None]:
+    """Give the cluster of a run, connected; None for a run on this machine."""
+    if plan.cluster is None:
+        yield None
+        return
+    from benchbook.run.cluster import Cluster
+
+    cluster = Cluster(plan.cluster, observer)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def elsewhere(context: Context, planned: PlannedTrial, folder: Path) -> dict[str, Any]:
+    """Carry out a trial on the cluster and return its record; a worker that is lost fails this trial alone."""
+    from benchbook.run.cluster import Errand
+
+    assert context.cluster is not None
+    queries = {key: (path.name, path.read_bytes()) for key, path in context.query_files.items()}
+    errand = Errand(context.plan, planned, context.programs, context.digests, queries)
+    try:
+        return context.cluster.carry_out(errand, folder)
+    except Unavailable as reason:
+        return Trial(context, planned, folder).lost("skipped", str(reason))
+    except TrialFailed as reason:
+        return Trial(context, planned, folder).lost("failed", str(reason))
+
+
+# Carries out a plan: prepares once, does every trial that does not exist yet, and fills the database.
 
 
 @dataclass(frozen=True)
@@ -114,12 +158,12 @@ def sweep(results: Path, note: Callable[[str], None]) -> None:
     """Take away what killed harnesses left in a results folder; what belongs to living ones stays."""
     for ended in leftovers.sweep(results / "processes"):
         note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
-    for told_words in mounts.sweep(results / "mounts"):
+    for told_words in mounting.sweep_mounts(results / "mounts"):
         note(f"unmounted what an earlier run left: {told_words}")
     for told_words in containers.sweep(results / "processes"):
         note(f"removed what an earlier run left: {told_words}")
     sweep_scratch(results)
-    control_group.sweep()
+    confinement.sweep()
 
 
 def statuses(folder: Path) -> dict[str, int]:

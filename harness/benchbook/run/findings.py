@@ -1,4 +1,4 @@
-"""What one trial found: measurements, errors and checks, and the verdict that rests on them."""
+"""What one trial found: measurements, errors and checks, its status, and the record of it (``trial.json``)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchbook.errors import TrialInvalid
-from benchbook.run import listening
-from benchbook.systems.driver import Event, TableCount
-from benchbook.telemetry.metric import SUMMARY
-from benchbook.telemetry.sampler import OUTSIDE
-from benchbook.workloads.measurement import Measurement
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.metric import SUMMARY
+from benchbook.measure.sampler import OUTSIDE
+from benchbook.process import network
+from benchbook.systems.driver import TableCount
+
+# What one trial found: measurements, errors and checks, and the verdict that rests on them.
 
 WORDS = 110
 """Characters kept of what a system says when it refuses to count; the cause stands at the end."""
@@ -88,7 +90,7 @@ class Findings:
 
     def note_listening(self, beyond: int) -> None:
         """Write down on how many addresses beyond loopback, and the host that was told, the system listens."""
-        self.checks.append({"name": listening.CHECK, "expected": 0, "found": beyond, "ok": True})
+        self.checks.append({"name": network.CHECK, "expected": 0, "found": beyond, "ok": True})
 
     def client_cpu(self, phase: str, summary: Event) -> None:
         """Add what the client used over the timed time, as it says itself, and its share of its own cores.
@@ -140,3 +142,6 @@ class Findings:
             first = wrong[0]
             more = f", and {len(wrong) - 1} more checks differ." if len(wrong) > 1 else "."
             raise TrialInvalid(f"{first['name']}: {first['expected']} expected, {first['found']} found{more}")
+
+
+# What ``trial.json`` holds: the record that is made of a trial when it has ended.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.live import Live
@@ -103,3 +103,28 @@ def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Observer(Protocol):
+    """Takes what happens in a run. Calls come from the run's own thread and must return at once."""
+
+    def note(self, sentence: str) -> None:
+        """Take a sentence for the user: preparation, warnings, what was swept."""
+
+    def run_started(self, plan: Plan, done: int) -> None:
+        """Begin: ``done`` trials of the plan exist already."""
+
+    def trial_started(self, trial: PlannedTrial) -> None:
+        """Begin a trial."""
+
+    def phase(self, name: str) -> None:
+        """Begin a phase of the trial."""
+
+    def rate(self, per_second: float, unit: str) -> None:
+        """Take the throughput of the last second."""
+
+    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+        """End a trial; ``record`` is what ``trial.json`` holds."""
+
+    def run_ended(self) -> None:
+        """End the run, also when it was interrupted."""

@@ -8,22 +8,71 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.declare.command import CommandOptions
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.workload import LoadOptions, QueryOptions
+from benchbook.declare.experiment import Phase
+from benchbook.declare.toml import Setting
+from benchbook.declare.workload import CommandOptions, LoadOptions, QueryOptions
 from benchbook.errors import TrialFailed
-from benchbook.plan.plan import PlannedTrial
-from benchbook.record import operations
+from benchbook.measure import steady
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.plan.plan import PlannedTrial, phase_options
+from benchbook.record import lines
 from benchbook.run import benchload, cache
 from benchbook.run.context import Context
 from benchbook.run.findings import Findings
-from benchbook.run.options import done_at, phase_options
-from benchbook.run.stream import EventFile, required_summary
-from benchbook.run.timeline import Timeline
+from benchbook.run.stream import EventFile, Timeline, required_summary
+from benchbook.run.workloads import blob, command, fio, kline, load, original, query, series
 from benchbook.storage.driver import Storage
-from benchbook.systems.driver import Client, Driver, Event, SeveralDatabases, TableCount
-from benchbook.workloads import blob, command, fio, kline, load, original, query, series, steady_rate
-from benchbook.workloads.measurement import Measurement
+from benchbook.systems.driver import Client, Driver, SeveralDatabases, TableCount
+
+# The options of a phase in one cell: the plan's, with the factors that are options of its workload.
+
+
+def done_at(planned: dict[str, Any], levels: dict[str, Setting]) -> bool:
+    """Say whether a planned phase is done in a cell."""
+    return Phase.model_validate(planned).done_at(levels)
+
+
+# What the storage did in each phase: its counters at both ends, read in time that belongs to no phase.
+
+
+class StorageWork:
+    """Collects what grew during each phase."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._phase: str | None = None
+        self._before: dict[str, float] = {}
+        self._grown: dict[str, dict[str, float]] = {}
+
+    def begins(self, phase: str) -> None:
+        """Read the counters when a phase begins."""
+        self._phase, self._before = phase, self._storage.counters()
+
+    def ends(self) -> None:
+        """Read them when it ends; a storage that died in between has none to read."""
+        if self._phase is None:
+            return
+        grown = self._grown.setdefault(self._phase, {})
+        for name, value in self._storage.counters().items():
+            if name in self._before:
+                grown[name] = grown.get(name, 0.0) + value - self._before[name]
+        self._phase = None
+
+    def of(self, metric: str) -> dict[str, float]:
+        """Return how much one counter grew in each phase."""
+        return {phase: grown[metric] for phase, grown in self._grown.items() if metric in grown}
+
+    def measurements(self) -> list[Measurement]:
+        """Return every counter of every phase."""
+        return [
+            Measurement(phase, name, value, "B" if name.endswith("_bytes") else "1", "none")
+            for phase, grown in self._grown.items()
+            for name, value in grown.items()
+        ]
+
+
+# The phases of a trial between the start and the stop of its system.
 
 
 @dataclass
@@ -62,7 +111,7 @@ class Steps:
 
     def operations(self, phase: str) -> Path | None:
         """Return the file for the single operations of a phase, where the run keeps them."""
-        return operations.file(self.folder, phase) if self.context.plan.record_operations else None
+        return lines.file(self.folder, phase) if self.context.plan.record_operations else None
 
     def load(self, phase: str, options: LoadOptions) -> None:
         """Load the dataset, have the system settle, hold what it has against what it acknowledged."""
@@ -83,7 +132,7 @@ class Steps:
         self.findings.measurements += load.measurements(
             phase, summary, settle_seconds, int(self.digest["bytes"]) * options.clients, share
         )
-        self.findings.measurements += steady_rate.measurements(phase, taken.intervals, share)
+        self.findings.measurements += steady.measurements(phase, taken.intervals, share)
         self.findings.measurements += load.latencies(phase, taken.histograms)
         self.findings.client_cpu(phase, summary)
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import shutil
 import traceback
 from collections.abc import Iterator
@@ -13,31 +14,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchbook.declare.limits import limits
+from benchbook.declare.experiment import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
-from benchbook.plan.plan import PlannedTrial
-from benchbook.run import listening, ready, room
+from benchbook.host import hardware
+from benchbook.measure.measurement import Measurement
+from benchbook.measure.sampler import OUTSIDE, Telemetry
+from benchbook.plan.plan import PlannedTrial, phase_options
+from benchbook.process import network, secret
+from benchbook.process.containers import launching
+from benchbook.process.launch import Program
+from benchbook.record.folder import FULL_OR_FORBIDDEN
+from benchbook.run import cache, watchdog
 from benchbook.run.confined import Confined
-from benchbook.run.context import Context, program_name
+from benchbook.run.context import Context, program_name, program_record
 from benchbook.run.findings import Findings
-from benchbook.run.hang import Hang
-from benchbook.run.last_words import with_last_words
-from benchbook.run.options import phase_options
-from benchbook.run.refused import FULL_OR_FORBIDDEN
-from benchbook.run.steps import Steps
-from benchbook.run.storage_watch import StorageWatch
-from benchbook.run.storage_work import StorageWork
-from benchbook.run.stream import EventFile
-from benchbook.run.timeline import Timeline
-from benchbook.run.trial_record import record_of
+from benchbook.run.scratch import neighbours
+from benchbook.run.steps import Steps, StorageWork
+from benchbook.run.stream import EventFile, Timeline
+from benchbook.run.watchdog import Hang, StorageWatch, with_last_words
+from benchbook.run.workloads.load import databases
 from benchbook.storage.driver import Facts, Storage
-from benchbook.systems import secret
-from benchbook.systems.containers import launching
 from benchbook.systems.driver import Driver, Place, SeveralDatabases
-from benchbook.systems.program import Program
-from benchbook.telemetry.sampler import OUTSIDE, Telemetry
-from benchbook.workloads.load import databases
 
 LEAST_FREE_BYTES = 1 << 20
 """With less left on the disk a failure is the disk's, not the system's: the run stops and can be resumed."""
@@ -120,7 +118,7 @@ class Trial:
     def _work(self, program: Program) -> None:
         """Give the trial its data folder, and take it away again."""
         from benchbook.storage.driver import Place as StoragePlace
-        from benchbook.storage.lookup import storage
+        from benchbook.storage.driver import storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
         place = StoragePlace(
@@ -174,7 +172,7 @@ class Trial:
 
     def _in(self, place: Place, storage: Storage, confined: Confined) -> None:
         """Drive the system through all phases in its place."""
-        from benchbook.systems.lookup import driver as system_driver
+        from benchbook.systems.driver import driver as system_driver
 
         driver = system_driver(self.system.driver, place)
         if len(place.databases) > 1 and not isinstance(driver, SeveralDatabases):
@@ -189,7 +187,7 @@ class Trial:
         watch = StorageWatch(storage, client, driver.processes)
         with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():
             try:
-                with watch.watched(), room.told(*where):
+                with watch.watched(), watchdog.told(*where):
                     self._start(driver, place, confined)
                     Steps(
                         self.context, self.planned, self.dataset, self.digest,
@@ -198,7 +196,7 @@ class Trial:
                     ).all()  # fmt: skip
             except TrialFailed as error:
                 words = with_last_words(watch.words, error, driver.ready)
-                raise TrialFailed(words + confined.killed() + hang.words() + room.words(*where)) from None
+                raise TrialFailed(words + confined.killed() + hang.words() + watchdog.words(*where)) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
@@ -220,9 +218,9 @@ class Trial:
             self._restart(driver, place.program.url, confined)
             self.version = driver.version()
         confined.check(self.findings, driver.processes)
-        open_to_others = [] if in_private else listening.beyond(driver.processes(), self.context.host)
+        open_to_others = [] if in_private else network.beyond(driver.processes(), self.context.host)
         self.findings.note_listening(len(open_to_others))
-        listening.require_reason(self.system, open_to_others)
+        network.require_reason(self.system, open_to_others)
         if not self.system.accepts(self.version):
             raise TrialInvalid(
                 f"{self.system.name} is pinned to {self.system.version}, "
@@ -233,7 +231,7 @@ class Trial:
         """Start a configured system, for the first time or again, within its limits."""
         with confined.server():
             driver.start()
-        ready.wait(driver, self.system.name, url)
+        watchdog.wait(driver, self.system.name, url)
 
     @contextlib.contextmanager
     def _telemetry(self, driver: Driver, client_pids: Any, place: Place) -> Iterator[None]:
@@ -272,3 +270,62 @@ def _made(folder: Path) -> Path:
 
 def _digest(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+SCHEMA = 1
+"""Version of ``trial.json``."""
+
+
+def record_of(
+    trial: Trial, status: str, reason: str | None, started_at: datetime, load_before: dict[str, float]
+) -> dict[str, Any]:
+    """Return the record of a trial that ends now; adds what the harness measures of every trial."""
+    planned, plan, found, timeline = trial.planned, trial.context.plan, trial.findings, trial.timeline
+    start_seconds = timeline.seconds_of("start")
+    duration = timeline.seconds()
+    overhead = timeline.overhead_seconds()
+    if trial.running:
+        found.unmeasured["start_seconds"] = "the server was not started by this harness"
+    elif status != "skipped":
+        found.measurements.append(Measurement("trial", "start_seconds", start_seconds, "s", "lower"))
+    if status != "skipped":
+        found.measurements.append(
+            Measurement("trial", "overhead_fraction", overhead / duration, "1", "lower")
+        )
+    return {
+        "schema": SCHEMA,
+        "trial_id": planned.trial_id,
+        "run_id": plan.run_id,
+        "experiment": plan.experiment,
+        "profile": plan.profile,
+        **{factor: str(planned.levels[factor]) for factor in ("system", "arm", "storage")},
+        "cell": planned.cell,
+        "levels": planned.levels,
+        "block": planned.block,
+        "position": planned.position,
+        "index": planned.index,
+        "status": status,
+        "reason": reason,
+        "started_at": started_at.isoformat(timespec="milliseconds"),
+        "ended_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "duration_seconds": duration,
+        "start_seconds": None if trial.running else start_seconds,
+        "overhead_seconds": overhead,
+        "version_reported": trial.version,
+        "program": program_record(trial.context.programs[program_name(planned)]),
+        "config_digest": None if trial.running else trial.config_digest,
+        "storage_facts": trial.storage_facts,
+        "dataset_digest": f"sha256:{trial.digest['sha256']}",
+        "queries_digest": trial.context.queries_digest(),
+        "cache_state": cache.of_trial(cache.seen(found.cache_states, found.measurements)),
+        "data_to_memory": float(trial.digest["bytes"])
+        / min(hardware.machine_bytes(), trial.limits.memory_bytes or math.inf),
+        "confinement": trial.confined.as_dict() if trial.confined else None,
+        "load_before": {**load_before, "other_runs": len(neighbours())},
+        "phases": [entry.as_dict() for entry in timeline.phases],
+        "measurements": [measurement.as_dict() for measurement in found.measurements],
+        "errors": found.errors,
+        "unmeasured": found.unmeasured,
+        "checks": found.checks,
+        "telemetry_cost_seconds": trial.telemetry.cost_seconds if trial.telemetry else 0.0,
+    }

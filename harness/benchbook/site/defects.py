@@ -6,9 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.report.markup import code, escape_markdown
-from benchbook.report.table import Table
-from benchbook.report.words import Words
+from benchbook.report.table import Table, Words, code, escape_markdown
 
 FILE = Path(__file__).with_name("defects.toml")
 

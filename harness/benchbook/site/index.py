@@ -1,18 +1,279 @@
-"""The index of experiments: each with its question, its verdicts as a picture, and the run they rest on."""
+"""The index of experiments, and the links between pages."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import BenchbookError
+from benchbook.report import answer, quantity, versus
+from benchbook.report import theme as axes
+from benchbook.report.charts import ratio as ratios
 from benchbook.report.figure import Figure
-from benchbook.report.markup import code, escape_html, escape_markdown
 from benchbook.report.results import Run
-from benchbook.report.words import Words
-from benchbook.site import picture, published
-from benchbook.site.outcome import outcomes
+from benchbook.report.table import Table, Words, code, escape_html, escape_markdown, missing
+from benchbook.site import published
+from benchbook.site.published import Published
+
+# The pages of the site and the links between them.
+
+FIXED = (
+    ("index", "Experiments"),
+    ("methods", "Methods"),
+    ("systems", "Systems"),
+    ("defects", "Known defects"),
+)
+"""Pages that stand in the navigation of every page: the .qmd's name, and the link's words."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page to render."""
+
+    name: str
+    source: Path
+    run_id: str | None
+    """The published run that it shows; None for a page about all of them."""
+
+
+def pages(root: Path, published: list[Published]) -> list[Page]:
+    """Return the pages of the site: the fixed ones, then one for each published run that has a .qmd."""
+    reports = root / "reports"
+    made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
+    for one in published:
+        source = reports / f"{one.experiment}.qmd"
+        if source.is_file() and not one.against_itself:
+            made.append(Page(one.experiment, source, one.run_id))
+    return made
+
+
+def bar(page: str) -> str:
+    """Return the navigation of a page, with its own link marked."""
+    links = [f'<a href="{name}.html"{_current(name, page)}>{escape_html(words)}</a>' for name, words in FIXED]
+    return (
+        '<nav class="bb-site" aria-label="Site"><a class="bb-home" href="index.html">Benchbook</a>'
+        f"<span>{''.join(links)}</span></nav>"
+    )
+
+
+def _current(name: str, page: str) -> str:
+    fixed = {one for one, _ in FIXED}
+    here = name == page or (name == "index" and page not in fixed)
+    return ' aria-current="page"' if here else ""
+
+
+# What a published run came to: one outcome a claim, or, where it declares none, one a comparison.
+
+NOT_RANKED = "not ranked"
+"""The verdict on an embedded system against a server."""
+STYLES = {
+    "reproduced": ("#009E73", "circle"),
+    "direction only": ("#6680FF", "triangle-up"),
+    "contradicted": ("#D55E00", "cross"),
+    "inconclusive": ("#8A8F98", "diamond"),
+    "underspecified": ("#CC79A7", "square"),
+    "not run": ("#8A8F98", "triangle-down"),
+    "better": ("#009E73", "circle"),
+    "worse": ("#D55E00", "cross"),
+    "no difference claimed": ("#8A8F98", "diamond"),
+    NOT_RANKED: ("#CC79A7", "square"),
+    "no verdict": ("#8A8F98", "triangle-down"),
+}
+"""Verdict → colour and shape; colour is never the only carrier."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One row of the picture: what was asked, the verdict, and the ratio with its interval where there is one."""
+
+    row: str
+    """Short: the claim's id, or phase and metric."""
+    statement: str
+    verdict: str
+    value: float | None
+    low: float | None
+    high: float | None
+    published: float | None
+    reason: str
+    axis: str = "Ratio"
+    """What the ratio is, for the axis."""
+
+    def ratio(self) -> str:
+        """Return the ratio with its interval in words."""
+        if self.value is None:
+            return quantity.MISSING
+        if self.low is None or self.high is None:
+            return quantity.number(self.value)
+        return f"{quantity.number(self.value)} ({quantity.number(self.low)} to {quantity.number(self.high)})"
+
+
+def outcomes(run: Run) -> list[Outcome]:
+    """Return the claims of a run judged; without claims, every comparison with its baseline."""
+    declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
+    return _claims(run) if declared else _comparisons(run)
+
+
+def _claims(run: Run) -> list[Outcome]:
+    from benchbook.analyse import claims
+
+    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    return [
+        Outcome(
+            one.id,
+            one.statement,
+            str(one.verdict),
+            one.measured,
+            one.low,
+            one.high,
+            one.published,
+            one.reason,
+        )
+        for one in found
+    ]
+
+
+def _comparisons(run: Run) -> list[Outcome]:
+    base = versus.baseline(run)
+    if base is None or answer.faults(run):
+        return []
+    made = []
+    pairs = [
+        pair for phase, metric in versus.metrics(run) for pair in versus.against(run, phase, metric, base)
+    ]
+    said = iter(versus.verdicts([pair for pair in pairs if not versus.mixed(run, pair)]))
+    for pair in pairs:
+        judged = None if versus.mixed(run, pair) else next(said)
+        better = pair.advantage
+        if judged is None:
+            verdict = NOT_RANKED
+        elif judged.winner is not None:
+            verdict = "better" if judged.winner == pair.cell.label else "worse"
+        else:
+            verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
+        what = f"{pair.cell.label} against {base.label}: {ratios.label(pair)}"
+        made.append(
+            Outcome(
+                f"{ratios.short(pair)}, {pair.cell.label}",
+                what,
+                verdict,
+                better.value,
+                better.low,
+                better.high,
+                None,
+                "an embedded system is not ranked against a server" if judged is None else judged.sentence,
+                f"Times as good as {base.label}: right of 1 is better",
+            )
+        )
+    return made
+
+
+# The verdicts of a run as a picture: one row a claim or comparison, the colour and shape its verdict.
+
+ROW_HEIGHT = 44
+"""Pixels of one row: its words stand above its mark, so that they have the whole width of a phone."""
+
+
+def chart(run: Run, title: str | None = None) -> Figure | Words:
+    """Draw what a run came to; a sentence stands for it where there is nothing to judge."""
+    name = title or f"Verdicts of {run.info['experiment']}"
+    found = outcomes(run)
+    if not found:
+        return missing(name, "the run has no claims, and no two systems that gave the same answers")
+    drawn = [one for one in found if one.verdict != NOT_RANKED]
+    if not drawn:
+        return missing(name, "its systems are not ranked with each other")
+    note = "" if len(drawn) == len(found) else "What is not ranked stands in the table alone."
+    return Figure(name, _draw(drawn), _alternative(drawn, name), table(found), note)
+
+
+def table(found: list[Outcome]) -> Table:
+    """Return one row an outcome: statement, verdict, ratio, published ratio, reason."""
+    rows = [
+        [
+            one.statement,
+            one.verdict,
+            one.ratio(),
+            quantity.number(one.published) if one.published is not None else quantity.MISSING,
+            one.reason,
+        ]
+        for one in found
+    ]
+    return Table(["What", "Verdict", "Ratio (95 % interval)", "Published", "Why"], rows)
+
+
+def _draw(found: list[Outcome]) -> Any:
+    import altair as alt
+
+    rows = [
+        {
+            "row": one.row,
+            "label": f"{one.row}: {one.verdict}" + ("" if one.value is not None else ", no ratio"),
+            "verdict": one.verdict,
+            "ratio": one.value,
+            "low": one.low,
+            "high": one.high,
+            "published": one.published,
+            "words": one.ratio(),
+            "what": one.statement,
+        }
+        for one in found
+    ]
+    order = list(dict.fromkeys(one.row for one in found))
+    verdicts = [verdict for verdict in STYLES if any(one.verdict == verdict for one in found)]
+    ends = [1.0] + [
+        end for one in found for end in (one.value, one.low, one.high, one.published) if end is not None
+    ]
+    claims = any(one.published is not None for one in found)
+    words = "Ratio measured (bar: interval; line: published)" if claims else found[0].axis
+    scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], words)
+    y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=order, padding=0), axis=None)
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    colour = alt.Color(
+        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][0] for one in verdicts])
+    )
+    shape = alt.Shape(
+        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts])
+    )
+    tooltip = [
+        alt.Tooltip("what:N", title="what"),
+        alt.Tooltip("verdict:N"),
+        alt.Tooltip("words:N", title="ratio"),
+    ]
+    measured = [row for row in rows if row["ratio"] is not None]
+    layers: list[Any] = [
+        alt.Chart(alt.InlineData(values=[{"one": 1}]))
+        .mark_rule(strokeDash=[4, 3], opacity=0.8)
+        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        alt.Chart(alt.InlineData(values=[row for row in measured if row["low"] is not None]))
+        .mark_rule(strokeWidth=7, opacity=0.3, strokeCap="round")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
+        alt.Chart(alt.InlineData(values=measured))
+        .mark_point(filled=True, size=85)
+        .encode(y=y, x=x, color=colour, shape=shape, tooltip=tooltip),
+    ]
+    if claims:
+        layers.append(
+            alt.Chart(alt.InlineData(values=[row for row in rows if row["published"] is not None]))
+            .mark_tick(thickness=2.5, size=17, color="currentColor")
+            .encode(y=y, x=alt.X("published:Q", scale=scale, axis=axis))
+        )
+    layers.append(
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_text(align="left", baseline="bottom", dy=-8, dx=2)
+        .encode(y=y, x=alt.value(0), text="label:N", tooltip=tooltip)
+    )
+    return alt.layer(*layers).properties(width="container", height=ROW_HEIGHT * len(order) + 8)
+
+
+def _alternative(found: list[Outcome], name: str) -> str:
+    parts = [f"{one.statement}: {one.verdict}, ratio {one.ratio()}" for one in found]
+    return f"{name}, one row for each of {len(found)}. {'; '.join(parts)}."
+
+
+# The index of experiments: each with its question, its verdicts as a picture, and the run they rest on.
 
 
 @dataclass(frozen=True)
@@ -41,7 +302,7 @@ class Experiments:
 def _shown(run: Run) -> str:
     info = run.info
     slug = info["experiment"]
-    drawn = picture.chart(run, f"Verdicts of {slug}")
+    drawn = chart(run, f"Verdicts of {slug}")
     figure = drawn.html() if isinstance(drawn, Figure) else f"<p>{escape_html(str(drawn).strip('*'))}</p>"
     page = root() / "reports" / f"{slug}.qmd"
     title = escape_html(info["title"] or slug)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import little
-from benchbook.analyse.little import Little
+from benchbook.analyse import order
+from benchbook.analyse.order import Little
 from benchbook.declare.catalogue import root
-from benchbook.report import axis as axes
-from benchbook.report import estimate, quantity
+from benchbook.report import quantity, versus
+from benchbook.report import theme as axes
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table
 
@@ -68,12 +68,12 @@ class Group:
     @property
     def measured(self) -> Little:
         """Little's law against the operations in flight that were recorded."""
-        return little.check(self.value, self.latency_seconds, self.in_flight)
+        return order.check(self.value, self.latency_seconds, self.in_flight)
 
     @property
     def stated(self) -> Little:
         """Little's law against the 64 clients that the publication states."""
-        return little.check(self.value, self.latency_seconds, STATED_CLIENTS)
+        return order.check(self.value, self.latency_seconds, STATED_CLIENTS)
 
     @property
     def title(self) -> str:
@@ -99,7 +99,7 @@ def groups(file: Path | None = None) -> list[Group]:
 
 def _group(payload: str, volume: int, system: str, held: list[dict[str, str]]) -> Group:
     rates = [float(row["throughput_per_s"]) for row in held]
-    value, low, high = estimate.mean(rates)
+    value, low, high = versus.mean(rates)
     assert value is not None
     return Group(
         system,

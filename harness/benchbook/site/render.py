@@ -1,24 +1,100 @@
-"""The whole site from a checkout: published runs into a passing results folder, every page from its .qmd.
-
-With Quarto on PATH, Quarto renders each page of a copy of ``reports/``; without it our own renderer does. Either
-way the same checkout gives the same bytes, and nothing is fetched.
-"""
+"""Render the whole site from the published runs of a checkout."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchbook.errors import RequestError
+from benchbook.errors import BenchbookError, RequestError
 from benchbook.record.folder import be_a_folder, cannot_write
-from benchbook.report import kernel, notebook, page, quarto
-from benchbook.report.bundle import bundle
+from benchbook.report import notebook, page, render
+from benchbook.report.figure import bundle
+from benchbook.report.page import part
+from benchbook.report.render import LAST_LINES, TIMEOUT_SECONDS
 from benchbook.report.results import RESULTS_VARIABLE, RUN_VARIABLE
-from benchbook.site import navigation, published, quarto_site
-from benchbook.site.navigation import Page
+from benchbook.site import index, published
+from benchbook.site.index import FIXED, Page
+
+# The site by Quarto: a copy of ``reports/`` with only the pages that are rendered, one page after the other.
+
+
+def render_by_quarto(program: str, root: Path, pages: list[Page], results: Path, output: Path) -> None:
+    """Let Quarto render the pages into ``output``.
+
+    Each page is rendered by itself because each shows its own run. Raises BenchbookError with Quarto's last words.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
+        project = Path(scratch)
+        for one in pages:
+            shutil.copyfile(one.source, project / one.source.name)
+        (project / "_quarto.yml").write_text(configuration(pages), encoding="utf-8")
+        (project / "benchbook.css").write_text(part("figures.css"), encoding="utf-8")
+        tag = f'<script src="{SCRIPT}" id="bb-bundle"></script>\n'
+        (project / "benchbook.html").write_text(tag, encoding="utf-8")
+        for one in pages:
+            _run(program, project, one, environment(root, results, one), root / "reports")
+        shutil.copytree(project / "_site", output, dirs_exist_ok=True)
+    (output / SCRIPT).write_text(script(bundle()), encoding="utf-8")
+
+
+def configuration(pages: list[Page]) -> str:
+    """Return the project's _quarto.yml, written as JSON, which is YAML: only pages that exist stand in it."""
+    links = [{"href": f"{name}.qmd", "text": words} for name, words in FIXED]
+    stated = {
+        "project": {"type": "website", "output-dir": "_site", "render": [one.source.name for one in pages]},
+        "website": {"title": "Benchbook", "search": False, "navbar": {"left": links}},
+        "format": {
+            "html": {
+                "toc": True,
+                "theme": {"light": "cosmo", "dark": "darkly"},
+                "css": "benchbook.css",
+                "include-after-body": "benchbook.html",
+            }
+        },
+        "execute": {"echo": False, "freeze": False},
+    }
+    return json.dumps(stated, indent=2) + "\n"
+
+
+def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: Path) -> None:
+    package = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    command = [program, "render", one.source.name, "--to", "html", "--execute-dir", str(folder.resolve())]
+    command += ["--no-execute-daemon"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=project,
+            env={**os.environ, "PYTHONPATH": path, "QUARTO_PYTHON": sys.executable, **added},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BenchbookError(
+            f"{one.source}: Quarto could not be run to its end ({error}).",
+            "Take quarto off PATH to render without it.",
+        ) from error
+    if done.returncode != 0 or not (project / "_site" / f"{one.name}.html").is_file():
+        said = (done.stderr or done.stdout or "it printed nothing").strip().splitlines()[-LAST_LINES:]
+        words = "\n".join(said)
+        raise BenchbookError(
+            f"{one.source}: Quarto could not render it (exit code {done.returncode}). Its last words:\n{words}",
+            "Correct the cell it names, or take quarto off PATH to render without it.",
+        )
+
+
+# The whole site from a checkout: published runs into a passing results folder, every page from its .qmd.
+#
+# With Quarto on PATH, Quarto renders each page of a copy of ``reports/``; without it our own renderer does. Either
+# way the same checkout gives the same bytes, and nothing is fetched.
 
 SCRIPT = "benchbook.js"
 """The code that draws charts, once for all pages: a classic script, which browsers also read from file://."""
@@ -34,7 +110,7 @@ def site(root: Path, output: Path) -> Path:
     """
     _may_write(output)
     found = published.all_published(root)
-    pages = navigation.pages(root, found)
+    pages = index.pages(root, found)
     missing = [one.source.name for one in pages if not one.source.is_file()]
     if missing:
         raise RequestError(
@@ -46,9 +122,9 @@ def site(root: Path, output: Path) -> Path:
             results = published.results(found, Path(scratch) / "results")
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
-            program = quarto.found()
+            program = render.found()
             if program:
-                quarto_site.render(program, root, pages, results, beside)
+                render_by_quarto(program, root, pages, results, beside)
             else:
                 _own(root, pages, results, beside)
         (beside / MARK).write_text("written by bench site\n", encoding="utf-8")
@@ -80,8 +156,8 @@ def _own(root: Path, pages: list[Page], results: Path, output: Path) -> None:
 
 def _page(root: Path, results: Path, one: Page) -> str:
     document = notebook.read(one.source)
-    kernel.execute(document, environment(root, results, one), one.source.parent)
-    return page.render(document, bundle="", navigation=navigation.bar(one.name), script=SCRIPT)
+    notebook.execute(document, environment(root, results, one), one.source.parent)
+    return page.render(document, bundle="", navigation=index.bar(one.name), script=SCRIPT)
 
 
 def script(code: str) -> str:

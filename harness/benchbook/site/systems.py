@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.report import fact
+from benchbook.report import quantity
 from benchbook.report.table import Code, Table
-from benchbook.report.tables.durability import COLUMNS
+from benchbook.report.tables.environment import COLUMNS
 
 
 def pins() -> Table:
@@ -52,7 +52,9 @@ def durability() -> Table:
         for arm, held in one.arms.items():
             stated = held.durability
             known: dict[str, Any] = stated.model_dump() if stated is not None else {}
-            settings = ", ".join(f"{key} = {fact.text(value)}" for key, value in held.settings.items())
+            settings = ", ".join(
+                f"{key} = {quantity.fact_text(value)}" for key, value in held.settings.items()
+            )
             rows.append(
                 [
                     one.title,

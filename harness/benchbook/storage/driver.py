@@ -1,13 +1,53 @@
-"""What a storage driver is: it gives one trial a folder on some storage, and takes it away again."""
+"""The storage driver protocol: a storage gives one trial a folder and takes it away again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from benchbook.systems.program import Program
+from benchbook.errors import unknown
+from benchbook.process.launch import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.storage import Storage as Declared
+
+
+# How many bytes a folder takes on its device.
+
+
+def allocated(folder: Path) -> int:
+    """Return the bytes that the files under ``folder`` take on the device, as ``du`` counts them.
+
+    Allocated, not apparent: databases make sparse files of many megabytes that hold a few kilobytes. A file
+    that vanishes meanwhile counts nothing; a missing folder is 0.
+    """
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            try:
+                status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - a Path a file is slow
+            except OSError:
+                continue
+            total += status.st_blocks * 512
+    return total
+
+
+# The disks of a data folder: the folders that a storage of several devices mounts, else the folder itself.
+
+NAME = "disk-"
+
+
+def disks(data: Path) -> list[Path]:
+    """Return one folder a disk, in their order."""
+    found = sorted(data.glob(f"{NAME}*")) if data.is_dir() else []
+    return found or [data]
+
+
+# What a storage driver is: it gives one trial a folder on some storage, and takes it away again.
 
 Facts = dict[str, Any]
 """What is known of a storage, for the report: ``type``, ``mount_options``, ``device``, ``free_bytes`` …"""
@@ -83,3 +123,25 @@ class Storage(Protocol):
     def unmount(self) -> None:
         """Remove the data folder and what was mounted for it; never raises for what is already gone."""
         ...
+
+
+# Find a storage driver by the name that ``storage/<name>.toml`` gives as ``driver``.
+
+
+def storage(declared: Declared, place: Place, levels: dict[str, Any] | None = None) -> Storage:
+    """Return the driver of a declared storage, for a data folder that does not exist yet.
+
+    ``levels`` of a cell replace options of the same name. Raises RequestError when there is no such driver,
+    or it does not know one of the options.
+    """
+    if declared.driver not in names():
+        raise unknown("storage driver", declared.driver, names(), f"storage/{declared.name}.toml")
+    make = importlib.import_module(f"benchbook.storage.{declared.driver}").driver
+    return cast("Callable[[Any, Place], Storage]", make)(declared.typed(levels), place)
+
+
+def names() -> list[str]:
+    """Return the names of all storage drivers."""
+    from benchbook.declare.storage import OPTIONS
+
+    return sorted(OPTIONS)

@@ -10,10 +10,9 @@ from pathlib import Path
 from benchbook.declare.storage import NoOptions
 from benchbook.host.filesystem import filesystem
 from benchbook.host.reading import Tree
-from benchbook.storage.driver import Facts, Place
-from benchbook.storage.folder import allocated
+from benchbook.storage.driver import Facts, Place, allocated
 from benchbook.storage.mounting import empty_folder
-from benchbook.storage.resident import resident
+from benchbook.storage.page_cache import resident
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 """Writing 3 here empties the page cache, the dentries and the inodes of the whole machine; needs root."""

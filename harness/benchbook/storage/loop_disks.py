@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbook.declare.storage import DisksOptions
-from benchbook.storage import leftovers, mounting
-from benchbook.storage.disks import NAME
-from benchbook.storage.driver import Facts, Place
+from benchbook.storage import mounting
+from benchbook.storage.driver import NAME, Facts, Place
 from benchbook.storage.local import Local
 from benchbook.storage.loop_ext4 import MAKE
 
@@ -32,7 +31,7 @@ class LoopDisks(Local):
         super().mount()
         for point, image in self._disks:
             mounting.empty_folder(point)
-            leftovers.register(self._mounts, point, (image,), "loop-disks")
+            mounting.register_mount(self._mounts, point, (image,), "loop-disks")
             with image.open("wb") as file:
                 file.truncate(self._options.size_mib << 20)
             mounting.run(
@@ -53,7 +52,7 @@ class LoopDisks(Local):
         for point, image in self._disks:
             if mounting.unmount(point):
                 image.unlink(missing_ok=True)
-                leftovers.unregister(self._mounts, point)
+                mounting.unregister_mount(self._mounts, point)
         super().unmount()
 
 

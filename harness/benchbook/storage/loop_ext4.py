@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbook.declare.storage import SizedOptions
-from benchbook.storage import leftovers, mounting
+from benchbook.storage import mounting
 from benchbook.storage.driver import Facts, Place
 from benchbook.storage.local import Local
 
@@ -28,7 +28,7 @@ class LoopExt4(Local):
     def mount(self) -> Path:
         """Make the file and its file system and mount it; raise Unavailable where that is not permitted."""
         point = mounting.empty_folder(self._point)
-        leftovers.register(self._mounts, point, (self._image,), "loop-ext4")
+        mounting.register_mount(self._mounts, point, (self._image,), "loop-ext4")
         with self._image.open("wb") as file:
             file.truncate(self._options.size_mib << 20)
         mounting.run(
@@ -49,7 +49,7 @@ class LoopExt4(Local):
         if mounting.unmount(self._point):
             Local(self._point).unmount()
             self._image.unlink(missing_ok=True)
-            leftovers.unregister(self._mounts, self._point)
+            mounting.unregister_mount(self._mounts, self._point)
 
 
 def driver(options: SizedOptions, place: Place) -> LoopExt4:

@@ -1,8 +1,4 @@
-"""minio-s3fs: a bucket of a MinIO of its own, mounted through FUSE by s3fs.
-
-MinIO keeps the bucket on the local disk, so that what is measured beside ``local`` is the way through S3 and
-FUSE. The data folder is a folder of the bucket.
-"""
+"""minio-s3fs: a bucket of a private MinIO, mounted through FUSE by s3fs."""
 
 from __future__ import annotations
 
@@ -12,13 +8,45 @@ from pathlib import Path
 
 from benchbook.declare.storage import S3fsOptions
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.storage import leftovers, mounting
-from benchbook.storage.driver import Facts, Place
-from benchbook.storage.folder import allocated
+from benchbook.process import spawn
+from benchbook.storage import mounting
+from benchbook.storage.driver import Facts, Place, allocated
 from benchbook.storage.local import Local, drop_page_cache
-from benchbook.storage.s3fs_counters import counters
-from benchbook.systems import process
-from benchbook.systems.minio_server import MinioServer
+from benchbook.storage.minio_server import MinioServer
+
+# What a mounted bucket has done: requests and bytes as MinIO counts them.
+
+REQUESTS, SENT, RECEIVED = (
+    "minio_api_requests_total",
+    "minio_api_requests_traffic_sent_bytes",
+    "minio_api_requests_traffic_received_bytes",
+)
+KINDS = {
+    "storage_put_requests": ("PutObject", "PutObjectPart", "CopyObject", "CopyObjectPart"),
+    "storage_get_requests": ("GetObject",),
+    "storage_head_requests": ("HeadObject", "HeadBucket"),
+    "storage_list_requests": ("ListObjectsV1", "ListObjectsV2", "ListObjects"),
+}
+"""Requests that are shown apart; all others are among ``storage_requests`` only."""
+
+
+def counters(minio: MinioServer) -> dict[str, float]:
+    """Return every counter that can be read now."""
+    metrics = minio.metrics()
+    requests = [(labels.get("name", ""), value) for labels, value in metrics.get(REQUESTS, [])]
+    found = {"storage_requests": sum(value for _, value in requests)}
+    for kind, names in KINDS.items():
+        lowered = {name.lower() for name in names}
+        found[kind] = sum(value for name, value in requests if name.lower() in lowered)
+    found["storage_bucket_read_bytes"] = sum(value for _, value in metrics.get(SENT, []))
+    found["storage_bucket_write_bytes"] = sum(value for _, value in metrics.get(RECEIVED, []))
+    return found if metrics else {}
+
+
+# minio-s3fs: a bucket of a MinIO of its own, mounted through FUSE by s3fs.
+#
+# MinIO keeps the bucket on the local disk, so that what is measured beside ``local`` is the way through S3 and
+# FUSE. The data folder is a folder of the bucket.
 
 BUCKET = "benchbook"
 MOUNT_SECONDS = 30.0
@@ -36,7 +64,7 @@ class MinioS3fs(Local):
         )
         self._logs = place.logs or beside(f"{place.folder.name}.logs")
         self._minio: MinioServer | None = None
-        self._s3fs: process.Running | None = None
+        self._s3fs: spawn.Running | None = None
 
     def mount(self) -> Path:
         """Start MinIO, make the bucket, mount it; raise Unavailable where a program or FUSE is missing."""
@@ -45,7 +73,7 @@ class MinioS3fs(Local):
                 "There is no /dev/fuse: s3fs cannot mount a bucket here.", "Load the kernel module fuse."
             )
         point = mounting.empty_folder(self._point)
-        leftovers.register(
+        mounting.register_mount(
             self._place.mounts, point, (self._drive, self._cache, self._temporary, self._keys), "minio-s3fs"
         )
         self._minio = MinioServer(
@@ -118,7 +146,7 @@ class MinioS3fs(Local):
         for folder in (self._point, self._drive, self._cache, self._temporary):
             shutil.rmtree(folder, ignore_errors=True)
         self._keys.unlink(missing_ok=True)
-        leftovers.unregister(self._place.mounts, self._point)
+        mounting.unregister_mount(self._place.mounts, self._point)
 
     def _mount_bucket(self) -> None:
         assert self._minio is not None
@@ -128,7 +156,7 @@ class MinioS3fs(Local):
         options = self._mount_options(
             self._minio.s3.url, str(self._keys), str(self._cache), str(self._temporary)
         )
-        self._s3fs = process.start(
+        self._s3fs = spawn.start(
             [_path(self._place, "s3fs"), BUCKET, self._point, "-f", "-o", ",".join(options)],
             words="s3fs",
             log=self._logs / "s3fs.log",
@@ -140,7 +168,7 @@ class MinioS3fs(Local):
             if time.monotonic() > deadline:
                 raise TrialFailed(
                     f"s3fs did not mount the bucket within {MOUNT_SECONDS:.0f} s. "
-                    f"Its last words: {process.last_words(self._logs / 's3fs.log')}"
+                    f"Its last words: {spawn.last_words(self._logs / 's3fs.log')}"
                 )
             time.sleep(0.01)
 

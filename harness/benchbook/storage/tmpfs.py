@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbook.declare.storage import SizedOptions
-from benchbook.storage import leftovers, mounting
+from benchbook.storage import mounting
 from benchbook.storage.driver import Place
 from benchbook.storage.local import Local
 
@@ -20,7 +20,7 @@ class Tmpfs(Local):
     def mount(self) -> Path:
         """Mount it; raise Unavailable where this user may not mount."""
         folder = super().mount()
-        leftovers.register(self._mounts, folder, (), "tmpfs")
+        mounting.register_mount(self._mounts, folder, (), "tmpfs")
         size = f"size={self._options.size_mib}m,mode=0700"
         mounting.mount(["-t", "tmpfs", "-o", size, "benchbook", folder], "tmpfs")
         return folder
@@ -37,7 +37,7 @@ class Tmpfs(Local):
         """Unmount it, which frees its memory."""
         if mounting.unmount(self.folder):
             super().unmount()
-            leftovers.unregister(self._mounts, self.folder)
+            mounting.unregister_mount(self._mounts, self.folder)
 
 
 def driver(options: SizedOptions, place: Place) -> Tmpfs:

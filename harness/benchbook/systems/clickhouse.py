@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from benchbook.storage.folder import allocated
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.ports import free_ports
 from benchbook.systems.server import Server
 
 USERS = """<yandex>

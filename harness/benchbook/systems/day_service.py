@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from benchbook.errors import TrialFailed, unknown
-from benchbook.systems import process
+from benchbook.process import spawn
+from benchbook.process.network import free_ports
 from benchbook.systems.driver import Place, Setting
-from benchbook.systems.ports import free_ports
 
 SETTING = "service"
 """The arm's setting that asks for one; it is no setting of the server's."""
@@ -35,7 +35,7 @@ class DayService:
     def __init__(self, place: Place, kind: str) -> None:
         self._place = place
         self._kind = kind
-        self._running: process.Running | None = None
+        self._running: spawn.Running | None = None
         self.url = ""
 
     def start(self, benchload: Path, store: str) -> None:
@@ -46,7 +46,7 @@ class DayService:
         command: list[str | Path] = [benchload, "bars-service"]
         if self._kind == "python":
             command = [sys.executable, "-P", "-m", "benchbook.embedded.day_service"]
-        self._running = process.start(
+        self._running = spawn.start(
             [*command, "--listen", listen, "--store", store],
             words=f"the packed-day service ({self._kind})",
             log=self._place.logs / "service.log",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from benchbook.storage.folder import allocated
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Place, Setting
-from benchbook.systems.ports import free_ports
 from benchbook.systems.python_server import PythonServer
 
 IN_CONTAINERS = True

@@ -1,29 +1,32 @@
-"""What a system driver is: the one protocol every database or store is run through.
-
-A driver configures, starts and stops one server (or embedded process) for one trial. It never times
-anything: the engine in ``benchbook.run`` does. One system family is one module in this package that
-offers a function ``driver(place) -> Driver``; ``systems/<name>.toml`` names the module as ``driver``.
-"""
+"""The system driver protocol: every database or store runs through these calls."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import pkgutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
-from benchbook.declare.limits import Limits
-from benchbook.systems import launch, process
-from benchbook.systems.launch import CALL_SECONDS, Launch, Started
-from benchbook.systems.program import Program
+from benchbook.declare.experiment import Limits
+from benchbook.errors import unknown
+from benchbook.measure.measurement import Event
+from benchbook.process import launch, spawn
+from benchbook.process.launch import CALL_SECONDS, Launch, Program, Started
+
+# What a system driver is: the one protocol every database or store is run through.
+#
+# A driver configures, starts and stops one server (or embedded process) for one trial. It never times
+# anything: the engine in ``benchbook.run`` does. One system family is one module in this package that
+# offers a function ``driver(place) -> Driver``; ``systems/<name>.toml`` names the module as ``driver``.
 
 DATABASE = "benchbook"
 """Name of the first database; queries ask this one."""
 
 Setting = str | int | float | bool
-Event = dict[str, Any]
-"""One JSON line of the event schema in docs/benchload-events.md."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Place:
         """Start a server of the system; raise TrialFailed when it cannot be."""
         if self.launch is not None:
             return self.launch.start(command, words=words, log=log, cwd=cwd, environment=environment)
-        return process.start(
+        return spawn.start(
             command, words=words, log=log, cwd=cwd, environment=environment, registry=self.processes
         )
 
@@ -253,3 +256,43 @@ class Driver(Protocol):
     def stop(self) -> None:
         """Stop it in the ordinary way, then by force; never raises for a process already gone."""
         ...
+
+
+# Find a driver by the name that ``systems/<name>.toml`` gives as ``driver``.
+
+
+def driver(name: str, place: Place) -> Driver:
+    """Return the driver ``benchbook.systems.<name>``; raise RequestError when there is none."""
+    if name not in names():
+        raise unknown("driver", name, names())
+    make = importlib.import_module(f"benchbook.systems.{name}").driver
+    return cast("Callable[[Place], Driver]", make)(place)
+
+
+def in_containers(name: str) -> bool:
+    """Say whether a driver starts its programs through its place, so that they also run in containers."""
+    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
+    return bool(getattr(module, "IN_CONTAINERS", False))
+
+
+def url_schemes(name: str) -> tuple[str, ...]:
+    """Return the schemes of the URLs by which a driver takes a server that runs already."""
+    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
+    return tuple(getattr(module, "URL_SCHEMES", ("http", "https")))
+
+
+def names() -> list[str]:
+    """Return the names of all drivers: the modules of this package that offer ``driver(place)``.
+
+    Read from the source instead of by importing, so that listing them stays instant.
+    """
+    from benchbook import systems as package
+
+    found = []
+    for module in pkgutil.iter_modules(package.__path__):
+        spec = importlib.util.find_spec(f"benchbook.systems.{module.name}")
+        if module.name != "driver" and spec is not None and spec.origin is not None:
+            with Path(spec.origin).open(encoding="utf-8") as source:
+                if any(line.startswith("def driver(") for line in source):
+                    found.append(module.name)
+    return sorted(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbook.systems.driver import Place
-from benchbook.systems.embedded_driver import EmbeddedDriver
+from benchbook.systems.embedded import EmbeddedDriver
 
 
 def driver(place: Place) -> EmbeddedDriver:

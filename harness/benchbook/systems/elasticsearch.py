@@ -1,4 +1,4 @@
-"""Elasticsearch 6: one node on free loopback ports, with an index template of the suite."""
+"""The two index templates of the suite, in the mappings of Elasticsearch 6."""
 
 from __future__ import annotations
 
@@ -8,12 +8,45 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed, nearest
-from benchbook.storage.folder import allocated
-from benchbook.systems import elasticsearch_template, java
+from benchbook.process.network import free_ports
+from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
+from benchbook.storage.driver import allocated
+from benchbook.systems import java
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.ordinary_user import OrdinaryUser, ordinary_user
-from benchbook.systems.ports import free_ports
 from benchbook.systems.server import Server
+
+NAMES = ("default", "aggregation")
+
+
+def template(name: str) -> dict[str, Any]:
+    """Return an index template.
+
+    ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps columns
+    only: documents are not stored, numbers are not searchable, and what is aggregated is exact all the same. Shards,
+    copies and the pause between refreshes are the suite's.
+    """
+    aggregation = name == "aggregation"
+    number = {"doc_values": True, **({"index": False} if aggregation else {})}
+    return {
+        "index_patterns": ["*"],
+        "order": 0,
+        "settings": {"index": {"number_of_shards": 5, "number_of_replicas": 0, "refresh_interval": "5s"}},
+        "mappings": {
+            "doc": {
+                "_source": {"enabled": not aggregation},
+                "properties": {"@timestamp": {"type": "date"}},
+                "dynamic_templates": [
+                    {"tags": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}},
+                    # Left to itself it takes numbers with a point for floats of 32 bits.
+                    {"floats": {"match_mapping_type": "double", "mapping": {"type": "double", **number}}},
+                    {"integers": {"match_mapping_type": "long", "mapping": {"type": "long", **number}}},
+                ],
+            }
+        },
+    }
+
+
+# Elasticsearch 6: one node on free loopback ports, with an index template of the suite.
 
 OF_THE_HARNESS = ("template", "heap", "refresh")
 """Settings of an arm that are no lines of elasticsearch.yml: index template, heap, a refresh after each write."""
@@ -30,8 +63,8 @@ class Elasticsearch(Server):
         self._user: OrdinaryUser | None = None
         self._home = place.logs.parent / "program"
         template = str(place.settings.get("template", "default"))
-        if template not in elasticsearch_template.NAMES:
-            guess = nearest(template, elasticsearch_template.NAMES)
+        if template not in NAMES:
+            guess = nearest(template, NAMES)
             raise TrialFailed(
                 f'The arm {place.arm} sets template = "{template}"; allowed are default and aggregation.',
                 f'Did you mean "{guess}"?' if guess else "Use one of these.",
@@ -114,7 +147,7 @@ class Elasticsearch(Server):
         found = self._http().json("/*,-.*/_count")["count"]
         if found:
             raise self._holds_data(f"{found} documents")
-        self._http().json("/_template/benchbook", elasticsearch_template.template(self._template), "PUT")
+        self._http().json("/_template/benchbook", template(self._template), "PUT")
 
     def _target(self) -> str:
         return "elasticsearch-refresh" if self._place.settings.get("refresh") else "elasticsearch"

@@ -9,10 +9,9 @@ import os
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.disks import disks
-from benchbook.storage.folder import allocated
+from benchbook.storage.driver import allocated, disks
 from benchbook.storage.local import Local
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
 
 SYNCS = ("none", "data", "folder")

@@ -3,20 +3,155 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import json
+import tomllib
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems import influxdb1_config as config
-from benchbook.systems.benchload_client import BenchloadClient
-from benchbook.systems.driver import Client, Place, TableCount
-from benchbook.systems.influx_http import InfluxHttp
+from benchbook.errors import TrialFailed, nearest
+from benchbook.process.launch import Started
+from benchbook.process.network import check_free, free_ports
+from benchbook.storage.driver import allocated
+from benchbook.systems.client import BenchloadClient, of_databases
+from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.influxdb1_settle import cached, settle, write_out
-from benchbook.systems.launch import Started
-from benchbook.systems.ports import check_free, free_ports
-from benchbook.systems.several_clients import of_databases
+
+# The few requests to InfluxDB's HTTP interface that are no part of a measurement.
+
+# A proxy between the harness and the server would be measured too: none is ever used.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class InfluxHttp:
+    """A server at ``url``. Every request may raise TrialFailed with the server's words."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ping(self, timeout_seconds: float = 1.0) -> str | None:
+        """Return the version that the server states, or None when it does not answer."""
+        try:
+            with _OPENER.open(f"{self.url}/ping", timeout=timeout_seconds) as answer:
+                return str(answer.headers.get("X-Influxdb-Version", ""))
+        except (OSError, ValueError):
+            return None
+
+    def query(
+        self, statement: str, database: str = "", timeout_seconds: float = 600.0
+    ) -> list[dict[str, Any]]:
+        """Run one InfluxQL statement and return its series (``name``, ``tags``, ``columns``, ``values``)."""
+        form = urllib.parse.urlencode({"q": statement, "db": database, "epoch": "ns"}).encode()
+        answer = self._json("/query", form, timeout_seconds, statement)
+        result = answer["results"][0] if answer.get("results") else answer
+        if "error" in result:
+            raise TrialFailed(f"InfluxDB refuses {statement}: {result['error']}.")
+        return list(result.get("series", []))
+
+    def statistics(self) -> list[dict[str, Any]]:
+        """Return the server's own counters: objects with ``name``, ``tags`` and ``values``."""
+        answer = self._json("/debug/vars", None, 30.0, "/debug/vars")
+        return [one for one in answer.values() if isinstance(one, dict) and "values" in one]
+
+    def _json(self, path: str, form: bytes | None, timeout_seconds: float, what: str) -> dict[str, Any]:
+        # The address is the harness's own or was checked to be http(s) when it was given.
+        request = urllib.request.Request(self.url + path, data=form)  # noqa: S310
+        try:
+            with _OPENER.open(request, timeout=timeout_seconds) as answer:
+                content = answer.read()
+        except urllib.error.HTTPError as error:
+            content = error.read()
+            if error.code != 400:
+                words = content.decode(errors="replace")[:300].strip()
+                raise TrialFailed(f"InfluxDB answers {what} with status {error.code}: {words}") from error
+        except OSError as error:
+            raise TrialFailed(f"InfluxDB at {self.url} does not answer {what}: {error}.") from error
+        try:
+            found = json.loads(content)
+        except ValueError as error:
+            raise TrialFailed(
+                f"InfluxDB answers {what} with something that is no JSON: {content[:200]!r}."
+            ) from error
+        return found if isinstance(found, dict) else {}
+
+
+# The configuration of InfluxDB 1.x: what the harness must set, then what the arm changes.
+
+FOLDERS = {"meta.dir": "meta", "data.dir": "data", "data.wal-dir": "wal"}
+"""Keys that name folders, and the folder's name under the trial's data folder. No arm may change them."""
+FILE = "influxdb.conf"
+
+
+def settings(data: str, http: str, rpc: str, arm: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Return all keys that differ from the defaults: ``section.key`` → value.
+
+    ``data`` is the data folder, ``http`` and ``rpc`` are ``host:port``. Raises TrialFailed when the arm sets
+    a key that belongs to the harness.
+    """
+    for key in FOLDERS:
+        if key in arm:
+            raise TrialFailed(
+                f'The arm sets "{key}", which the harness sets to the trial\'s data folder.',
+                "Take it out of the arm; choose the place of the data with a storage.",
+            )
+    own: dict[str, Setting] = {"reporting-disabled": True, "bind-address": rpc, "http.bind-address": http}
+    return own | {key: f"{data}/{name}" for key, name in FOLDERS.items()} | dict(arm)
+
+
+def text(flat: Mapping[str, Setting]) -> str:
+    """Write ``section.key`` → value as TOML, in an order that depends on the keys alone.
+
+    >>> print(text({"reporting-disabled": True, "data.dir": "/d"}))
+    reporting-disabled = true
+    <BLANKLINE>
+    [data]
+    dir = "/d"
+    <BLANKLINE>
+    """
+    sections: dict[str, dict[str, Setting]] = {}
+    for key in sorted(flat):
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = flat[key]
+    parts = []
+    for section in sorted(sections):
+        lines = [f"[{section}]"] if section else []
+        # A JSON string, number or boolean is also a TOML one.
+        lines += [f"{name} = {json.dumps(value)}" for name, value in sections[section].items()]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def check_known(place: Place, file: Path) -> None:
+    """Raise TrialFailed when the server does not know a key of the arm: by itself it ignores it silently."""
+    if not place.settings:
+        return
+    assert place.program.path is not None
+    ran = place.call([place.program.path, "config", "-config", file], timeout_seconds=30)
+    if ran.returncode != 0:
+        raise TrialFailed(
+            f"InfluxDB refuses its configuration: {' '.join(ran.stderr.split())}", "Correct the arm."
+        )
+    known = _flat(tomllib.loads(ran.stdout))
+    for key in place.settings:
+        if key not in known:
+            guess = nearest(key, known)
+            raise TrialFailed(
+                f'InfluxDB has no setting "{key}".',
+                f'Did you mean "{guess}"?' if guess else "Correct the arm.",
+            )
+
+
+def _flat(table: Mapping[str, object], before: str = "") -> list[str]:
+    keys: list[str] = []
+    for name, value in table.items():
+        keys += _flat(value, f"{before}{name}.") if isinstance(value, dict) else [f"{before}{name}"]
+    return keys
+
+
+# InfluxDB 1.x: one server on free loopback ports, or one that already runs (``--system NAME=http://…``).
 
 _T = TypeVar("_T")
 
@@ -50,16 +185,16 @@ class InfluxDB1:
         if place.program.url:
             return {}
         http_port, rpc_port = free_ports(2, place.host)
-        shown = config.settings("{data}", "{http}", "{rpc}", place.settings)
-        real = config.settings(
+        shown = settings("{data}", "{http}", "{rpc}", place.settings)
+        real = settings(
             str(place.data), f"{place.host}:{http_port}", f"{place.host}:{rpc_port}", place.settings
         )
         address = str(real["http.bind-address"])
         self._url, self._rpc = f"http://{_connectable(address)}", _connectable(str(real["bind-address"]))
-        file = place.config / config.FILE
-        file.write_text(config.text(real))
-        config.check_known(place, file)
-        return {config.FILE: config.text(shown)}
+        file = place.config / FILE
+        file.write_text(text(real))
+        check_known(place, file)
+        return {FILE: text(shown)}
 
     def start(self) -> None:
         """Start ``influxd``; a server that already runs is left as it is."""
@@ -68,7 +203,7 @@ class InfluxDB1:
         for address in (self._url.removeprefix("http://"), self._rpc):
             check_free(address)
         self._running = self._place.start(
-            [self._program(), "run", "-config", self._place.config / config.FILE],
+            [self._program(), "run", "-config", self._place.config / FILE],
             words=self._place.program.system,
             log=self._log,
             cwd=self._place.data,
@@ -110,7 +245,7 @@ class InfluxDB1:
             shards = [one["values"] for one in self._statistics() if one["name"] == "shard"]
             return {"data": sum(int(one.get("diskBytes", 0)) for one in shards)}
         data, wal, meta = (
-            self._place.data / config.FOLDERS[key] for key in ("data.dir", "data.wal-dir", "meta.dir")
+            self._place.data / FOLDERS[key] for key in ("data.dir", "data.wal-dir", "meta.dir")
         )
         return {
             "data": sum(allocated(data / name) for name in self._place.databases),

@@ -1,8 +1,4 @@
-"""MinIO: an S3 server on a single drive, or one that already runs (``--system minio=http://host:port``).
-
-The keys to one that already runs are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from an
-address, which is stored with the results.
-"""
+"""MinIO: an S3 server on a single drive, or one that already runs (``--system minio=http://host:port``)."""
 
 from __future__ import annotations
 
@@ -13,11 +9,15 @@ import re
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.storage.driver import allocated
+from benchbook.storage.minio_server import S3, MinioServer
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
-from benchbook.systems.minio_server import MinioServer
-from benchbook.systems.s3_request import S3
+
+# MinIO: an S3 server on a single drive, or one that already runs (``--system minio=http://host:port``).
+#
+# The keys to one that already runs are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from an
+# address, which is stored with the results.
 
 
 class Minio:

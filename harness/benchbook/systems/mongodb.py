@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchbook.storage.folder import allocated
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Place
-from benchbook.systems.inspected import Inspected
-from benchbook.systems.ports import free_ports
+from benchbook.systems.server import Inspected
 
 FILE = "mongod.conf"
 

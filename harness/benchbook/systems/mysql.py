@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems import process
-from benchbook.systems.bars import SQL_DEFECTS, BenchloadBars
+from benchbook.process import spawn
+from benchbook.process.launch import Started
+from benchbook.process.network import check_free, free_ports
+from benchbook.process.ordinary_user import ordinary_user
+from benchbook.storage.driver import allocated
+from benchbook.systems.client import SQL_DEFECTS, BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
-from benchbook.systems.launch import Started
-from benchbook.systems.ordinary_user import ordinary_user
-from benchbook.systems.ports import check_free, free_ports
 from benchbook.systems.redis import SETTLE_SECONDS
 
 IN_CONTAINERS = True
@@ -237,7 +237,7 @@ class MySQL:
             said = log.read_text(encoding="utf-8", errors="replace").splitlines()
             errors = " | ".join(line for line in said if "[ERROR]" in line)
             raise TrialFailed(
-                f"{self._place.program.system} could not make its data folder: {errors or process.last_words(log)}",
+                f"{self._place.program.system} could not make its data folder: {errors or spawn.last_words(log)}",
                 f"Its whole output is {log}.",
             )
 

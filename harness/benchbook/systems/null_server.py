@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import process
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.process import spawn
+from benchbook.process.network import free_ports
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.ports import free_ports
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -25,7 +25,7 @@ class NullServer:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: spawn.Running | None = None
         self.url = place.program.url or ""
         self.watched_seconds = 0.0
 
@@ -42,7 +42,7 @@ class NullServer:
             return
         assert program.path is not None
         switches = [f"--{name}={str(value).lower()}" for name, value in self._place.settings.items()]
-        self._running = process.start(
+        self._running = spawn.start(
             [program.path, "null-server", "--listen", self.url.removeprefix("http://"), *switches],
             words="the null server",
             log=self._place.logs / "null-server.log",

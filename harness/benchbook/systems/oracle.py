@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from benchbook.systems import secret
+from benchbook.process import secret
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.python_server import PythonServer
 

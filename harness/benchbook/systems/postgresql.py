@@ -1,33 +1,165 @@
-"""PostgreSQL: a cluster of its own in the trial's data folder, on a free loopback port, with a password.
-
-A server that already runs is used by ``postgres://USER@HOST:PORT`` with the password in ``PGPASSWORD``; USER has to be
-allowed to make databases, and to write a checkpoint.
-
-Debian's own cluster, which the package makes, is neither used nor touched: ``initdb``, ``postgres`` and ``psql``
-are the programs beside the one that provision found. As root the server runs as an ordinary user.
-"""
+"""PostgreSQL: a cluster of its own in the trial's data folder, on a free loopback port, with a password."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems import postgresql_config as config
-from benchbook.systems import process, secret
-from benchbook.systems.bars import BenchloadBars
-from benchbook.systems.driver import Client, Place, TableCount
-from benchbook.systems.ordinary_user import OrdinaryUser, ordinary_user
-from benchbook.systems.ports import check_free, free_ports
-from benchbook.systems.postgresql_sql import Psql
-from benchbook.systems.several_clients import of_databases
+from benchbook.errors import TrialFailed, nearest
+from benchbook.process import secret, spawn
+from benchbook.process.network import check_free, free_ports
+from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
+from benchbook.storage.driver import allocated
+from benchbook.systems.client import BenchloadBars, of_databases
+from benchbook.systems.driver import Client, Place, Setting, TableCount
+
+# The configuration of PostgreSQL: what the harness must set, then what the arm changes.
+
+FILE = "benchbook.conf"
+"""Added to the end of the ``postgresql.conf`` that initdb wrote."""
+
+OWN = (
+    "listen_addresses", "port", "unix_socket_directories", "data_directory", "hba_file", "ident_file", "config_file",
+)  # fmt: skip
+"""Settings that belong to the harness."""
+
+
+def text(host: str, port: str, arm: Mapping[str, Setting]) -> str:
+    """Return the lines that are added, in an order that depends on the keys alone.
+
+    >>> print(text("127.0.0.1", "5432", {"synchronous_commit": "off", "max_connections": 200}))
+    listen_addresses = '127.0.0.1'
+    max_connections = 200
+    port = 5432
+    synchronous_commit = 'off'
+    unix_socket_directories = ''
+    <BLANKLINE>
+    """
+    lines = {"listen_addresses": f"'{host}'", "port": port, "unix_socket_directories": "''"}
+    lines |= {name: _written(value) for name, value in arm.items()}
+    return "".join(f"{name} = {lines[name]}\n" for name in sorted(lines))
+
+
+def check_known(program: Path, arm: Mapping[str, Setting]) -> None:
+    """Raise TrialFailed where the arm sets what belongs to the harness or what the server does not know."""
+    for name in arm:
+        if name in OWN:
+            raise TrialFailed(
+                f'The arm sets "{name}", which the harness sets for each trial.', "Take it out of the arm."
+            )
+    if not arm:
+        return
+    known = _known(program)
+    for name in arm:
+        if name not in known:
+            guess = nearest(name, known)
+            raise TrialFailed(
+                f'PostgreSQL has no setting "{name}".',
+                f'Did you mean "{guess}"?' if guess else "Correct the arm.",
+            )
+
+
+def _known(program: Path) -> list[str]:
+    ran = subprocess.run(
+        [str(program), "--describe-config"],
+        check=False, capture_output=True, text=True, errors="replace", timeout=30,
+    )  # fmt: skip
+    if ran.returncode != 0:
+        raise TrialFailed(f"PostgreSQL does not tell its settings: {' '.join(ran.stderr.split())}")
+    return [line.partition("\t")[0] for line in ran.stdout.splitlines()]
+
+
+def _written(value: Setting) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, str):
+        escaped = value.replace("'", "''")
+        return f"'{escaped}'"
+    return str(value)
+
+
+# Questions to a PostgreSQL server, asked through its own ``psql``.
+
+TIMEOUT_SECONDS = 600.0
+_TABLES = (
+    "SELECT tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+)
+_COLUMNS = "SELECT table_name, column_name FROM information_schema.columns ORDER BY ordinal_position"
+
+
+@dataclass(frozen=True)
+class Psql:
+    """One database of a server on this machine; every question is a connection of its own."""
+
+    program: Path
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str
+
+    def answers(self) -> bool:
+        """Say whether the server takes queries now."""
+        with socket.socket() as probe:
+            probe.settimeout(1.0)
+            if probe.connect_ex((self.host, self.port)) != 0:
+                return False
+        return self._run("SELECT 1").returncode == 0
+
+    def rows(self, statement: str) -> list[list[str]]:
+        """Return the rows of a statement as texts; raise TrialFailed with the server's words."""
+        ran = self._run(statement)
+        if ran.returncode != 0:
+            raise TrialFailed(f"PostgreSQL refuses «{statement}»: {' '.join(ran.stderr.split())}")
+        return list(csv.reader(io.StringIO(ran.stdout)))
+
+    def tables(self) -> list[str]:
+        """Return the names of all tables that are not the system's own."""
+        return [row[0] for row in self.rows(_TABLES)]
+
+    def counts(self) -> dict[str, TableCount]:
+        """Return rows and non-null values per table and column."""
+        found = {}
+        for table in self.tables():
+            columns = [row[1] for row in self.rows(_COLUMNS) if row[0] == table]
+            asked = ", ".join(["count(*)", *(f'count("{name}")' for name in columns)])
+            numbers = [int(one) for one in self.rows(f'SELECT {asked} FROM "{table}"')[0]]  # noqa: S608
+            found[table] = TableCount(numbers[0], dict(zip(columns, numbers[1:], strict=True)))
+        return found
+
+    def _run(self, statement: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            str(self.program), "--no-psqlrc", "--no-password", "--tuples-only", "--csv", "--quiet",
+            "--host", self.host, "--port", str(self.port), "--username", self.user,
+            "--dbname", self.database, "--command", statement,
+        ]  # fmt: skip
+        try:
+            return subprocess.run(
+                command, env={**os.environ, "PGPASSWORD": self.password}, stdin=subprocess.DEVNULL,
+                check=False, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_SECONDS,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TrialFailed(f"psql could not ask the server: {error}.") from error
+
+
+# PostgreSQL: a cluster of its own in the trial's data folder, on a free loopback port, with a password.
+#
+# ``postgres://USER@HOST:PORT`` with the password in ``PGPASSWORD`` names a server that already runs; USER must be
+# allowed to make databases, and to write a checkpoint.
+#
+# Debian's own cluster, which the package makes, is neither used nor touched: ``initdb``, ``postgres`` and ``psql``
+# are the programs beside the one that provision found. As root the server runs as an ordinary user.
 
 URL_SCHEMES = ("postgres", "postgresql")
 USER = "benchbook"
@@ -41,7 +173,7 @@ class PostgreSQL:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._running: process.Running | None = None
+        self._running: spawn.Running | None = None
         self._user: OrdinaryUser | None = None
         there = urlsplit(place.program.url) if place.program.url else None
         self._elsewhere = there is not None
@@ -61,10 +193,10 @@ class PostgreSQL:
         if self._elsewhere:
             return {}
         assert place.program.path is not None
-        config.check_known(place.program.path, place.settings)
+        check_known(place.program.path, place.settings)
         (self._port,) = free_ports(1, place.host)
-        (place.config / config.FILE).write_text(config.text(place.host, str(self._port), place.settings))
-        return {config.FILE: config.text(place.host, "{port}", place.settings)}
+        (place.config / FILE).write_text(text(place.host, str(self._port), place.settings))
+        return {FILE: text(place.host, "{port}", place.settings)}
 
     def start(self) -> None:
         """Make the cluster with ``initdb``, then start ``postgres`` on it; one that already runs is left as it is."""
@@ -74,8 +206,8 @@ class PostgreSQL:
         self._user = ordinary_user("postgres")
         self._initdb()
         with (self._cluster / "postgresql.conf").open("a", encoding="utf-8") as file:
-            file.write((self._place.config / config.FILE).read_text(encoding="utf-8"))
-        self._running = process.start(
+            file.write((self._place.config / FILE).read_text(encoding="utf-8"))
+        self._running = spawn.start(
             self._user.command([self._program("postgres"), "-D", self._cluster]),
             words=self._place.program.system,
             log=self._log,

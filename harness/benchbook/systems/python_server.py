@@ -9,11 +9,10 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Started
+from benchbook.process.network import check_free
 from benchbook.systems.driver import Place, Setting, TableCount
-from benchbook.systems.embedded_client import EmbeddedClient
-from benchbook.systems.launch import Started
-from benchbook.systems.ports import check_free
-from benchbook.systems.python_worker import PythonWorker
+from benchbook.systems.embedded import EmbeddedClient, PythonWorker
 from benchbook.systems.server import Server
 
 

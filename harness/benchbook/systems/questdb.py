@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.ports import free_ports
 from benchbook.systems.server import Server
 
 SETTLE_SECONDS = 600.0

@@ -1,4 +1,4 @@
-"""Redis and what speaks its protocol: one server on a free loopback port."""
+"""Redis and servers that speak its protocol: one server on a free loopback port."""
 
 from __future__ import annotations
 
@@ -8,13 +8,59 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems import redis_layout
-from benchbook.systems.bars import BenchloadBars
+from benchbook.process.launch import Started
+from benchbook.process.network import check_free, free_ports
+from benchbook.storage.driver import allocated
+from benchbook.systems.client import BenchloadBars
 from benchbook.systems.day_service import SETTING, DayService, split
 from benchbook.systems.driver import Client, Place, Setting, TableCount
-from benchbook.systems.launch import Started
-from benchbook.systems.ports import check_free, free_ports
+
+# What benchload stores in Redis and Kvrocks, counted: packed days of bars (hashes) and objects (strings).
+
+BAR_BYTES = 28
+"""One bar in a packed day; the layout is described in ``harness/benchload/packedday``."""
+BAR_FIELDS = ("open", "close", "high", "low", "volume", "amount", "turn")
+BATCH_KEYS = 500
+
+
+def count(connection: Any) -> dict[str, TableCount]:
+    """Return the bars of the packed days as the table ``finance``, and the strings as ``objects``."""
+    bars = objects = 0
+    for keys in _batches(connection):
+        pipe = connection.pipeline(transaction=False)
+        for key in keys:
+            pipe.type(key)
+        kinds = pipe.execute()
+        objects += sum(1 for kind in kinds if kind == b"string")
+        for key, kind in zip(keys, kinds, strict=True):
+            if kind == b"hash":
+                bars += _bars(connection, key)
+    found = {"finance": TableCount(bars, dict.fromkeys(BAR_FIELDS, bars))} if bars else {}
+    return found | ({"objects": TableCount(objects)} if objects else {})
+
+
+def _bars(connection: Any, key: bytes) -> int:
+    total, fields = 0, connection.hkeys(key)
+    for first in range(0, len(fields), 10_000):
+        pipe = connection.pipeline(transaction=False)
+        for field in fields[first : first + 10_000]:
+            pipe.hstrlen(key, field)
+        total += sum(pipe.execute())
+    return total // BAR_BYTES
+
+
+def _batches(connection: Any) -> Any:
+    batch: list[bytes] = []
+    for key in connection.scan_iter(count=BATCH_KEYS):
+        batch.append(key)
+        if len(batch) == BATCH_KEYS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+# Redis and what speaks its protocol: one server on a free loopback port.
 
 IN_CONTAINERS = True
 URL_SCHEMES = ("redis",)
@@ -117,7 +163,7 @@ class Redis:
 
     def count(self) -> dict[str, TableCount]:
         """Count what is stored, by reading the length of every value; the layouts are ``redis_layout``'s."""
-        return redis_layout.count(self.connection())
+        return count(self.connection())
 
     def client(self, benchload: Path) -> Client:
         """Benchload, speaking the Redis protocol, or HTTP with the packed-day service."""

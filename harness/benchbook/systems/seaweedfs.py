@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.disks import disks
-from benchbook.storage.folder import allocated
+from benchbook.process import secret
+from benchbook.process.launch import Started
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated, disks
 from benchbook.storage.local import Local
-from benchbook.systems import secret
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.storage.minio_server import S3
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
-from benchbook.systems.launch import Started
-from benchbook.systems.ports import free_ports
-from benchbook.systems.s3_request import S3
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 IN_CONTAINERS = True

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.folder import allocated
-from benchbook.systems.driver import Client, Event, Place, TableCount
+from benchbook.measure.measurement import Event
+from benchbook.storage.driver import allocated
+from benchbook.systems.driver import Client, Place, TableCount
 
 
 class Tool:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
-from benchbook.storage.folder import allocated
+from benchbook.process.network import free_ports
+from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.ports import free_ports
 from benchbook.systems.server import Server
 
 FIRST = 100_000_000

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse.compared import Comparison, compare
-from benchbook.analyse.welch import unpaired
+from benchbook.analyse.compare import Comparison, compare
+from benchbook.analyse.ratio import unpaired
 from benchbook.errors import RequestError
 from tests.claims import measured_run
 

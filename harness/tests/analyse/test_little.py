@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from benchbook.analyse.little import check
+from benchbook.analyse.order import check
 
 
 def test_a_closed_loop_of_four_workers_agrees() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.analyse.outliers import mad
+from benchbook.analyse.interval import mad
 
 VALUES = st.lists(st.floats(-1e6, 1e6), max_size=20)
 

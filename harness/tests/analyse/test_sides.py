@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.analyse.sides import Sides, differing
+from benchbook.analyse.claim_cells import Sides, differing
 
 
 def side(**levels: str) -> Sides:

@@ -12,12 +12,10 @@ import re
 import numpy as np
 import pytest
 
-from benchbook.analyse import holm, interval
-from benchbook.analyse.expectation import Expectation, evidence
-from benchbook.analyse.judgement import joint, word, words
-from benchbook.analyse.ratio import Ratio
+from benchbook.analyse import interval
+from benchbook.analyse.judgement import Expectation, evidence, joint, word, words
+from benchbook.analyse.ratio import Ratio, unpaired
 from benchbook.analyse.verdict import compare
-from benchbook.analyse.welch import unpaired
 from benchmarks import power
 from tests.analyse.simulated import KINDS, SPREAD, Logs, log_ratios
 
@@ -161,17 +159,17 @@ def test_two_trials_show_nothing() -> None:
 def test_holm_keeps_the_family_wise_error() -> None:
     chance = np.random.default_rng(9)
     uniform = chance.random((4000, 12))
-    wolves = sum(min(holm.adjusted(row)) <= 0.05 for row in uniform.tolist()) / 4000
+    wolves = sum(min(interval.adjusted(row)) <= 0.05 for row in uniform.tolist()) / 4000
     assert wolves <= 0.06
     assert sum(min(row) <= 0.05 for row in uniform.tolist()) / 4000 > 0.4  # what it protects from
 
 
 def test_holm_is_between_bonferroni_and_nothing() -> None:
     values = [0.01, 0.04, 0.03, 0.005]
-    adjusted = holm.adjusted(values)
+    adjusted = interval.adjusted(values)
     assert adjusted == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm.adjusted([]) == []
-    assert holm.adjusted([0.9, 0.8]) == pytest.approx([1.0, 1.0])
+    assert interval.adjusted([]) == []
+    assert interval.adjusted([0.9, 0.8]) == pytest.approx([1.0, 1.0])
 
 
 @pytest.mark.parametrize("share", ["all", "most", "any"])

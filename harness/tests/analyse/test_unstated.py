@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import unstated
+from benchbook.analyse import claims
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
 UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
@@ -33,7 +33,7 @@ def cells(**verdicts: str) -> Any:
 def test_levels_that_disagree_leave_less_than_a_contradiction(
     small: str, large: str, left: str, words: str
 ) -> None:
-    found = unstated.deciding(CLAIM, cells(a=small, b=large))
+    found = claims.deciding(CLAIM, cells(a=small, b=large))
     assert found is not None
     assert found[0] == left
     assert words in found[1]
@@ -41,7 +41,7 @@ def test_levels_that_disagree_leave_less_than_a_contradiction(
 
 @pytest.mark.parametrize("word", ["contradicted", "reproduced", "inconclusive"])
 def test_levels_that_agree_are_judged_jointly(word: str) -> None:
-    assert unstated.deciding(CLAIM, cells(a=word, b=word)) is None
+    assert claims.deciding(CLAIM, cells(a=word, b=word)) is None
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.analyse.answers import Answer
-from benchbook.analyse.validation import Validated, validate
+from benchbook.analyse.answers import Answer, Validated, validate
 
 RIGHT = ((1, "host_0", 5.0), (2, "host_0", 7.5))
 WRONG = ((1, "host_0", 5.0), (2, "host_0", 8.5))

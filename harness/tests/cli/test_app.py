@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchbook import __version__
-from benchbook.cli import options, spoken
+from benchbook.cli import options
 from benchbook.cli.app import run
+from benchbook.cli.spoken import _COMMANDS, spoken
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,8 @@ def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixtur
 def test_a_refused_run_leaves_nothing(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbook.cluster.cluster.CONNECT_SECONDS", 0.5)
-    monkeypatch.setattr("benchbook.run.benchload.find", lambda: Path("benchload"))
+    monkeypatch.setattr("benchbook.run.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("benchbook.process.spawn.find_benchload", lambda: Path("benchload"))
     assert run(["run", "quickstart", *words, "--results", str(tmp_path / "results")]) == 2
     assert not (tmp_path / "results").exists()
     assert words[1] in capsys.readouterr().err
@@ -143,7 +144,7 @@ def test_a_hint_names_the_command_as_the_user_typed_it(
 
 def test_words_that_only_look_like_a_command_stay() -> None:
     for text in ("a workbench run", "benchload run", "the bench is warm", "x/bench run y"):
-        assert spoken.spoken(text) == text
+        assert spoken(text) == text
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_every_command_is_known_to_hints() -> None:
 
     from benchbook.cli.app import app
 
-    assert set(get_command(app).commands) == set(spoken._COMMANDS)  # type: ignore[attr-defined]
+    assert set(get_command(app).commands) == set(_COMMANDS)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("text", "given"), [("", "none was given"), ("select 1; select 2", "2 were given")])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.cli.app import run
-from benchbook.host.control import Control
+from benchbook.host.controls import Control
 
 LOOSE = Control("turbo", "not controlled", "on", "off", "Switch turbo off in the firmware.")
 HELD = Control("governor", "controlled", "performance", "performance", "")

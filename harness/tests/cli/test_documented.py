@@ -36,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(root() / part, place / part)
     (place / "reports").mkdir()
     shutil.copyfile(root() / "reports/quickstart.qmd", place / "reports/quickstart.qmd")
-    monkeypatch.setattr("benchbook.run.benchload.find", lambda: Path("benchload"))
+    monkeypatch.setattr("benchbook.process.spawn.find_benchload", lambda: Path("benchload"))
     monkeypatch.setattr("benchbook.cli.run_.carry_out_and_report", lambda *_: 0)
     return place
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.declare.blob import BlobParameters, size
+from benchbook.declare.dataset import BlobParameters, size
 
 
 def parameters(**changes: Any) -> BlobParameters:

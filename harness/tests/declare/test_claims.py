@@ -211,13 +211,14 @@ def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path:
 
 
 def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
-    from benchbook.telemetry.metric import SUMMARY
-    from benchbook.workloads import load, query, steady_rate
+    from benchbook.measure import steady
+    from benchbook.measure.metric import SUMMARY
+    from benchbook.run.workloads import load, query
 
     summary = {"duration_ns": 1e9, "rows": 1, "values": 1, "operations": 1}
     seconds = {"operation": "write", "start_ns": 0, "duration_ns": 10**9, "rows": 1, "values": 1}
     of_load = {one.metric for one in load.measurements("load", summary, 0.0, 1)} | {*query.PERCENTILES}
-    of_load |= {one.metric for one in steady_rate.measurements("load", [seconds] * 8)} | {"latency_mean"}
+    of_load |= {one.metric for one in steady.measurements("load", [seconds] * 8)} | {"latency_mean"}
     assert of_load == set(OF_WORKLOAD["load"])
     measured = {one.metric for one in query.measurements("q", summary, [])} | set(query.PERCENTILES)
     assert measured | {"latency_mean", "data_cached_bytes"} == set(OF_WORKLOAD["query"])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.claim_numbers import Published
+from benchbook.declare.claim import Published
 from benchbook.errors import RequestError
 
 OUTSIDE = ["../x", "/etc/passwd", "a/../../b", "..", ".", "a\x00b", "~root", "C:\\x"]

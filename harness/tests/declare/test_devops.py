@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.declare.devops import DevopsParameters
+from benchbook.declare.dataset import DevopsParameters
 from benchbook.declare.duration import seconds
 
 

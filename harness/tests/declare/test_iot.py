@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import Dataset
-from benchbook.declare.iot import IotParameters
+from benchbook.declare.dataset import Dataset, IotParameters
 from benchbook.errors import RequestError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.kline import KlineParameters
+from benchbook.declare.dataset import KlineParameters
 
 
 def parameters(**changes: Any) -> KlineParameters:

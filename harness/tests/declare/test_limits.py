@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.declare.limits import Limits, limits
+from benchbook.declare.experiment import Limits, limits
 
 
 @pytest.mark.parametrize(

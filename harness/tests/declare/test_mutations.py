@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.schema import MODELS
+from benchbook.declare.catalogue import MODELS, Catalogue
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError
 from tests import tally

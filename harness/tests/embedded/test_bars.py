@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.embedded import bars
-from benchbook.embedded.failure import FailedError
+from benchbook.embedded.engine import FailedError
 
 BARS = [(1578303060 + 60 * minute, "7", 10, 11, 12, 9, 100, 5, 3) for minute in range(3)]
 

@@ -6,10 +6,9 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from benchbook.embedded.blob import Blob, serve
-from benchbook.embedded.failure import FailedError, StreamBrokenError
-from benchbook.embedded.objects import Source, read_kept
-from benchbook.embedded.operations import recording
+from benchbook.embedded.blob import Blob, Source, read_kept, serve
+from benchbook.embedded.engine import FailedError, StreamBrokenError
+from benchbook.embedded.recorder import recording
 from benchbook.embedded.sqlite_engine import open_database
 
 GENERATOR = """

@@ -5,9 +5,8 @@ import sqlite3
 import duckdb
 import pytest
 
-from benchbook.embedded.engine import Count, open_engine
+from benchbook.embedded.engine import Count, Specification, open_engine
 from benchbook.embedded.query import normalised
-from benchbook.embedded.specification import Specification
 
 from .conftest import SECOND, START, batch
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbook.embedded import operations as module
-from benchbook.embedded.operations import Operations, recording
-from benchbook.embedded.recorder import Recorder
+from benchbook.embedded import recorder as module
+from benchbook.embedded.recorder import Operations, Recorder, recording
 
 RECORDS = st.lists(
     st.tuples(

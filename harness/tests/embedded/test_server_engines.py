@@ -12,9 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from benchbook.embedded import bars, dolphindb_engine
-from benchbook.embedded.engine import Count, open_engine
-from benchbook.embedded.failure import FailedError
-from benchbook.embedded.specification import Specification
+from benchbook.embedded.engine import Count, FailedError, Specification, open_engine
 
 FIRST = 1578303060
 COLUMNS = ("time", "stock_name", "open", "close", "high", "low", "volume", "amount", "turn")

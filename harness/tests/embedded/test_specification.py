@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from benchbook.embedded.specification import Dialect, Specification, quoted, read, render
+from benchbook.embedded.engine import Specification
+from benchbook.embedded.query import Dialect, quoted, read, render
 
 LINE = {
     "id": 1,

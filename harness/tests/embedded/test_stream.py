@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from benchbook.embedded.failure import StreamBrokenError
+from benchbook.embedded.engine import StreamBrokenError
 from benchbook.embedded.stream import batches
 
 

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from benchbook.embedded.engine import open_engine
-from benchbook.embedded.watchdog import Watchdog
+from benchbook.embedded.engine import Watchdog, open_engine
 
 SLOW = {
     "duckdb": "SELECT count(*) FROM range(100000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3",

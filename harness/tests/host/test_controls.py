@@ -2,8 +2,7 @@ import copy
 
 import pytest
 
-from benchbook.host.control import VIRTUAL
-from benchbook.host.controls import CONTROLS, checks
+from benchbook.host.controls import CONTROLS, VIRTUAL, checks
 from benchbook.host.reading import NOT_READABLE, Tree
 
 STILL = {

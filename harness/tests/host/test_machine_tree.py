@@ -3,14 +3,11 @@
 import pytest
 
 from benchbook.host.cgroup import cgroup
-from benchbook.host.cpu import cpu
-from benchbook.host.device import describe, device_of
-from benchbook.host.filesystem import filesystem
-from benchbook.host.kernel import kernel, machine
-from benchbook.host.memory import memory, numa, swap
+from benchbook.host.facts import kernel, machine, virtual, virtualisation
+from benchbook.host.filesystem import describe, device_of, filesystem
+from benchbook.host.hardware import cpu, memory, numa, swap
 from benchbook.host.pressure import before, load, pressure, steal
 from benchbook.host.reading import NOT_READABLE, Tree, Unreadable
-from benchbook.host.virtualisation import virtual, virtualisation
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import benchbook
-from benchbook.host.provenance import PACKAGES, provenance, source_digest
-from benchbook.host.revision import revision
+from benchbook.host.provenance import PACKAGES, provenance, revision, source_digest
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,10 @@ import pytest
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find
+from benchbook.process.launch import Program
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from benchbook.systems.driver import Place
-from benchbook.systems.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -60,9 +60,9 @@ def ask(url: str, body: dict[str, object] | None = None) -> bytes:
 
 def running(folder: Path) -> Iterator[Proxied]:
     """Start a null server and the proxy in front of it; end both afterwards."""
+    from benchbook.process.network import free_ports
+    from benchbook.process.spawn import start
     from benchbook.run.benchload import find
-    from benchbook.systems.ports import free_ports
-    from benchbook.systems.process import start
 
     server, proxy, control = (f"127.0.0.1:{port}" for port in free_ports(3))
     started = [

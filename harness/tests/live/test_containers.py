@@ -17,9 +17,10 @@ from engine import build, engine
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
-from benchbook.systems import containers
-from benchbook.systems.program import ContainerOptions, Program
+from benchbook.process import containers
+from benchbook.process.launch import ContainerOptions, Program
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))

@@ -59,7 +59,7 @@ def booted(folder: Path, *commands: list[str]) -> str:
 
 @pytest.mark.timeout(900)
 def test_every_call_of_a_control_group(tmp_path: Path) -> None:
-    tests = str(HARNESS / "tests/systems/test_control_group.py")
+    tests = str(HARNESS / "tests/process/test_control_group.py")
     said = booted(
         tmp_path,
         [

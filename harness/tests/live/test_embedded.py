@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from benchbook.declare.system import System
-from benchbook.provision import Request, find
-from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
-from benchbook.systems.embedded_driver import EmbeddedDriver
-from benchbook.systems.lookup import driver
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
+from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount, driver
+from benchbook.systems.embedded import EmbeddedDriver
 
 ROOT = Path(__file__).resolve().parents[3]
 DATASET = (

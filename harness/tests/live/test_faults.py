@@ -81,10 +81,10 @@ def test_memory_that_runs_out_is_told_by_its_limit(tmp_path: Path) -> None:
 def test_a_port_that_somebody_takes_in_time_is_told(tmp_path: Path) -> None:
     """Between the choice of a port and the start of a server anybody may take it."""
     from benchbook.errors import TrialFailed
+    from benchbook.process.launch import Program
     from benchbook.run.benchload import find
     from benchbook.systems.driver import Place
     from benchbook.systems.null_server import NullServer
-    from benchbook.systems.program import Program
 
     place = Place(
         Program("null-server", "0", "own", path=find()), "vanilla", {}, tmp_path, tmp_path, tmp_path

@@ -15,10 +15,11 @@ import pytest
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
+from benchbook.process.launch import Program
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
 from benchbook.systems.influxdb1 import InfluxDB1, driver
-from benchbook.systems.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))

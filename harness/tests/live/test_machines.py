@@ -24,8 +24,9 @@ from machines import cluster
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find
-from benchbook.systems.ports import free_ports
+from benchbook.process.network import free_ports
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))

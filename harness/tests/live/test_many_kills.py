@@ -20,7 +20,8 @@ from test_run import assert_whole
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from tests import tally
 
 KILLS = int(os.environ.get("BENCHBOOK_KILLS") or 4)

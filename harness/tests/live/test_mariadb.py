@@ -10,9 +10,9 @@ import pytest
 from own_server import declared, found, place, running_already, started
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.driver import Place
 from benchbook.systems.mariadb import MariaDB, driver
-from benchbook.systems.program import Program
 
 SYSTEM = declared("mariadb-10.11")
 

@@ -12,9 +12,10 @@ from bench import SMALL, begin, bench, need_benchload
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from benchbook.record import objects
-from benchbook.systems.minio_server import MinioServer
+from benchbook.storage.minio_server import MinioServer
 
 ROOT = Path(__file__).resolve().parents[3]
 MINIO = System.model_validate(tomllib.loads((ROOT / "systems/minio.toml").read_text()))

@@ -28,7 +28,7 @@ CASES = {
     "seaweedfs-s3-4": (*OBJECTS, "--set", "system=seaweedfs-s3-4"),
     "the storage minio-s3fs": ("quickstart", "--set", "system=sqlite", "--set", "storage=minio-s3fs"),
 }
-"""Oracle is the fourth that has one; it comes as an image only (systems/test_secret.py)."""
+"""Oracle is the fourth that has one; it comes as an image only (process/test_secret.py)."""
 
 
 def holding(folder: Path) -> list[str]:

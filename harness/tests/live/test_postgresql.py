@@ -13,9 +13,9 @@ import pytest
 from own_server import declared, found, place, running_already, started
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.driver import TableCount
 from benchbook.systems.postgresql import PostgreSQL, driver
-from benchbook.systems.program import Program
 
 SYSTEM = declared("postgresql-15")
 

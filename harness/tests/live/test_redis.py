@@ -9,10 +9,9 @@ import pytest
 from own_server import declared, found, place, running_already, started, wait_until_ready
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.driver import Place
-from benchbook.systems.program import Program
-from benchbook.systems.redis import Redis, driver
-from benchbook.systems.redis_layout import BAR_BYTES
+from benchbook.systems.redis import BAR_BYTES, Redis, driver
 
 SYSTEM = declared("redis-7")
 

@@ -19,8 +19,9 @@ from bench import need_benchload
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.provision import Request, find
-from benchbook.run.benchload import find as find_benchload
+from benchbook.process.spawn import find_benchload
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from benchbook.systems import java
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest
 

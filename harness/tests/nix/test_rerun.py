@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.run.rerun import arguments, made_by, rerun
+from benchbook.record.rerun import arguments, made_by, rerun
 
 
 def run(revision="a" * 40, **changes):
@@ -74,7 +74,7 @@ def test_the_source_can_be_elsewhere(nix, flake, expected):
 
 
 def test_without_nix_the_steps_by_hand(checkout, monkeypatch):
-    monkeypatch.setattr("benchbook.run.rerun.shutil.which", lambda name: None)
+    monkeypatch.setattr("benchbook.record.rerun.shutil.which", lambda name: None)
     again = rerun(run(checkout), None, [])
     assert not again.executable
     assert f"worktree add --detach ../benchbook-{checkout[:12]} {checkout} && " in again.shown()

@@ -6,9 +6,9 @@ import pytest
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
-from benchbook.host.provenance import provenance
-from benchbook.host.revision import revision
-from benchbook.provision import Request, find
+from benchbook.host.provenance import provenance, revision
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 
 DURABILITY = {"fsync": "yes", "wal": "yes", "replication": "none", "compression": "none"}
 

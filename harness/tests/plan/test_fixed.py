@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import Phase
 from benchbook.declare.workload import LoadOptions, QueryOptions
-from benchbook.plan.plan import plan
-from benchbook.run.options import phase_options
+from benchbook.plan.plan import phase_options, plan
 
 QUERY: dict[str, Any] = {"name": "last-loc", "workload": "query", "options": {"type": "last-loc"}}
 

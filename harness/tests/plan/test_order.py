@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.plan.order import blocks
+from benchbook.plan.plan import blocks
 
 
 @given(

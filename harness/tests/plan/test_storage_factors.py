@@ -13,7 +13,7 @@ from benchbook.declare.experiment import Experiment, Phase
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
-from benchbook.run.options import done_at
+from benchbook.run.steps import done_at
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "influx-local-vs-s3fs"

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find, preview
+from benchbook.provision.find import find, preview
 from benchbook.provision.go import folder_of
+from benchbook.provision.request import Request
 
 from .conftest import executable
 

@@ -7,8 +7,9 @@ import pytest
 
 from benchbook.declare.system import ContainerSource, System
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision import Request, docker, find, image_lock, preview
-from benchbook.provision.request import Missing
+from benchbook.provision import docker
+from benchbook.provision.find import find, preview
+from benchbook.provision.request import Missing, Request
 
 ROOT = Path(__file__).resolve().parents[3]
 INFLUX = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))
@@ -67,10 +68,10 @@ def test_memory_is_read_in_its_unit(text, count):
 
 def test_the_lock_keeps_every_tag_and_refuses_a_broken_file(tmp_path):
     lock = tmp_path / "images.lock.json"
-    assert image_lock.locked(lock, "a:1") is None
-    image_lock.add(lock, "b:1", "sha256:2")
-    image_lock.add(lock, "a:1", "sha256:1")
-    assert (image_lock.locked(lock, "a:1"), image_lock.locked(lock, "b:1")) == ("sha256:1", "sha256:2")
+    assert docker.locked(lock, "a:1") is None
+    docker.add(lock, "b:1", "sha256:2")
+    docker.add(lock, "a:1", "sha256:1")
+    assert (docker.locked(lock, "a:1"), docker.locked(lock, "b:1")) == ("sha256:1", "sha256:2")
     lock.write_text("{")
     with pytest.raises(RequestError, match="cannot be read"):
-        image_lock.locked(lock, "a:1")
+        docker.locked(lock, "a:1")

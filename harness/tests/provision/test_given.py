@@ -3,7 +3,8 @@
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.provision import Request, find, preview
+from benchbook.provision.find import find, preview
+from benchbook.provision.request import Request
 
 
 def given(system, value):

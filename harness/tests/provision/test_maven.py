@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find, preview
-from benchbook.provision.maven import file_name, project
-from benchbook.provision.maven_lock import coordinates
-from benchbook.systems.program import Program
+from benchbook.process.launch import Program
+from benchbook.provision.find import find, preview
+from benchbook.provision.maven import coordinates, file_name, project
+from benchbook.provision.request import Request
 
 from .conftest import system
 

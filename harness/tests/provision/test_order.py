@@ -5,8 +5,8 @@ import json
 import pytest
 
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision import Request, find, preview, previews
-from benchbook.provision.order import check_given
+from benchbook.provision.find import check_given, find, preview, previews
+from benchbook.provision.request import Request
 
 from .conftest import system
 

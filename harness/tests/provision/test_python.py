@@ -5,7 +5,8 @@ import sqlite3
 import pytest
 
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find, preview
+from benchbook.provision.find import find, preview
+from benchbook.provision.request import Request
 
 from .conftest import system
 

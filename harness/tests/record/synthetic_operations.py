@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from benchbook.embedded.operations import Operations
-from benchbook.record import operations
+from benchbook.embedded.recorder import Operations
+from benchbook.record import lines
 
 LOADED, WARM, ASKED = 7, 2, 20
 """Operations of each client's load, of a warm-up, and of the queries after it."""
@@ -19,10 +19,10 @@ def write(run: Path) -> int:
     trials = sorted((run / "trials").iterdir())
     for number, trial in enumerate(trials):
         chance = random.Random(number)
-        load = operations.file(trial, "load")
+        load = lines.file(trial, "load")
         for client in range(2):
-            _file(operations.numbered(load, client), chance, [("write", LOADED)])
-        query = operations.file(trial, "groupby")
+            _file(lines.numbered(load, client), chance, [("write", LOADED)])
+        query = lines.file(trial, "groupby")
         _file(query, chance, [("warmup", WARM), ("query", ASKED)])
         query.with_name("killed.parquet.part").write_bytes(b"PAR1")
     return len(trials) * (2 * LOADED + WARM + ASKED)

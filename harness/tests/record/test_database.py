@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, ingest, lock, query, rebuild
+from benchbook.record import database, ingest, query, rebuild
 from benchbook.record.tables import SCHEMA_VERSION, TABLES
 
 
@@ -182,21 +182,21 @@ def test_a_lock_is_waited_for_with_words_and_not_for_ever(
     def ask() -> object:
         return count(results, said) if read else ingest.trial(results, place, said.append)
 
-    monkeypatch.setattr(lock, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(database, "WAIT_SECONDS", 0.3)
     with pytest.raises(RequestError, match=r"has been in use by .*process") as caught:
         ask()
     assert "nothing was lost" in str(caught.value.hint)
     assert len(said) == 1
     assert f"process {holder.process.pid}" in said[0]
     assert "waiting up to" in said[0]
-    monkeypatch.setattr(lock, "WAIT_SECONDS", 20.0)
-    monkeypatch.setattr(lock, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(database, "WAIT_SECONDS", 20.0)
+    monkeypatch.setattr(database, "_PAUSE_SECONDS", 0.01)
 
     def pause(_: float) -> None:
         if holder.process.poll() is None:
             holder.let_go()
 
-    monkeypatch.setattr(lock.time, "sleep", pause)
+    monkeypatch.setattr(database.time, "sleep", pause)
     assert ask()
     assert asides(results) == []
 
@@ -206,7 +206,7 @@ def test_one_program_that_reads_while_it_writes_waits_too(
 ) -> None:
     results, _ = recorded
     rebuild.rebuild(results)
-    monkeypatch.setattr(lock, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(database, "WAIT_SECONDS", 0.1)
     with (
         database.open(results),
         pytest.raises(RequestError, match="in use by another part of this program"),

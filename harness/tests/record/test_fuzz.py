@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from benchbook.errors import BenchbookError, TrialFailed
 from benchbook.record import rebuild, runs
 from benchbook.run.stream import EventFile, required_summary
-from benchbook.systems.benchload_client import events
+from benchbook.systems.client import events
 from tests import tally
 from tests.record import synthetic_operations, synthetic_run
 

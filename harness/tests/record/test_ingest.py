@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import RequestError
-from benchbook.record import catch_up, database, ingest, query, rebuild
+from benchbook.record import database, ingest, query, rebuild
 from benchbook.record.tables import TABLES
 
 
@@ -106,7 +106,7 @@ def test_a_corrupt_trial_is_named_and_left_out_alone(
     assert not ingest.trial(results, broken, said.append)
     left = query.sql(results, "SELECT DISTINCT trial_id FROM telemetry UNION SELECT trial_id FROM levels")
     assert len(left) == 5
-    assert catch_up.catch_up(results, said.append) == 0
+    assert rebuild.catch_up(results, said.append) == 0
 
 
 def test_a_trial_that_becomes_corrupt_keeps_what_was_entered(

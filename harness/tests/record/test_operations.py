@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchbook.record import database, export, import_, ingest, operations, query, rebuild
-from benchbook.site import publish
+from benchbook.record import archive, database, ingest, lines, query, rebuild
+from benchbook.site import published
 from tests.record import synthetic_operations
 
 
@@ -18,13 +18,13 @@ def test_every_record_of_every_file_is_a_row(recorded: tuple[Path, str]) -> None
     results, run_id = recorded
     ingest.run(results, results / "runs" / run_id)
     trial = results / "runs" / run_id / "trials" / "0004"
-    load, asked = operations.file(trial, "load"), operations.file(trial, "groupby")
+    load, asked = lines.file(trial, "load"), lines.file(trial, "groupby")
     with database.open(results, read_only=True) as connection:
         of_trial = f"FROM operations WHERE trial_id = '{run_id}/0004'"
         kept = "operation, worker, intended_ns, start_ns, end_ns, rows, status"
         for phase, client, file in (
-            ("load", 0, operations.numbered(load, 0)),
-            ("load", 1, operations.numbered(load, 1)),
+            ("load", 0, lines.numbered(load, 0)),
+            ("load", 1, lines.numbered(load, 1)),
             ("groupby", 0, asked),
         ):
             chosen = f"SELECT {kept} {of_trial} AND phase = '{phase}' AND client = {client} ORDER BY ALL"
@@ -45,7 +45,7 @@ def test_a_damaged_file_costs_its_trial_and_is_named(
     recorded: tuple[Path, str], said: list[str], content: bytes
 ) -> None:
     results, run_id = recorded
-    file = operations.file(results / "runs" / run_id / "trials" / "0002", "groupby")
+    file = lines.file(results / "runs" / run_id / "trials" / "0002", "groupby")
     file.write_bytes(content)
     counts = rebuild.rebuild(results, said.append)
     assert counts["trials"] == 5
@@ -59,7 +59,7 @@ def test_a_damaged_footer_costs_its_trial_and_is_named(
     recorded: tuple[Path, str], said: list[str], back: int
 ) -> None:
     results, run_id = recorded
-    file = operations.file(results / "runs" / run_id / "trials" / "0002", "groupby")
+    file = lines.file(results / "runs" / run_id / "trials" / "0002", "groupby")
     content = bytearray(file.read_bytes())
     content[-back - 8 : -back] = b"\xff" * 8
     file.write_bytes(content)
@@ -73,7 +73,7 @@ def test_a_damaged_footer_costs_its_trial_and_is_named(
 
 def test_a_file_of_other_columns_is_damage_too(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
-    file = operations.file(results / "runs" / run_id / "trials" / "0000", "groupby")
+    file = lines.file(results / "runs" / run_id / "trials" / "0000", "groupby")
     duckdb.execute(f"COPY (SELECT 1 AS other) TO '{file}' (FORMAT parquet)")
     assert rebuild.rebuild(results, said.append)["trials"] == 5
     assert "trials/0000" in said[0]
@@ -90,16 +90,16 @@ def test_names_of_folders_are_no_patterns(recorded: tuple[Path, str], tmp_path: 
 
 def test_an_export_carries_them_byte_by_byte(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
-    exported = export.run(results, run_id, tmp_path / "out")
-    name = operations.numbered(Path("trials/0003/operations/load.parquet"), 1)
+    exported = archive.export_run(results, run_id, tmp_path / "out")
+    name = lines.numbered(Path("trials/0003/operations/load.parquet"), 1)
     assert (exported / name).read_bytes() == (results / "runs" / run_id / name).read_bytes()
     assert not list(exported.rglob("*.part"))
-    import_.run(exported, tmp_path / "elsewhere")
+    archive.import_run(exported, tmp_path / "elsewhere")
     chosen = "SELECT * FROM operations ORDER BY ALL"
     assert query.sql(tmp_path / "elsewhere", chosen).equals(query.sql(results, chosen))
 
 
 def test_what_is_published_has_none(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
-    made = publish.run(results, run_id, tmp_path / "data")
+    made = published.run(results, run_id, tmp_path / "data")
     assert duckdb.execute(f"SELECT count(*) FROM '{made}/tables/operations.parquet'").fetchone() == (0,)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import catch_up, ingest, query, runs
+from benchbook.record import ingest, query, rebuild, runs
 from tests.record import synthetic_run
 
 
@@ -128,17 +128,17 @@ def test_catching_up_enters_what_is_missing_and_then_rests(
     assert ingest.run(results, run) == 4
     for path in hidden:
         path.with_name("hidden").rename(path)
-    assert catch_up.catch_up(results, said.append) == 2
+    assert rebuild.catch_up(results, said.append) == 2
     (run / "run.json").write_text(json.dumps(facts))
-    assert catch_up.catch_up(results, said.append) == 0
+    assert rebuild.catch_up(results, said.append) == 0
     assert query.sql(results, "SELECT count(*) FROM runs WHERE finished_at IS NOT NULL").item() == 1
     monkeypatch.setattr(ingest, "run_facts", None)
-    assert catch_up.catch_up(results, said.append) == 0
+    assert rebuild.catch_up(results, said.append) == 0
     assert said == []
 
 
 def test_catching_up_without_runs_makes_nothing(tmp_path: Path) -> None:
-    assert catch_up.catch_up(tmp_path) == 0
+    assert rebuild.catch_up(tmp_path) == 0
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbook.record import folder, rows, trial
+from benchbook.record import folder, ingest, trial
 from benchbook.record.tables import BY_NAME
 
 NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
@@ -61,8 +61,8 @@ def test_a_trial_is_read_as_it_was_written(tmp_path: Path, value: dict[str, Any]
     value = {"trial_id": "r/0007", "run_id": "r", **value}
     folder.write_trial(place, value)
     assert trial.read(place) == value
-    for table, held in rows.of_trial(trial.read(place)).items():
-        assert rows.arrow(table, held).num_rows == len(held)
+    for table, held in ingest.of_trial(trial.read(place)).items():
+        assert ingest.arrow(table, held).num_rows == len(held)
         assert all(len(row) == len(BY_NAME[table].columns) for row in held)
 
 

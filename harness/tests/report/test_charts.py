@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.report import cell, samples
-from benchbook.report.axis import ticks, value
-from benchbook.report.charts import disk, latency, order, queries, ratio, strip, telemetry, throughput
+from benchbook.report import cell
+from benchbook.report.charts import latency, order, ratio, strip, telemetry
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.words import Words
+from benchbook.report.table import Words
+from benchbook.report.theme import ticks, value
 
 CHARTS = [
-    throughput.chart,
-    disk.chart,
-    queries.chart,
-    latency.chart,
+    strip.throughput,
+    strip.size_on_disk,
+    latency.query_types_chart,
+    latency.percentiles_chart,
     ratio.chart,
     order.chart,
     telemetry.chart,
@@ -34,7 +34,10 @@ def test_without_data_a_sentence_that_says_why(made, chart):
     assert "is not shown:" in said.markdown
 
 
-@pytest.mark.parametrize("chart", [throughput.chart, disk.chart, queries.chart, latency.chart, ratio.chart])
+@pytest.mark.parametrize(
+    "chart",
+    [strip.throughput, strip.size_on_disk, latency.query_types_chart, latency.percentiles_chart, ratio.chart],
+)
 def test_differing_answers_refuse_every_comparison(made, chart):
     said = chart(made(wrong_answers_of="sqlite"))
     assert isinstance(said, Words)
@@ -42,7 +45,7 @@ def test_differing_answers_refuse_every_comparison(made, chart):
 
 
 def test_every_trial_is_a_point_and_the_interval_is_drawn(plain):
-    figure = throughput.chart(plain)
+    figure = strip.throughput(plain)
     layers = figure.spec["layer"]
     data = [
         figure.spec["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
@@ -56,7 +59,7 @@ def test_a_cell_without_trials_keeps_its_row(made):
     whole = made(run_id="quickstart-20260302T000000-0000")
     indices = [row["index"] for row in whole.frame("trials").to_dicts() if row["system"] == "sqlite"]
     run = made(status=dict.fromkeys(indices, ("failed", "it died")), run_id="quickstart-20260302T000000-0001")
-    figure = throughput.chart(run)
+    figure = strip.throughput(run)
     assert "SQLite 3.45.1 was not measured" in figure.alt
     assert any(row[3] == "not measured" for row in figure.table.rows)
     assert "not measured" in figure.svg()
@@ -67,14 +70,14 @@ def test_a_system_of_which_nothing_was_measured_has_one_row(made):
     indices = [row["index"] for row in whole.frame("trials").to_dicts() if row["system"] == "sqlite"]
     status = dict.fromkeys(indices, ("skipped", "no program"))
     run = made(batch_sizes=(1000, 5000), status=status, run_id="quickstart-20260302T000000-0001")
-    assert [row[0] for row in throughput.chart(run).table.rows] == [
+    assert [row[0] for row in strip.throughput(run).table.rows] == [
         "DuckDB 1.5.6, batch size 1000",
         "DuckDB 1.5.6, batch size 5000",
         "SQLite 3.45.1",
     ]
 
 
-@pytest.mark.parametrize("chart", [throughput.chart, disk.chart])
+@pytest.mark.parametrize("chart", [strip.throughput, strip.size_on_disk])
 def test_only_the_cells_of_some_levels(made, chart):
     found = chart(made(batch_sizes=(1000, 5000)), only={"batch_size": "1000"})
     assert [row[0] for row in found.table.rows] == ["DuckDB 1.5.6", "SQLite 3.45.1"]
@@ -102,7 +105,7 @@ def test_a_long_title_of_a_horizontal_axis_is_in_lines(plain):
 
     title = "Time that a put takes in PostgreSQL over that in SeaweedFS"
     drawn = alt.Chart(alt.InlineData(values=[])).mark_point().encode(x=alt.X("a:Q", title=title), y="b:Q")
-    found = Figure("T", alt.layer(drawn, drawn), "", throughput.chart(plain).table).spec
+    found = Figure("T", alt.layer(drawn, drawn), "", strip.throughput(plain).table).spec
     for layer in found["layer"]:
         assert layer["encoding"]["x"]["title"] == [
             "Time that a put takes in",
@@ -138,14 +141,14 @@ def test_every_logarithmic_axis_has_a_few_round_ticks(low, high):
 
 def test_no_more_cores_are_used_than_there_are_and_none_is_lost():
     counted = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0), (3.0, 5.0), (3.2, 5.1), (4.0, 6.0)]
-    found = samples.rates(counted, most=2)
+    found = telemetry.rates(counted, most=2)
     assert found == [(1.0, 1.0), (2.0, 2.0), (3.0, 2.0), (4.0, 1.0)]
-    assert samples.rates(counted) == [(1.0, 0.5), (2.0, 0.5), (3.0, 4.0), (4.0, 1.0)]
-    assert samples.rates([(0.0, 0.0), (1.0, 9.0)], most=2) == [(1.0, 9.0)]
+    assert telemetry.rates(counted) == [(1.0, 0.5), (2.0, 0.5), (3.0, 4.0), (4.0, 1.0)]
+    assert telemetry.rates([(0.0, 0.0), (1.0, 9.0)], most=2) == [(1.0, 9.0)]
 
 
 def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
-    for panel in samples.PANELS:
+    for panel in telemetry.PANELS:
         assert all(
-            rate >= 0 for one in samples.series(plain, panel) for _, rate in one.samples if panel.cumulative
+            rate >= 0 for one in telemetry.series(plain, panel) for _, rate in one.samples if panel.cumulative
         )

@@ -12,12 +12,11 @@ import pytest
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.record import rebuild
-from benchbook.report.charts import published_ratio, rate_over_time
+from benchbook.report.charts import rate_over_time, ratio
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run, open_run
-from benchbook.report.table import Table
-from benchbook.report.tables import cost, refusals, verdicts
-from benchbook.report.words import Words
+from benchbook.report.table import Table, Words
+from benchbook.report.tables import cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial
 
 LEVELS = {"clients": "2", "workers": "100", "batch_size": "1000"}
@@ -71,7 +70,7 @@ def _changed(trial: dict[str, Any], times: float, refused: int) -> dict[str, Any
 
 
 def test_rerun_and_publication_stand_in_one_chart(flagship: Callable[..., Run]) -> None:
-    made = published_ratio.chart(flagship(), "ratios", "CnosDB over InfluxDB")
+    made = ratio.published_chart(flagship(), "ratios", "CnosDB over InfluxDB")
     assert isinstance(made, Figure)
     assert "batch size 1000: rerun 0.878" in made.alt
     assert "published 0.878" in made.alt
@@ -80,13 +79,13 @@ def test_rerun_and_publication_stand_in_one_chart(flagship: Callable[..., Run]) 
 
 
 def test_a_substitute_is_told_in_the_title(flagship: Callable[..., Run]) -> None:
-    made = published_ratio.chart(flagship("cnosdb-2.4"), "ratios", "CnosDB over InfluxDB")
+    made = ratio.published_chart(flagship("cnosdb-2.4"), "ratios", "CnosDB over InfluxDB")
     assert isinstance(made, Figure)
     assert "with a substitute" in made.title
 
 
 def test_a_run_without_such_a_claim_says_so(plain: Run) -> None:
-    made = published_ratio.chart(plain, "ratios", "CnosDB over InfluxDB")
+    made = ratio.published_chart(plain, "ratios", "CnosDB over InfluxDB")
     assert isinstance(made, Words)
     assert "declared no claim ratios" in str(made)
     assert isinstance(verdicts.table(plain), Words)
@@ -115,7 +114,7 @@ def test_a_line_a_trial_and_when_it_was_steady(flagship: Callable[..., Run]) -> 
 
 
 def test_costs_are_for_each_million_rows(flagship: Callable[..., Run]) -> None:
-    table = cost.table(flagship())
+    table = cost.cost_table(flagship())
     assert isinstance(table, Table)
     assert [row[1] for row in table.rows] == ["3", "3"]
     assert all(row[3] == "500 ms" for row in table.rows)
@@ -123,8 +122,8 @@ def test_costs_are_for_each_million_rows(flagship: Callable[..., Run]) -> None:
 
 
 def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -> None:
-    assert isinstance(refusals.table(flagship()), Words)
-    table = refusals.table(flagship(refused=20_000))
+    assert isinstance(work.refusals_table(flagship()), Words)
+    table = work.refusals_table(flagship(refused=20_000))
     assert isinstance(table, Table)
     [row] = table.rows
     assert row[2] == "server (500)"

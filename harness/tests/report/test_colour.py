@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.report import colour, theme
+from benchbook.report import theme
 
 ROOT = Path(__file__).resolve().parents[3]
 LIGHT, DARK = "#ffffff", "#15171a"
@@ -55,7 +55,7 @@ def _lab(code: str, matrix) -> tuple[float, float, float]:
     return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
 
 
-@pytest.mark.parametrize("code", colour.PALETTE)
+@pytest.mark.parametrize("code", theme.PALETTE)
 @pytest.mark.parametrize("page", [LIGHT, DARK])
 def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
     assert _contrast(code, page) >= 3.0
@@ -63,27 +63,27 @@ def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 def test_colours_stay_apart_for_colour_blind_readers(deficiency):
-    for one, other in itertools.combinations(colour.PALETTE, 2):
+    for one, other in itertools.combinations(theme.PALETTE, 2):
         distance = math.dist(_lab(one, DEFICIENCIES[deficiency]), _lab(other, DEFICIENCIES[deficiency]))
         assert distance > 12, (one, other)
 
 
 def test_a_new_system_recolours_nobody():
     before = {
-        name: (colour.colour(name), colour.shape(name)) for name in ("sqlite", "duckdb", "a-store-of-2030")
+        name: (theme.colour(name), theme.shape(name)) for name in ("sqlite", "duckdb", "a-store-of-2030")
     }
-    colour.domain(["sqlite", "aaa", "duckdb", "zzz", "a-store-of-2030"])
-    assert before == {name: (colour.colour(name), colour.shape(name)) for name in before}
+    theme.domain(["sqlite", "aaa", "duckdb", "zzz", "a-store-of-2030"])
+    assert before == {name: (theme.colour(name), theme.shape(name)) for name in before}
 
 
 def test_systems_that_share_a_colour_differ_in_shape():
-    for one, other in itertools.combinations(colour.PLACES, 2):
-        assert (colour.colour(one), colour.shape(one)) != (colour.colour(other), colour.shape(other))
+    for one, other in itertools.combinations(theme.PLACES, 2):
+        assert (theme.colour(one), theme.shape(one)) != (theme.colour(other), theme.shape(other))
 
 
 def test_places_are_of_declared_systems_each_its_own():
-    assert set(colour.PLACES) <= {path.stem for path in (ROOT / "systems").glob("*.toml")}
-    assert len(set(colour.PLACES.values())) == len(colour.PLACES)
+    assert set(theme.PLACES) <= {path.stem for path in (ROOT / "systems").glob("*.toml")}
+    assert len(set(theme.PLACES.values())) == len(theme.PLACES)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_places_are_of_declared_systems_each_its_own():
 )
 def test_systems_of_one_experiment_differ_in_colour_while_colours_last(path):
     systems = tomllib.loads(path.read_text())["factors"]["system"]
-    assert len({colour.colour(system) for system in systems}) == min(len(systems), len(colour.PALETTE))
+    assert len({theme.colour(system) for system in systems}) == min(len(systems), len(theme.PALETTE))
 
 
 def test_cells_of_one_system_differ_in_shape_and_dash_and_keep_its_colour():
@@ -103,5 +103,5 @@ def test_cells_of_one_system_differ_in_shape_and_dash_and_keep_its_colour():
     )
     assert len(set(paint[:4])) == 1
     assert len(set(zip(paint, shape, strict=True))) == len(set(zip(paint, dash, strict=True))) == 6
-    assert shape[0] == colour.shape("elasticsearch-6.8.23")
-    assert shape[4] == colour.shape("postgresql-15")
+    assert shape[0] == theme.shape("elasticsearch-6.8.23")
+    assert shape[4] == theme.shape("postgresql-15")

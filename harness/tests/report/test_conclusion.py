@@ -9,19 +9,19 @@ from benchbook.record import database, rebuild
 from benchbook.report import answer, conclusion, limit
 from benchbook.report.charts import ratio
 from benchbook.report.results import open_run
-from benchbook.report.tables import ceiling, durability, gaps, pins, rerun
-from benchbook.report.words import Words
+from benchbook.report.table import Words
+from benchbook.report.tables import cost, environment, verdicts, work
 
 
 def test_the_answer_is_one_sentence_with_numbers(plain):
-    words = conclusion.answer(plain).markdown
+    words = conclusion.answer_sentence(plain).markdown
     assert words.count(". ") == 0
     assert re.search(r"DuckDB 1\.5\.6 is \d\.\d times as fast as SQLite", words)
     assert "4 of 4 query types" in words
 
 
 def test_two_trials_give_no_verdict(made):
-    words = conclusion.answer(made(blocks=2)).markdown
+    words = conclusion.answer_sentence(made(blocks=2)).markdown
     assert "times as fast" not in words
     assert "no verdict" in words
 
@@ -32,14 +32,14 @@ def test_failed_operations_forbid_any_verdict(made):
         connection.execute(
             "INSERT INTO errors SELECT trial_id, 'load', 'timeout', NULL, 'slow', 3, 0 FROM trials WHERE \"index\" = 0"
         )
-    words = conclusion.answer(run).markdown
+    words = conclusion.answer_sentence(run).markdown
     assert "3 operations failed" in words
     assert "at loading, no verdict" in words
 
 
 def test_servers_are_not_ranked_against_embedded_systems(made):
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
-    answered = conclusion.answer(run).markdown
+    answered = conclusion.answer_sentence(run).markdown
     assert "InfluxDB 1.8.10, the only server here, loaded" in answered
     assert "embedded systems are not ranked with it" in answered
     assert "faster than InfluxDB" not in answered
@@ -63,7 +63,7 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):
     """The baseline is the slowest at loading, so both say how many times as fast the other one is."""
     compared = next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")
-    answered = conclusion.answer(plain).markdown
+    answered = conclusion.answer_sentence(plain).markdown
     assert f"{compared[1]} is {float(compared[2]):.2g}"[:12] in answered
     assert float(compared[2]) > 1
 
@@ -72,7 +72,7 @@ def test_the_durability_of_a_server_given_by_its_address_is_unknown(plain):
     programs = plain.facts("programs")
     programs["duckdb"]["url"] = "http://198.51.100.7:8086"
     try:
-        rows = {row[0]: row[2:] for row in durability.table(plain).rows}
+        rows = {row[0]: row[2:] for row in environment.durability_table(plain).rows}
     finally:
         del programs["duckdb"]["url"]
     assert {cell for title, cells in rows.items() if "DuckDB" in title for cell in cells} == {
@@ -82,7 +82,7 @@ def test_the_durability_of_a_server_given_by_its_address_is_unknown(plain):
 
 
 def test_the_ceiling_of_the_client_is_told(made):
-    words = ceiling.words(made(systems=("duckdb", "influxdb-1.8.10"))).markdown
+    words = cost.ceiling_sentence(made(systems=("duckdb", "influxdb-1.8.10"))).markdown
     assert "1,900,000 rows/s" in words
     assert "InfluxDB 1.8.10 took 4." in words
 
@@ -92,7 +92,7 @@ def test_an_empty_answer_everywhere_proves_nothing(made):
     with database.open(run.results) as connection:
         connection.execute("UPDATE answers SET rows = '[]', row_count = 0 WHERE query_type = 'groupby'")
     assert any("with no rows" in fault for fault in answer.faults(run))
-    assert conclusion.answer(run).markdown.startswith("No answer")
+    assert conclusion.answer_sentence(run).markdown.startswith("No answer")
 
 
 def test_limits_say_what_was_not_controlled(plain):
@@ -117,15 +117,15 @@ def test_limits_say_where_workers_waited_for_the_record(made):
 
 def test_every_gap_has_its_reason(made):
     run = made(status={1: ("skipped", "no such program")}, trials=4, finished=False)
-    table = gaps.table(run)
+    table = work.gaps_table(run)
     assert [row[3] for row in table.rows] == ["skipped", "not done"]
     assert "no such program" in table.rows[0][4]
-    assert isinstance(gaps.table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Words)
+    assert isinstance(work.gaps_table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Words)
 
 
 def test_pins_and_durability_stand_side_by_side(plain):
-    assert [row[2] for row in pins.table(plain).rows] == ["1.5.6", "3.45.1"]
-    assert {row[2] for row in durability.table(plain).rows} == {"at every commit"}
+    assert [row[2] for row in environment.pins_table(plain).rows] == ["1.5.6", "3.45.1"]
+    assert {row[2] for row in environment.durability_table(plain).rows} == {"at every commit"}
 
 
 def test_each_source_of_a_system_is_a_pin_of_its_own(made):
@@ -146,14 +146,14 @@ def test_each_source_of_a_system_is_a_pin_of_its_own(made):
                 trial |= {"status": "skipped", "version_reported": None}
             (place / "trial.json").write_text(json.dumps(trial))
     rebuild.rebuild(run.results)
-    rows = pins.table(open_run(run.results, run.run_id)).rows
+    rows = environment.pins_table(open_run(run.results, run.run_id)).rows
     assert [row[2:4] for row in rows] == [
         ["1.5.6", "python"], ["it never ran", "docker: not to be had"], ["3.45.1", "go"],
     ]  # fmt: skip
 
 
 def test_the_commands_repeat_the_run(plain):
-    words = rerun.words(plain).markdown
+    words = verdicts.words(plain).markdown
     assert f"./bench rerun {plain.run_id}" in words
     assert "./bench run quickstart --order-seed 1" in words
     assert "…" not in words
@@ -162,4 +162,4 @@ def test_the_commands_repeat_the_run(plain):
 def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
     given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
     monkeypatch.setitem(plain.info, "argv", given)
-    assert "… stands for a folder" in rerun.words(plain).markdown
+    assert "… stands for a folder" in verdicts.words(plain).markdown

@@ -6,7 +6,7 @@ import json
 
 from benchbook.record import database
 from benchbook.report.results import open_run
-from benchbook.report.tables import durability
+from benchbook.report.tables import environment
 
 
 def words(flush: str) -> dict[str, str]:
@@ -30,7 +30,9 @@ def test_each_arm_has_its_own_line(made):
         )
         connection.execute(f"UPDATE levels SET level = 'durable' WHERE factor = 'arm' AND {durable}")
     rows = {
-        row[1]: row for row in durability.table(open_run(run.results, run.run_id)).rows if row[0] == "SQLite"
+        row[1]: row
+        for row in environment.durability_table(open_run(run.results, run.run_id)).rows
+        if row[0] == "SQLite"
     }
     assert (rows["vanilla"][2], rows["vanilla"][-1]) == ("never", "none")
     assert (rows["durable"][2], rows["durable"][-1]) == ("at every commit", "synchronous = FULL")

@@ -8,9 +8,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize(
-    "name", ["axis", "colour", "fact", "markup", "page", "quantity", "row_label", "thin"]
-)
+@pytest.mark.parametrize("name", ["figure", "page", "quantity", "table", "theme"])
 def test_examples(name):
     found = doctest.testmod(importlib.import_module(f"benchbook.report.{name}"))
     assert found.attempted > 0

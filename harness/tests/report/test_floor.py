@@ -11,7 +11,7 @@ from benchbook.analyse import ratio
 from benchbook.record import rebuild
 from benchbook.report import limit, versus
 from benchbook.report.results import Run, open_run
-from benchbook.site import rule_checks
+from benchbook.site import methods
 from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
@@ -53,9 +53,9 @@ def test_a_difference_within_the_noise_floor_is_not_claimed(tmp_path: Path) -> N
 def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_path: Path) -> None:
     without, known = opened(tmp_path / "without", 1.03, None), opened(tmp_path / "known", 1.03, 0.06)
     assert "is not known" in limit.limits(without).markdown
-    assert rule_checks.noise(without).mark == "not kept"
+    assert methods.noise(without).mark == "not kept"
     assert "no difference within it is claimed" in limit.limits(known).markdown
-    assert rule_checks.noise(known).mark == "partly"  # bytes on disk have no floor here
+    assert methods.noise(known).mark == "partly"  # bytes on disk have no floor here
 
 
 def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:
@@ -76,7 +76,7 @@ def _pair() -> versus.Versus:
     import inspect
 
     from benchbook.report.cell import Cell
-    from benchbook.report.estimate import Estimate
+    from benchbook.report.versus import Estimate
 
     fields = dict.fromkeys(inspect.signature(Cell).parameters)
     cell = Cell(**{**fields, "name": "a", "label": "A", "system": "a"})
@@ -87,7 +87,7 @@ def _pair() -> versus.Versus:
 def _drawn(chance: random.Random) -> dict[str, Any]:
     from dataclasses import replace
 
-    from benchbook.report.estimate import Point
+    from benchbook.report.versus import Point
 
     def side() -> Any:
         points = tuple(

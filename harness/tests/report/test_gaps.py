@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from benchbook.report import cell
-from benchbook.report.tables import gaps
+from benchbook.report.tables import work
 
 
 def run(*trials: tuple[int, str, str, str]) -> Any:
@@ -28,10 +28,12 @@ def two_cells_of_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_skipped_system_is_one_row():
-    table = gaps.table(run(*((number, "xy"[number % 2], "skipped", "no program") for number in range(6))))
+    table = work.gaps_table(
+        run(*((number, "xy"[number % 2], "skipped", "no program") for number in range(6)))
+    )
     assert table.rows == [["6 trials", "A", "1 to 3", "skipped", "no program"]]
 
 
 def test_each_failed_trial_is_a_row_of_its_own():
-    table = gaps.table(run((0, "x", "failed", "died"), (1, "x", "failed", "died"), (2, "x", "ok", "")))
+    table = work.gaps_table(run((0, "x", "failed", "died"), (1, "x", "failed", "died"), (2, "x", "ok", "")))
     assert [row[:3] for row in table.rows] == [["0000", "A, x", "1"], ["0001", "A, x", "2"]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
-from benchbook.report import headline
+from benchbook.report import conclusion
 
 
 def judged(
@@ -28,7 +28,7 @@ def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = No
     monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
     titles = {"systems": {"cnosdb-2.4": {"title": "CnosDB 2.4"}}}
     run: Any = SimpleNamespace(results=None, run_id="run", facts=lambda _: titles)
-    return headline.words(run, question).markdown
+    return conclusion.words(run, question).markdown
 
 
 def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):

@@ -10,14 +10,14 @@ import psutil
 import pytest
 
 from benchbook.errors import BenchbookError, RequestError
-from benchbook.report import kernel, notebook, page
+from benchbook.report import notebook, page
 
 
 def _run(folder: Path, *cells: str, environment: dict[str, str] | None = None):
     path = folder / "broken.qmd"
     path.write_text("\n".join(f"```{{python}}\n{cell}\n```\n" for cell in cells), encoding="utf-8")
     document = notebook.read(path)
-    kernel.execute(document, environment or {}, folder)
+    notebook.execute(document, environment or {}, folder)
     return document
 
 
@@ -53,7 +53,7 @@ def test_no_process_stays_behind(tmp_path, end):
 
 
 def test_a_cell_without_an_end_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel, "CELL_TIMEOUT_SECONDS", 2)
+    monkeypatch.setattr(notebook, "CELL_TIMEOUT_SECONDS", 2)
     with pytest.raises(BenchbookError, match=r"did not end within 2 s"):
         _run(tmp_path, "import time; time.sleep(60)")
 

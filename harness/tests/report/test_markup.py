@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.report.markup import code, escape_html, escape_markdown
+from benchbook.report.table import code, escape_html, escape_markdown
 
 SPECIALS = st.text(alphabet="<>&\"'`*_[]()#+-.!|~$@^\\{}=:/ahtps w1\n\t é", max_size=40)
 

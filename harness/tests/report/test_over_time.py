@@ -8,9 +8,9 @@ import pytest
 
 from benchbook.report import cell as cells_of
 from benchbook.report import scaled, theme
-from benchbook.report.charts import heatmap, rate_over_time, rates, strip, telemetry, throughput
+from benchbook.report.charts import heatmap, rate_over_time, rates, strip, telemetry
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.words import Words
+from benchbook.report.table import Words
 
 
 def test_every_operation_of_the_intervals_is_in_the_map(plain):
@@ -112,7 +112,7 @@ def test_of_very_many_trials_some_lines_are_drawn(plain):
 
 def test_without_the_machine_of_the_publication_no_label(made):
     run = made(profile="published")
-    assert scaled.words(run) is None
+    assert scaled.scaled_label(run) is None
     assert scaled.title(run, "Rows") == "Rows"
 
 
@@ -132,7 +132,7 @@ def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
         for topic, key, value in (("declared", "experiment", experiment), ("host", "cpu", cpu))
     ]
     run._frames["run_facts"] = pl.concat([held, pl.DataFrame(added, schema=facts.schema)])
-    figure = throughput.chart(run)
+    figure = strip.throughput(run)
     assert isinstance(figure, Figure)
     assert figure.title.endswith("(scaled)")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from benchbook.record import database
-from benchbook.report import limit, pace
+from benchbook.report import limit
 from benchbook.report.results import open_run
-from benchbook.report.tables import trials
+from benchbook.report.tables import work
 
 
 def with_rates(made, phase, *operations):
@@ -24,22 +24,22 @@ def with_rates(made, phase, *operations):
 
 def test_queries_that_slow_down_all_the_time_are_drifting_and_stay_in_every_number(made):
     run = with_rates(made, "groupby", *range(200, 100, -8))
-    assert pace.counted(run)["groupby"] == {"drifting": 6}
+    assert limit.counted(run)["groupby"] == {"drifting": 6}
     words = limit.limits(run).markdown
     assert "phase groupby was still changing in 6 of 6 trials that count" in words
-    assert "groupby drifting" in str(trials.table(run).table.rows)
+    assert "groupby drifting" in str(work.trials_table(run).table.rows)
     assert run.measured("groupby", "latency_p50").height == 6
 
 
 def test_an_even_pace_is_steady_and_a_short_phase_is_not_judged(made):
     run = with_rates(made, "groupby", *[100, 101, 99, 100, 102, 98, 100, 101, 99, 100])
-    assert pace.counted(run)["groupby"] == {"steady": 6}
+    assert limit.counted(run)["groupby"] == {"steady": 6}
     assert "still changing" not in limit.limits(run).markdown
     short = made(run_id="quickstart-20260302T000000-0009", intervals=4)
-    assert set(pace.labels(short).values()) == {"short"}
+    assert set(limit.labels(short).values()) == {"short"}
 
 
 def test_a_slow_begin_is_told(made):
     run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
-    assert pace.counted(run)["groupby"] == {"warming": 6}
+    assert limit.counted(run)["groupby"] == {"warming": 6}
     assert "began at another in 6 of 6" in limit.limits(run).markdown

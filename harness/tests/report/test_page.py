@@ -20,7 +20,7 @@ EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)> *a* [b](http://e
 @pytest.fixture(scope="module")
 def without_quarto():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.report.quarto.found", lambda: None)
+        patch.setattr("benchbook.report.render.found", lambda: None)
         yield
 
 

@@ -80,7 +80,7 @@ def test_its_failure_is_one_message_and_keeps_the_old_page(stand_in, made, repor
 
 
 def test_a_pdf_without_quarto_says_what_to_do(made, reports, monkeypatch):
-    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
     run = made()
     with pytest.raises(RequestError, match="needs Quarto"):
         render.report(run.results, run.run_id, reports, to="pdf")

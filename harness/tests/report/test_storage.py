@@ -13,9 +13,8 @@ from benchbook.report import cell
 from benchbook.report.charts import slowdown, strip
 from benchbook.report.figure import Figure
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.tables import mount, storage_reads
-from benchbook.report.words import Words
+from benchbook.report.table import Table, Words
+from benchbook.report.tables import cost, mount
 
 
 class Trials:
@@ -100,14 +99,14 @@ def test_the_guess_that_queries_read_from_memory_is_answered(
     measurements: list[tuple[str, str, str, float]], words: str
 ) -> None:
     run: Any = Trials(measurements or [("w", "load", "rows", 1.0)])
-    assert words in storage_reads.words(run).markdown
+    assert words in cost.reads_sentence(run).markdown
 
 
 def test_the_table_of_reads_has_a_row_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [SimpleNamespace(name=name, label=name) for name in ("warm", "cold", "failed")]
     monkeypatch.setattr(cell, "cells", lambda _run: cells)
     run: Any = Trials([("w", "q", "data_cached_bytes", 5e6), ("c", "drop caches", "server_read_bytes", 9e6)])
-    table = storage_reads.table(run)
+    table = cost.reads_table(run)
     assert isinstance(table, Table)
     assert [row[:2] for row in table.rows] == [["warm", "warm"], ["cold", "cold"]]
     assert table.rows[0][-1] == "5.00 MB"

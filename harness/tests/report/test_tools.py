@@ -7,7 +7,7 @@ import pytest
 from benchbook.record import database
 from benchbook.report.charts import tools
 from benchbook.report.results import Run, open_run
-from benchbook.report.words import Words
+from benchbook.report.table import Words
 
 
 @pytest.fixture

@@ -10,39 +10,38 @@ from typing import Any
 import pytest
 
 from benchbook.report import answer, cell, notebook
-from benchbook.report.charts import rate_over_time, throughput
+from benchbook.report.charts import rate_over_time, strip
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.tables import matrix, validation
-from benchbook.report.words import Words
+from benchbook.report.table import Table, Words
+from benchbook.report.tables import numbers, work
 
 THREE = ("duckdb", "sqlite", "influxdb-1.8.10")
 
 
 def test_systems_that_agree_are_said_to(made):
     run = made(systems=THREE)
-    found = validation.matrix(run)
+    found = work.matrix(run)
     assert isinstance(found, Table)
     assert list(found.columns) == ["System", "1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby"]
     assert len(found.rows) == 3
     assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
-    assert isinstance(validation.differences(run), Words)
-    assert "3 gave the same answers to all 80 queries" in validation.words(run).markdown
+    assert isinstance(work.differences(run), Words)
+    assert "3 gave the same answers to all 80 queries" in work.words(run).markdown
     assert not answer.flagged(run)
     assert not any(cell.FLAG in one.label for one in cell.cells(run))
 
 
 def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(made):
     run = made(systems=THREE, wrong_answers_of="sqlite")
-    found = validation.matrix(run)
+    found = work.matrix(run)
     assert isinstance(found, Table)
     assert {row[0]: set(row[1:]) for row in found.rows} == {
         "DuckDB 1.5.6": {"same, 20 of 20"},
         "InfluxDB 1.8.10": {"same, 20 of 20"},
         "SQLite 3.45.1": {"differs, 1 of 20"},
     }
-    places = validation.differences(run)
+    places = work.differences(run)
     assert isinstance(places, Table)
     assert {row[0] for row in places.rows} == {"SQLite 3.45.1"}
     assert len(places.rows) == 4
@@ -51,12 +50,12 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
         assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
         assert row[3].startswith("2026-01-01 ")
     assert answer.flagged(run) == {("sqlite", "vanilla")}
-    assert "2 gave the same answers to all 80 queries" in validation.words(run).markdown
-    assert "SQLite 3.45.1 gave others, or none, to 4." in validation.words(run).markdown
+    assert "2 gave the same answers to all 80 queries" in work.words(run).markdown
+    assert "SQLite 3.45.1 gave others, or none, to 4." in work.words(run).markdown
     flagged = {one.system for one in cell.cells(run) if one.label.endswith(cell.FLAG)}
     assert flagged == {"sqlite"}
-    assert cell.FLAG.strip() in str(throughput.chart(run))
-    asked = matrix.queries(run)
+    assert cell.FLAG.strip() in str(strip.throughput(run))
+    asked = numbers.queries(run)
     assert isinstance(asked, Table)
     assert [row[0] for row in asked.rows if cell.FLAG in row[0]] == ["SQLite 3.45.1" + cell.FLAG]
 
@@ -95,23 +94,23 @@ def test_the_one_that_differs_is_named_in_every_chart_of_the_suite_whatever_else
             if name in texts[0]:
                 drawn.append(line.partition("(")[0])
     assert {
-        "throughput.chart", "rate_over_time.chart", "disk.chart", "queries.chart",
+        "strip.throughput", "rate_over_time.chart", "strip.size_on_disk", "latency.query_types_chart",
         "telemetry.chart", "order.chart",
     } == set(drawn)  # fmt: skip
 
 
 def test_two_that_differ_are_undecided_and_not_compared(made):
     run = made(wrong_answers_of="sqlite")
-    found = validation.matrix(run)
+    found = work.matrix(run)
     assert isinstance(found, Table)
     assert {text for row in found.rows for text in row[1:]} == {"undecided, 1 of 20"}
-    assert isinstance(matrix.queries(run), Words)
+    assert isinstance(numbers.queries(run), Words)
     assert not any(cell.FLAG in one.label for one in cell.cells(run))
 
 
 def test_answers_stand_side_by_side_with_one_column_a_system(made):
     run = made(systems=THREE, wrong_answers_of="sqlite")
-    found = validation.side_by_side(run)
+    found = work.side_by_side(run)
     assert isinstance(found, Table)
     assert list(found.columns[1:]) == [one.label.removesuffix(cell.FLAG) for one in cell.cells(run)]
     assert len(found.rows) == 5
@@ -121,4 +120,4 @@ def test_answers_stand_side_by_side_with_one_column_a_system(made):
 
 
 def test_one_system_has_nobody_to_be_held_against(made):
-    assert isinstance(validation.matrix(made(systems=("duckdb",))), Words)
+    assert isinstance(work.matrix(made(systems=("duckdb",))), Words)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchbook.measure.measurement import Measurement
 from benchbook.run import cache
-from benchbook.workloads.measurement import Measurement
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import Unavailable
-from benchbook.run import benchload, calibration
-from benchbook.systems import process
+from benchbook.process import spawn
+from benchbook.run import calibration
 
 IOT = {
     "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
@@ -25,7 +25,7 @@ IOT = {
 @pytest.fixture
 def context(tmp_path: Path) -> Any:
     try:
-        binary = benchload.find()
+        binary = spawn.find_benchload()
     except Unavailable as reason:
         pytest.skip(str(reason))
     if len(os.sched_getaffinity(0)) < 2:
@@ -46,14 +46,14 @@ def context(tmp_path: Path) -> Any:
 
 def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     started: dict[str, set[int]] = {}
-    begin = process.start
+    begin = spawn.start
 
     def watched(command: Any, **more: Any) -> Any:
         running = begin(command, **more)
         started[str(command[1])] = os.sched_getaffinity(running.pid)
         return running
 
-    monkeypatch.setattr(process, "start", watched)
+    monkeypatch.setattr(spawn, "start", watched)
     [found] = calibration.ceiling(context("always", "always"), Dataset.model_validate(IOT))
     assert found["rows_per_second"] > 0
     assert found["errors"] == 0

@@ -2,11 +2,11 @@ import os
 
 import pytest
 
-from benchbook.declare.limits import Limits
+from benchbook.declare.experiment import Limits
 from benchbook.errors import TrialInvalid, Unavailable
+from benchbook.process.launch import Program
 from benchbook.run.confined import Confined
 from benchbook.run.findings import Findings
-from benchbook.systems.program import Program
 
 
 def program(url=None):
@@ -50,7 +50,7 @@ def test_with_two_cores_it_is_said_that_they_are_shared(monkeypatch):
 
 def test_with_four_cores_each_has_two_and_a_process_of_the_system_on_others_is_found(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
-    monkeypatch.setattr("benchbook.systems.confinement._siblings", lambda core: {core})
+    monkeypatch.setattr("benchbook.process.confinement._siblings", lambda core: {core})
     confined, findings = Confined(Limits(), 0, program(), embedded=False), Findings()
     assert confined.cores == ({0, 1}, {2, 3})
     confined.check(findings, lambda: [1])

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from benchbook.declare.catalogue import Catalogue
+from benchbook.plan.budget import estimate_seconds
 from benchbook.plan.plan import plan
-from benchbook.run.estimate import estimate_seconds
 
 
 def test_trials_of_systems_that_cannot_be_had_take_no_time(tmp_path: Path):

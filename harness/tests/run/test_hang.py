@@ -1,8 +1,8 @@
 import signal
 import time
 
-from benchbook.run.hang import Hang
-from benchbook.systems.process import start
+from benchbook.process.spawn import start
+from benchbook.run.watchdog import Hang
 
 
 def test_what_is_stopped_is_ended_and_what_works_is_left_alone(tmp_path):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.run.listening import beyond, require_reason
+from benchbook.process.network import beyond, require_reason
 
 
 def test_loopback_and_the_host_that_was_told_are_allowed_and_nothing_else():

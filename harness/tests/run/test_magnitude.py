@@ -9,8 +9,8 @@ import pytest
 from benchbook.cli import run_
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
+from benchbook.plan.budget import magnitude
 from benchbook.plan.plan import plan
-from benchbook.run.magnitude import magnitude
 
 
 def test_the_published_profile_is_large_and_the_others_are_not(tmp_path: Path) -> None:

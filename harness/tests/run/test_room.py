@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.run import room
+from benchbook.run import watchdog
 
 
 @pytest.fixture
@@ -25,21 +25,23 @@ def disks(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_a_full_storage_is_told_with_its_bytes(disks: dict[str, int]) -> None:
-    words = room.words("loop-ext4", Path("data"), Path("results"))
+    words = watchdog.words("loop-ext4", Path("data"), Path("results"))
     assert words == " Its storage loop-ext4 is full: 100 of 16777216 bytes are free."
     disks["free"] = 8 << 20
-    assert room.words("loop-ext4", Path("data"), Path("results")) == ""
+    assert watchdog.words("loop-ext4", Path("data"), Path("results")) == ""
     disks |= {"free": 0, "device": 1}
-    assert room.words("local", Path("data"), Path("results")) == "", "the run is to stop, and can be resumed"
+    assert watchdog.words("local", Path("data"), Path("results")) == "", (
+        "the run is to stop, and can be resumed"
+    )
 
 
 def test_what_the_harness_cannot_write_there_fails_the_trial_alone(disks: dict[str, int]) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     with (
         pytest.raises(TrialFailed, match="loop-ext4 is full"),
-        room.told("loop-ext4", Path("data"), Path("r")),
+        watchdog.told("loop-ext4", Path("data"), Path("r")),
     ):
         raise full
     disks["device"] = 1
-    with pytest.raises(OSError, match="No space"), room.told("local", Path("data"), Path("r")):
+    with pytest.raises(OSError, match="No space"), watchdog.told("local", Path("data"), Path("r")):
         raise full

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchbook.errors import RequestError
+from benchbook.process.launch import Program
 from benchbook.run import context as shared
-from benchbook.systems.program import Program
 
 PROGRAM = Program("a-system", "1", "go", digest="sha256:one")
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.run import storage_watch
-from benchbook.run.storage_watch import StorageWatch
-from benchbook.systems.process import start
+from benchbook.process.spawn import start
+from benchbook.run import watchdog
+from benchbook.run.watchdog import StorageWatch
 
 
 class Storage:
@@ -43,9 +43,9 @@ class Client:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(storage_watch, "ASKED_SECONDS", 0.01)
-    monkeypatch.setattr(storage_watch, "SPOKEN_SECONDS", 0.1)
-    monkeypatch.setattr(storage_watch, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(watchdog, "ASKED_SECONDS", 0.01)
+    monkeypatch.setattr(watchdog, "SPOKEN_SECONDS", 0.1)
+    monkeypatch.setattr(watchdog, "GRACE_SECONDS", 0.1)
 
 
 @pytest.mark.parametrize(

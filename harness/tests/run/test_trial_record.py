@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from benchbook.declare.limits import Limits
-from benchbook.run import trial_record
+from benchbook.declare.experiment import Limits
+from benchbook.measure.measurement import Measurement
+from benchbook.run import trial
 from benchbook.run.findings import Findings
-from benchbook.run.timeline import Timeline
-from benchbook.workloads.measurement import Measurement
+from benchbook.run.stream import Timeline
 
 LEVELS = {"system": "duckdb", "arm": "vanilla", "storage": "local"}
 
 
-def record(monkeypatch: pytest.MonkeyPatch, findings: Findings, limits: Limits) -> dict[str, Any]:
-    monkeypatch.setattr(trial_record.memory, "machine_bytes", lambda: 1 << 30)
+def record(monkeypatch: pytest.MonkeyPatch, held: Findings, limits: Limits) -> dict[str, Any]:
+    monkeypatch.setattr(trial.hardware, "machine_bytes", lambda: 1 << 30)
     planned = SimpleNamespace(
         trial_id="r/0000", levels=LEVELS, cell="system=duckdb", block=0, position=0, index=0
     )
@@ -26,12 +26,12 @@ def record(monkeypatch: pytest.MonkeyPatch, findings: Findings, limits: Limits) 
         plan=SimpleNamespace(run_id="r", experiment="quickstart", profile="smoke"), programs={"duckdb": None},
         queries_digest=lambda: "sha256:q",
     )  # fmt: skip
-    trial: Any = SimpleNamespace(
-        planned=planned, context=context, findings=findings, timeline=Timeline(), running=False, version="1",
+    ended: Any = SimpleNamespace(
+        planned=planned, context=context, findings=held, timeline=Timeline(), running=False, version="1",
         config_digest="sha256:c", storage_facts={}, digest={"sha256": "d", "bytes": 1 << 29}, limits=limits,
         confined=None, telemetry=None,
     )  # fmt: skip
-    return trial_record.record_of(trial, "ok", None, datetime.now(UTC), {})
+    return trial.record_of(ended, "ok", None, datetime.now(UTC), {})
 
 
 def test_data_is_held_against_the_memory_that_the_system_may_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from benchbook.site import publish
+from benchbook.site import published
 from tests.record import synthetic_run
 
 ROOT = Path(__file__).parents[3]
@@ -23,5 +23,5 @@ def make(where: Path, **options: Any) -> Path:
     if options.pop("empty", False):
         return root
     run_id = synthetic_run.write(where / "results", **options)
-    publish.run(where / "results", run_id, root / "reports" / "data")
+    published.run(where / "results", run_id, root / "reports" / "data")
     return root

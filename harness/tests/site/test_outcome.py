@@ -8,9 +8,9 @@ from pathlib import Path
 from benchbook.record import rebuild
 from benchbook.report.figure import Figure
 from benchbook.report.results import open_run
-from benchbook.report.words import Words
-from benchbook.site import picture
-from benchbook.site.outcome import outcomes
+from benchbook.report.table import Words
+from benchbook.site import index
+from benchbook.site.index import outcomes
 from tests.record import synthetic_run
 
 FACTOR = 400_000 / 180_000
@@ -48,7 +48,7 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
     assert found[0].verdict in ("reproduced", "direction only")
     assert found[1].verdict == "contradicted"
     assert found[1].published == 0.5
-    figure = picture.chart(run)
+    figure = index.chart(run)
     assert isinstance(figure, Figure)
     assert "DuckDB loads 0.5 times as fast as SQLite: contradicted" in figure.alt
     assert "<svg" in figure.svg()
@@ -62,5 +62,5 @@ def test_without_claims_every_comparison_with_the_baseline(plain):
 
 
 def test_different_answers_leave_nothing_to_judge(made):
-    said = picture.chart(made(wrong_answers_of="sqlite"))
+    said = index.chart(made(wrong_answers_of="sqlite"))
     assert isinstance(said, Words)

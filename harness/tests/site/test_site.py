@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.site import navigation, render
+from benchbook.site import index, render
 from tests.report.parsed import Page
 from tests.site import checkout as making
 
@@ -18,7 +18,7 @@ PAGES = ("index", "methods", "systems", "defects", "quickstart")
 
 @pytest.fixture
 def without_quarto(monkeypatch):
-    monkeypatch.setattr("benchbook.report.quarto.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -109,5 +109,5 @@ def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
 
 
 def test_the_bar_marks_where_one_is():
-    assert navigation.bar("methods").count("aria-current") == 1
-    assert 'href="index.html" aria-current="page"' in navigation.bar("quickstart")
+    assert index.bar("methods").count("aria-current") == 1
+    assert 'href="index.html" aria-current="page"' in index.bar("quickstart")

@@ -7,8 +7,7 @@ import pytest
 
 from benchbook.declare.storage import Storage
 from benchbook.errors import Unavailable
-from benchbook.storage.driver import Place
-from benchbook.storage.lookup import storage
+from benchbook.storage.driver import Place, storage
 
 
 def declared(driver, **options):

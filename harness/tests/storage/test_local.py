@@ -5,9 +5,7 @@ import pytest
 from benchbook.declare.storage import Storage
 from benchbook.errors import RequestError, TrialFailed
 from benchbook.storage import local
-from benchbook.storage.driver import Place
-from benchbook.storage.folder import allocated
-from benchbook.storage.lookup import names, storage
+from benchbook.storage.driver import Place, allocated, names, storage
 
 
 def declared(**changes):

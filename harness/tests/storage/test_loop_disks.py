@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import Unavailable
-from benchbook.storage import leftovers, mounting
-from benchbook.storage.disks import disks
+from benchbook.storage import mounting
+from benchbook.storage.driver import disks
 from tests.storage.mounted import mounted
 
 
@@ -80,7 +80,7 @@ def test_what_a_killed_harness_left_mounted_is_undone_at_the_next_start(three, t
     (disks(three.folder)[0] / "file").write_bytes(b"x")
     for file in (tmp_path / "mounts").glob("*.json"):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"owner_pid": 2**22 + 1}))
-    assert len(leftovers.sweep(tmp_path / "mounts")) == 3
+    assert len(mounting.sweep_mounts(tmp_path / "mounts")) == 3
     assert backed(tmp_path) == []
     assert [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()] == []
-    assert leftovers.sweep(tmp_path / "mounts") == []
+    assert mounting.sweep_mounts(tmp_path / "mounts") == []

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from benchbook.errors import RequestError, Unavailable
-from benchbook.storage import leftovers, mounting
-from benchbook.storage.lookup import storage
+from benchbook.storage import mounting
+from benchbook.storage.driver import storage
 from tests.storage.mounted import declared, mounted, place
 
 NAMES = {"tmpfs": "tmpfs", "loop_ext4": "ext4"}
@@ -39,15 +39,15 @@ def test_what_a_killed_harness_left_mounted_is_undone_at_the_next_start(one, tmp
     (one.folder / "file").write_bytes(b"x")
     (file,) = (tmp_path / "mounts").glob("*.json")
     file.write_text(json.dumps(json.loads(file.read_text()) | {"owner_pid": 2**22 + 1}))
-    (words,) = leftovers.sweep(tmp_path / "mounts")
+    (words,) = mounting.sweep_mounts(tmp_path / "mounts")
     assert str(tmp_path / "scratch" / "0001") in words
     assert list((tmp_path / "scratch").iterdir()) == []
-    assert leftovers.sweep(tmp_path / "mounts") == []
+    assert mounting.sweep_mounts(tmp_path / "mounts") == []
 
 
 @pytest.mark.parametrize("one", ["tmpfs"], indirect=True)
 def test_what_a_living_harness_mounted_is_left_alone(one, tmp_path):
-    assert leftovers.sweep(tmp_path / "mounts") == []
+    assert mounting.sweep_mounts(tmp_path / "mounts") == []
     assert mounting.mounted(one.folder)
 
 
@@ -65,7 +65,7 @@ def test_memory_cannot_be_cold(tmp_path):
 
 def test_a_record_that_is_no_record_is_forgotten(tmp_path):
     (tmp_path / "x.json").write_text("{")
-    assert leftovers.sweep(tmp_path) == []
+    assert mounting.sweep_mounts(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems.benchload_client import BenchloadClient
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import DatasetRequest, LoadRequest, QueryRequest
 
 DATASET = DatasetRequest("devops", ("--seed", "1"), {})

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.cnosdb import CnosDB20, CnosDB24, driver
 from benchbook.systems.driver import Place, SeveralDatabases, TableCount
-from benchbook.systems.program import Program
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -6,12 +6,12 @@ import time
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import cnosdb_settle
-from benchbook.systems.cnosdb_settle import settle
+from benchbook.systems import cnosdb_config
+from benchbook.systems.cnosdb_config import settle
 
 
 def test_files_that_change_are_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(cnosdb_settle, "REST_SECONDS", 0.4)
+    monkeypatch.setattr(cnosdb_config, "REST_SECONDS", 0.4)
 
     def merge():
         for size in range(1, 5):
@@ -28,7 +28,7 @@ def test_files_that_change_are_waited_for(tmp_path, monkeypatch):
 
 
 def test_caches_are_written_out_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(cnosdb_settle, "REST_SECONDS", 0.1)
+    monkeypatch.setattr(cnosdb_config, "REST_SECONDS", 0.1)
     done = []
     settle(tmp_path, lambda: done.append(True))
     assert done == [True]
@@ -37,6 +37,6 @@ def test_caches_are_written_out_first(tmp_path, monkeypatch):
 
 
 def test_files_that_never_rest_fail_the_trial(tmp_path, monkeypatch):
-    monkeypatch.setattr(cnosdb_settle, "SETTLE_SECONDS", 0.3)
+    monkeypatch.setattr(cnosdb_config, "SETTLE_SECONDS", 0.3)
     with pytest.raises(TrialFailed, match="did not settle in 0 s"):
         settle(tmp_path, None)

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
-from benchbook.systems.program import Program
 from benchbook.systems.sqlite import driver
 
 BENCHLOAD = """#!/bin/sh

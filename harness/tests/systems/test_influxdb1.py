@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.influxdb1 import driver
-from benchbook.systems.program import Program
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -5,9 +5,9 @@ import tomllib
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import influxdb1_config as config
+from benchbook.process.launch import Program
+from benchbook.systems import influxdb1 as config
 from benchbook.systems.driver import Place
-from benchbook.systems.program import Program
 
 
 def test_the_text_is_toml_with_the_arms_settings_in_their_sections():

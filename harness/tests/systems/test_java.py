@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.declare.limits import Limits
+from benchbook.declare.experiment import Limits
+from benchbook.process.launch import Program
 from benchbook.systems import java
 from benchbook.systems.driver import Place
-from benchbook.systems.program import Program
 
 
 def place(tmp_path: Path, memory_bytes: int | None, **settings: str) -> Place:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.systems.driver import Place
-from benchbook.systems.lookup import driver, names
-from benchbook.systems.program import Program
+from benchbook.process.launch import Program
+from benchbook.systems.driver import Place, driver, names
 
 PLACE = Place(Program("x", "1", "given"), "vanilla", {}, Path("d"), Path("c"), Path("l"))
 
@@ -28,7 +27,7 @@ def test_the_drivers_are_the_modules_that_offer_one():
         "sqlite",
         "tool",
     } <= found
-    assert not {"driver", "lookup", "process", "minio_server"} & found
+    assert not {"driver", "server", "client", "embedded"} & found
 
 
 @pytest.mark.parametrize(

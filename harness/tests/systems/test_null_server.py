@@ -7,8 +7,9 @@ import pytest
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import Unavailable
-from benchbook.provision import Request, find
-from benchbook.run import benchload
+from benchbook.process import spawn
+from benchbook.provision.find import find
+from benchbook.provision.request import Request
 from benchbook.systems import null_server
 from benchbook.systems.driver import Place
 
@@ -27,7 +28,7 @@ def test_without_the_load_tool_it_cannot_be_had(declared):
 
 def test_it_counts_what_it_is_sent(declared, tmp_path):
     try:
-        binary = benchload.find()
+        binary = spawn.find_benchload()
     except Unavailable:
         pytest.skip("benchload is not built")
     program = find(declared, Request(environment={"PATH": "", "BENCHBOOK_BENCHLOAD": str(binary)}))

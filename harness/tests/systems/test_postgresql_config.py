@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems.postgresql_config import check_known, text
+from benchbook.systems.postgresql import check_known, text
 
 DESCRIBED = "synchronous_commit\tuser\tWAL\nshared_buffers\tpostmaster\tMemory\n"
 

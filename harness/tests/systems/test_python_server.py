@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import Program
 from benchbook.systems.dolphindb import driver as dolphindb
 from benchbook.systems.driver import Place
 from benchbook.systems.oracle import driver as oracle
-from benchbook.systems.program import Program
 from benchbook.systems.spark import driver
 
 SERVER = """#!{python}

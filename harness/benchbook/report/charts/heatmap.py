@@ -11,17 +11,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import colour, quantity, scaled, theme
+from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme as axes
 from benchbook.report.cell import Cell
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
 
 if TYPE_CHECKING:
-    from benchbook.analyse.histogram import Histogram
+    from benchbook.measure.histogram import Histogram
 
 TIMES = 40
 """Columns at most: a chart half a page wide shows no more."""
@@ -84,7 +83,7 @@ def maps(run: Run, phase: str) -> list[Map]:
 
 def _map(cell: Cell, phase: str, rows: list[tuple[float, float, str]]) -> Map:
     """Merge the histograms of each stretch of time, then count operations in bands of latency."""
-    from benchbook.analyse import histogram
+    from benchbook.measure import histogram
 
     last = max(start + length for start, length, _ in rows)
     # No column is narrower than an interval: a narrower one could be empty and look like a stall.
@@ -149,7 +148,7 @@ def _draw(one: Map) -> Any:
     scale, axis = axes.logarithmic([min(lows), max(highs)], f"Latency ({unit})")
     return (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_rect(color=colour.colour(one.cell.system), strokeWidth=0)
+        .mark_rect(color=theme.colour(one.cell.system), strokeWidth=0)
         .encode(
             x=alt.X("x:Q", title="Seconds since the start of the phase", scale=alt.Scale(nice=False)),
             x2="x2:Q",

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import quantity, scaled, theme
-from benchbook.report.colour import PALETTE, SHAPES
+from benchbook.report import theme as axes
 from benchbook.report.figure import Figure
 from benchbook.report.results import Run
 from benchbook.report.steps import Step, steps
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.theme import PALETTE, SHAPES
 
 PUBLISHED = "published (QData over MySQL)"
 WORDS = {

@@ -1,23 +1,26 @@
-"""Latency by percentile, from the trials' histograms merged: the shape that a mean hides.
-
-The horizontal axis is 1 / (1 - percentile) on a logarithmic scale, as HdrHistogram draws it: each step
-to the right is one more nine.
-"""
+"""Latency by percentile, and by query type."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import theme as axes
 from benchbook.report.cell import Cell
-from benchbook.report.comparison import refused
+from benchbook.report.charts import strip
+from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
+from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.versus import Estimate, estimates
+
+# Latency by percentile, from the trials' histograms merged: the shape that a mean hides.
+#
+# The horizontal axis is 1 / (1 - percentile) on a logarithmic scale, as HdrHistogram draws it: each step
+# to the right is one more nine.
 
 STEPS = 48
 """Points of a curve; between them the distribution is drawn straight."""
@@ -38,7 +41,7 @@ class Curve:
     """Latency at each of ``SHOWN``."""
 
 
-def chart(run: Run, phase: str | None = None) -> Figures | Words:
+def percentiles_chart(run: Run, phase: str | None = None) -> Figures | Words:
     """Draw one figure a query phase (or the one of ``phase``), one line a cell."""
     title = "Latency by percentile"
     if words := refused(run, title):
@@ -54,7 +57,7 @@ def curves(run: Run, phase: str) -> list[Curve]:
     """Return the merged distribution of each cell that has one in ``phase``; warm-up operations are left out."""
     import polars as pl
 
-    from benchbook.analyse import histogram
+    from benchbook.measure import histogram
 
     rows = run.frame("histograms").filter(
         (pl.col("phase") == phase) & (pl.col("kind") == "latency") & ~pl.col("warmup")
@@ -86,14 +89,14 @@ def _figure(run: Run, phase: str) -> Figure | None:
         return None
     return Figure(
         scaled.title(run, f"{phase}: latency by percentile"),
-        _draw(found),
-        _alternative(phase, found),
-        _table(found),
+        _latency_draw(found),
+        _latency_alternative(phase, found),
+        _latency_table(found),
         width=theme.HALF_WIDTH,
     )
 
 
-def _draw(found: list[Curve]) -> Any:
+def _latency_draw(found: list[Curve]) -> Any:
     import altair as alt
 
     largest = max(latency for curve in found for _, latency in curve.points)
@@ -139,7 +142,7 @@ def _draw(found: list[Curve]) -> Any:
     )
 
 
-def _alternative(phase: str, found: list[Curve]) -> str:
+def _latency_alternative(phase: str, found: list[Curve]) -> str:
     parts = [
         f"{curve.cell.label} has a median of {quantity.text(curve.shown[0], 's')}, a 99th percentile of "
         f"{quantity.text(curve.shown[3], 's')} and a longest of {quantity.text(curve.shown[-1], 's')} over "
@@ -149,10 +152,129 @@ def _alternative(phase: str, found: list[Curve]) -> str:
     return f"Latency of {phase} by percentile, one line for each system: {'; '.join(parts)}."
 
 
-def _table(found: list[Curve]) -> Table:
+def _latency_table(found: list[Curve]) -> Table:
     names = [f"{percentile:g} %" if percentile < 100 else "Longest" for percentile in SHOWN]
     rows = [
         [curve.cell.label, quantity.count(curve.count), *(quantity.text(value, "s") for value in curve.shown)]
         for curve in found
     ]
     return Table(["System", "Queries", *names], rows, numeric=frozenset(["Queries", *names]))
+
+
+# Latency per query type: one row a type and cell, every trial a point, the mean with its interval.
+#
+# Cells of one system have one colour, so that only a row of its own with its name tells them apart.
+
+LINE_HEIGHT = 22
+"""Pixels of one cell within a query type."""
+
+
+def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures | Words:
+    """Draw ``metric`` of every query phase; where a system has several cells, one figure a phase that names each."""
+    title = f"{words_of(metric).title} by query type"
+    if words := refused(run, title):
+        return words
+    found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
+    if not any(estimate.points for estimate in found):
+        return missing(title, f"no trial of this run that counts measured {metric} in a query phase")
+    if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
+        return Figures(_by_phase(run, metric))
+    return Figure(
+        scaled.title(run, title),
+        _queries_draw(found, metric),
+        _queries_alternative(found, title),
+        _queries_table(found),
+        figure.note(len(one.points) for one in found),
+    )
+
+
+def _by_phase(run: Run, metric: str) -> list[Figure]:
+    drawn = [
+        strip.chart(run, phase, metric, f"{words_of(metric).title}, {phase}") for phase in run.phases("query")
+    ]
+    return [replace(figure, width=theme.HALF_WIDTH) for figure in drawn if isinstance(figure, Figure)]
+
+
+def _queries_draw(found: list[Estimate], metric: str) -> Any:
+    import altair as alt
+
+    measured = [estimate for estimate in found if estimate.value is not None]
+    largest = max(point.value for estimate in measured for point in estimate.points)
+    divisor, unit = quantity.scale(largest, measured[0].unit)
+    labels = list(dict.fromkeys(estimate.cell.label for estimate in found))
+    systems = [next(e.cell.system for e in found if e.cell.label == label) for label in labels]
+    phases = list(dict.fromkeys(estimate.phase for estimate in found))
+    points: list[dict[str, Any]] = [
+        {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block + 1}
+        for e in measured
+        for point in figure.evenly(e.points)
+    ]
+    means: list[dict[str, Any]] = [
+        {
+            "type": e.phase,
+            "cell": e.cell.label,
+            "value": (e.value or 0.0) / divisor,
+            "low": None if e.low is None else e.low / divisor,
+            "high": None if e.high is None else e.high / divisor,
+            "mean": e.text(),
+            "interval": e.interval(),
+        }
+        for e in measured
+    ]
+    spread = [row["value"] for row in points] + [
+        row[end] for row in means for end in ("low", "high") if row[end]
+    ]
+    scale, axis = axes.value(spread, f"{words_of(metric).title} ({unit})")
+    y = alt.Y(
+        "type:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=phases, padding=0.25),
+        axis=alt.Axis(grid=False),
+    )
+    offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
+    x = alt.X("value:Q", scale=scale, axis=axis)
+    colour = alt.Color("cell:N", scale=theme.colours(systems, labels))
+    tooltip = [alt.Tooltip("type:N"), alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N")]
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
+        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
+        alt.Chart(alt.InlineData(values=points))
+        .mark_point(filled=False, strokeWidth=1.5, size=38)
+        .encode(
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=colour,
+            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+            tooltip=[
+                alt.Tooltip("type:N"),
+                alt.Tooltip("cell:N"),
+                alt.Tooltip("block:O"),
+                alt.Tooltip("value:Q", format=".3~g", title=unit),
+            ],
+        ),
+        alt.Chart(alt.InlineData(values=means))
+        .mark_tick(thickness=2.5, size=LINE_HEIGHT * 0.8, opacity=1)
+        .encode(y=y, yOffset=offset, x=x, color=colour, tooltip=tooltip),
+    ).properties(width="container", height=max(1, len(phases)) * (LINE_HEIGHT * len(labels) + 14))
+
+
+def _queries_alternative(found: list[Estimate], title: str) -> str:
+    parts = []
+    for phase in dict.fromkeys(estimate.phase for estimate in found):
+        own = [
+            f"{e.cell.label} {e.text() if e.points else 'not measured'}" for e in found if e.phase == phase
+        ]
+        parts.append(f"{phase}: {', '.join(own)}")
+    return f"{title}, one row for each query type and system, every trial a point. {'; '.join(parts)}."
+
+
+def _queries_table(found: list[Estimate]) -> Table:
+    rows = [
+        [e.phase, e.cell.label, str(len(e.points)), e.text(), e.interval() if e.points else "not measured"]
+        for e in found
+    ]
+    columns = ["Query type", "System", "Trials", "Mean", "95 % interval"]
+    return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchbook.report import estimate as estimates_of
-from benchbook.report import quantity, scaled, theme, thin
-from benchbook.report.estimate import Estimate, estimates
+from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import versus as estimates_of
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.versus import Estimate, estimates
 
 if TYPE_CHECKING:
     from benchbook.analyse.order import PositionEffect
@@ -82,7 +81,7 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
     systems = [estimate.cell.system for estimate in found]
     rows = [
         {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block + 1}
-        for estimate, position, ratio, block in thin.evenly(points, thin.POINTS * len(found))
+        for estimate, position, ratio, block in figure.evenly(points, figure.POINTS * len(found))
     ]
     bars = [
         {"position": place + 1, "percent": _points(value), "low": _points(low), "high": _points(high)}

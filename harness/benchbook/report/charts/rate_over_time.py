@@ -8,15 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse.steady import FEWEST
-from benchbook.report import axis as axes
+from benchbook.measure.steady import FEWEST
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme, thin
+from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import theme as axes
 from benchbook.report.cell import Cell
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
 
 def _shown(found: list[Trial]) -> list[Trial]:
     """Return the trials that are drawn and listed: all of them, up to what can be told apart."""
-    kept = {id(one) for own in _by_system(found).values() for one in thin.evenly(own, DRAWN_TRIALS)}
+    kept = {id(one) for own in _by_system(found).values() for one in figure.evenly(own, DRAWN_TRIALS)}
     return [one for one in found if id(one) in kept]
 
 

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import colour, quantity, scaled, theme
-from benchbook.report.comparison import refused
-from benchbook.report.estimate import FEWEST_TRIALS, mean
+from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme as axes
+from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.versus import FEWEST_TRIALS, mean
 
 REACHED = 0.99
 """Share of the offered rate below which it was not reached."""
@@ -82,7 +81,7 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
     return [
         rate(system, label, offered, [(reached[one], taken[one]) for one in trials])
         for (system, label, offered), trials in sorted(
-            groups.items(), key=lambda one: (colour.slot(one[0][0]), *one[0])
+            groups.items(), key=lambda one: (theme.slot(one[0][0]), *one[0])
         )
     ]
 

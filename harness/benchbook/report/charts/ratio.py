@@ -1,18 +1,70 @@
-"""Ratios to the baseline with their 95 % intervals and a line at 1: what the comparison rests on."""
+"""Ratios with their intervals: to the baseline, and next to the published ones."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import quantity, scaled, theme, thin, versus
-from benchbook.report.charts import forest
-from benchbook.report.comparison import refused
+from benchbook.declare.catalogue import root
+from benchbook.report import figure, quantity, scaled, theme, versus
+from benchbook.report import theme as axes
+from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.tables import verdicts
 from benchbook.report.versus import Versus
-from benchbook.report.words import Words, missing
+
+# Ratios as a forest: a line at 1, and for each row its interval, its mean and the points of its trials.
+
+Rows = list[dict[str, Any]]
+
+
+def layers(
+    means: Rows, points: Rows, title: str, *, y: Any, offset: Any, paint: Any, shape: Any, names: Any
+) -> Any:
+    """Return the layers: ``means`` have ratio, low, high, words, ``points`` ratio and block, both what ``y`` names."""
+    import altair as alt
+
+    ends = [1.0, *(row["ratio"] for row in points)]
+    ends += [row[end] for row in means for end in ("low", "high") if row[end]]
+    scale, axis = axes.logarithmic(ends, title)
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    even = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    return alt.layer(
+        even.encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
+        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
+        alt.Chart(alt.InlineData(values=points))
+        .mark_point(filled=False, strokeWidth=1.5, size=38)
+        .encode(
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=paint,
+            shape=shape,
+            tooltip=[
+                *names,
+                alt.Tooltip("block:O"),
+                alt.Tooltip("ratio:Q", format=".3~g", title="times as good"),
+            ],
+        ),
+        alt.Chart(alt.InlineData(values=means))
+        .mark_tick(thickness=2.5, size=18, opacity=1)
+        .encode(
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=paint,
+            tooltip=[*names, alt.Tooltip("words:N", title="times as good")],
+        ),
+    )
+
+
+# Ratios to the baseline with their 95 % intervals and a line at 1: what the comparison rests on.
 
 ROW_HEIGHT = 30
 
@@ -29,16 +81,16 @@ def chart(run: Run) -> Figure | Words:
     found = [one for one in made if not versus.mixed(run, one)]
     if not found:
         return missing(title, "no second system was measured in the same blocks")
-    notes = [thin.note(one.ratio.trials for one in found)]
+    notes = [figure.note(one.ratio.trials for one in found)]
     if left := dict.fromkeys(one.cell.label for one in made if versus.mixed(run, one)):
         notes.append(
             f"Embedded systems and servers are not ranked with each other: of {', '.join(left)} only sizes are shown."
         )
     return Figure(
         scaled.title(run, title),
-        _draw(found, base.label),
-        _alternative(found, title),
-        _table(found),
+        _ratio_draw(found, base.label),
+        _ratio_alternative(found, title),
+        _ratio_table(found),
         " ".join(note for note in notes if note),
     )
 
@@ -60,7 +112,7 @@ def better(one: Versus) -> str:
     return {"higher": "above 1 is better", "lower": "below 1 is better"}.get(one.above.direction, "")
 
 
-def _draw(found: list[Versus], base: str) -> Any:
+def _ratio_draw(found: list[Versus], base: str) -> Any:
     import altair as alt
 
     labels = list(dict.fromkeys(one.cell.label for one in found))
@@ -69,7 +121,7 @@ def _draw(found: list[Versus], base: str) -> Any:
     points: list[dict[str, Any]] = [
         {"row": short(one), "cell": one.cell.label, "ratio": ratio, "block": block + 1}
         for one in found
-        for block, ratio in thin.evenly(one.points)
+        for block, ratio in figure.evenly(one.points)
     ]
     means: list[dict[str, Any]] = [
         {
@@ -91,7 +143,7 @@ def _draw(found: list[Versus], base: str) -> Any:
     )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
-    return forest.layers(
+    return layers(
         means,
         points,
         f"Times as good as {base}: right of 1 is better",
@@ -113,12 +165,12 @@ def _words(one: Versus) -> str:
     return f"{quantity.number(one.advantage.value)} ({_interval(one)})"
 
 
-def _alternative(found: list[Versus], title: str) -> str:
+def _ratio_alternative(found: list[Versus], title: str) -> str:
     parts = [f"{label(one)}: {one.cell.label} {_words(one)}" for one in found]
     return f"{title}, as times as good with 95 % intervals and a line at 1. {'; '.join(parts)}."
 
 
-def _table(found: list[Versus]) -> Table:
+def _ratio_table(found: list[Versus]) -> Table:
     rows = [
         [
             label(one),
@@ -141,3 +193,177 @@ def _table(found: list[Versus]) -> Table:
         "Method",
     ]
     return Table(columns, rows, numeric=frozenset({"Times as good", "Paired trials"}))
+
+
+# A claim's ratio by level, as it was measured and as it was published: rerun and publication in one picture.
+#
+# A point is the ratio of one block, the upright tick their mean, the pale bar its 95 % interval; the open diamond
+# is the published ratio. Where a substitute was run for a system of the claim, the title says so.
+
+LEVEL_HEIGHT = 34
+MEASURED, PUBLISHED = "#0072B2", "#D55E00"
+"""Colours of the rerun and of the publication; their shapes differ too."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One combination of levels."""
+
+    label: str
+    published: float | None
+    measured: float | None
+    low: float | None
+    high: float | None
+    points: tuple[tuple[int, float], ...]
+    """(block, ratio)."""
+    verdict: str
+
+
+def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Words:
+    """Draw a claim of the run cell by cell; ``what`` names the ratio, as ``CnosDB over InfluxDB``.
+
+    A ``title`` says more than the axis has room for, on a page that draws several.
+    """
+    from benchbook.analyse import claims
+
+    title = title or f"{what}, rerun and published"
+    judged = {
+        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    }
+    if claim not in judged:
+        return missing(title, f"the run declared no claim {claim}")
+    found = _rows(run, claim, judged[claim])
+    if not any(row.measured for row in found):
+        return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
+    if judged[claim].verdict == "not run":
+        title += ", with a substitute"
+    stated = verdicts.LEGEND if judged[claim].test in verdicts.SIGNS else "published"
+    return published_figure(run, title, found, f"{what}: right of 1 is faster", stated)
+
+
+def published_figure(
+    run: Run, title: str, found: list[Row], axis_title: str, stated: str = "published"
+) -> Figure:
+    """Return the picture of some rows, each with the ratio of the rerun and the one ``stated``."""
+    return Figure(
+        scaled.title(run, title), _published_ratio_draw(found, axis_title, stated),
+        _published_ratio_alternative(found, title, stated),
+        _published_ratio_table(found, stated),
+    )  # fmt: skip
+
+
+def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
+    from benchbook.declare.claim import Claim
+    from benchbook.declare.published import ratios
+
+    declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
+    stated = next(Claim.model_validate(one) for one in declared if one["id"] == claim)
+    rows = {
+        one.sides.name(stated.across): Row(
+            one.sides.name(stated.across), one.published, one.measured, one.low, one.high,
+            tuple((block, math.exp(log)) for block, log in one.logs), str(one.verdict),
+        )
+        for one in judged.cells
+    }  # fmt: skip
+    for cell in ratios(stated, root() / "datasets" / "published"):
+        label = ", ".join(f"{name} {level}" for name, level in cell.levels.items())
+        if label and label not in rows and cell.ratio is not None:
+            rows[label] = Row(label, cell.ratio, None, None, None, (), "not run")
+    return sorted(rows.values(), key=lambda row: _natural(row.label))
+
+
+def _published_ratio_draw(found: list[Row], axis_title: str, stated: str) -> Any:
+    import altair as alt
+
+    order = [row.label.replace("_", " ") for row in found]
+    means = [
+        {
+            "row": row.label.replace("_", " "),
+            "ratio": row.measured,
+            "low": row.low,
+            "high": row.high,
+            "words": _measured(row),
+        }
+        for row in found
+        if row.measured
+    ]
+    points = [
+        {"row": row.label.replace("_", " "), "ratio": ratio, "block": block + 1}
+        for row in found
+        for block, ratio in row.points
+    ]
+    published = [
+        {"row": row.label.replace("_", " "), "ratio": row.published, "words": quantity.number(row.published)}
+        for row in found
+        if row.published
+    ]
+    every = [1.0, *(ratio for row in found for ratio in (row.measured, row.published) if ratio)]
+    every += [ratio for row in found for _, ratio in row.points]
+    every += [end for row in found for end in (row.low, row.high) if end]
+    scale, axis = axes.logarithmic(every, axis_title)
+    y = alt.Y(
+        "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.2), axis=alt.Axis(grid=False)
+    )
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    kinds = alt.Scale(domain=["rerun", stated], range=[MEASURED, PUBLISHED])
+    shapes = alt.Scale(domain=["rerun", stated], range=["circle", "diamond"])
+
+    def marked(rows: list[dict[str, Any]], kind: str) -> Any:
+        return alt.Chart(alt.InlineData(values=[{**row, "kind": kind} for row in rows]))
+
+    paint = alt.Color("kind:N", scale=kinds, legend=alt.Legend(title=None))
+    shape = alt.Shape("kind:N", scale=shapes, legend=alt.Legend(title=None))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[{"one": 1}]))
+        .mark_rule(strokeDash=[4, 3], opacity=0.8)
+        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        marked([row for row in means if row["low"]], "rerun")
+        .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=paint),
+        marked(points, "rerun")
+        .mark_point(filled=False, strokeWidth=1.5, size=45)
+        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", "block:O", "ratio:Q"]),
+        marked(means, "rerun")
+        .mark_tick(thickness=2.5, size=20, opacity=1)
+        .encode(y=y, x=x, color=paint, tooltip=["row:N", alt.Tooltip("words:N", title="rerun")]),
+        marked(published, stated)
+        .mark_point(filled=False, strokeWidth=2, size=110)
+        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("words:N", title=stated)]),
+    ).properties(width="container", height=LEVEL_HEIGHT * len(order))
+
+
+def _measured(row: Row) -> str:
+    if row.measured is None:
+        return "not measured"
+    if row.low is None or row.high is None:
+        return quantity.number(row.measured)
+    return f"{quantity.number(row.measured)} ({quantity.number(row.low)} to {quantity.number(row.high)})"
+
+
+def _published(row: Row) -> str:
+    return quantity.number(row.published) if row.published else "not published"
+
+
+def _published_ratio_alternative(found: list[Row], title: str, stated: str) -> str:
+    parts = [
+        f"{row.label.replace('_', ' ')}: rerun {_measured(row)}, {stated} {_published(row)}" for row in found
+    ]
+    return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
+
+
+def _published_ratio_table(found: list[Row], stated: str) -> Table:
+    rows = [
+        [row.label.replace("_", " "), _measured(row), str(len(row.points)), _published(row), row.verdict]
+        for row in found
+    ]
+    return Table(
+        ["Cell", "Rerun (95 % interval)", "Blocks", stated.capitalize(), "Verdict"],
+        rows,
+        numeric=frozenset({"Blocks", stated.capitalize()}),
+    )
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    return [
+        (0, float(word), "") if word.isdigit() else (1, 0.0, word) for word in text.replace(",", "").split()
+    ]

@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping
 
 from benchbook.declare.catalogue import root
-from benchbook.report.charts.published_ratio import Row, figure
+from benchbook.report.charts.ratio import Row, published_figure
 from benchbook.report.figure import Figure
 from benchbook.report.results import Run
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Words, missing
 
 
 def chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Words:
@@ -33,4 +33,4 @@ def chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Words:
     title = f"{what}, rerun and published"
     if not any(row.measured for row in found):
         return missing(title, "no level was measured in both places in one block")
-    return figure(run, title, found, "times slower, right of 1")
+    return published_figure(run, title, found, "times slower, right of 1")

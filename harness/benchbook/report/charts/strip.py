@@ -1,4 +1,4 @@
-"""One row a cell, every trial a point, the mean with its 95 % interval: the chart for any metric of a phase."""
+"""One row a cell, every trial a point, the mean with its 95 % CI: the chart for any metric of a phase."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from benchbook.report import axis as axes
 from benchbook.report import cell as cells_of
-from benchbook.report import quantity, row_label, scaled, theme, thin
+from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import theme as axes
 from benchbook.report.cell import Wanted
-from benchbook.report.comparison import refused
-from benchbook.report.estimate import Estimate, estimates
+from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.versus import Estimate, estimates
+
+# One row a cell, every trial a point, the mean with its 95 % interval: the chart for any metric of a phase.
 
 LISTED = 100
 """Values of a cell that the table spells out."""
@@ -43,7 +44,7 @@ def chart(
         _draw(found, title),
         _alternative(found, title),
         table(found),
-        thin.note(len(one.points) for one in found),
+        figure.note(len(one.points) for one in found),
     )
 
 
@@ -84,7 +85,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
             "trial": quantity.text(point.value, estimate.unit, noun),
         }
         for estimate in found
-        for point in thin.evenly(estimate.points)
+        for point in figure.evenly(estimate.points)
     ]
     means: list[dict[str, Any]] = [
         {
@@ -111,8 +112,8 @@ def _draw(found: list[Estimate], title: str) -> Any:
         scale=alt.Scale(domain=labels, padding=0.2),
         axis=alt.Axis(
             grid=False,
-            labelExpr=row_label.expression(labels),
-            labelLineHeight=row_label.LINE_HEIGHT,
+            labelExpr=theme.expression(labels),
+            labelLineHeight=theme.LINE_HEIGHT,
             labelOverlap=False,
         ),
     )
@@ -154,7 +155,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
             .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
             .encode(y=y, x=alt.value(0), text="words:N")
         )
-    height = row_label.height(labels, theme.ROW_HEIGHT) * len(labels)
+    height = theme.height(labels, theme.ROW_HEIGHT) * len(labels)
     return alt.layer(*layers).properties(width="container", height=height)
 
 
@@ -177,7 +178,8 @@ def table(found: list[Estimate]) -> Table:
     for estimate in found:
         noun = words_of(estimate.metric).noun
         every = ", ".join(
-            quantity.text(point.value, estimate.unit, noun) for point in thin.evenly(estimate.points, LISTED)
+            quantity.text(point.value, estimate.unit, noun)
+            for point in figure.evenly(estimate.points, LISTED)
         )
         if len(estimate.points) > LISTED:
             every += f" ({LISTED} of {len(estimate.points):,}, evenly chosen)"
@@ -188,3 +190,28 @@ def table(found: list[Estimate]) -> Table:
             [estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every]
         )
     return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
+
+
+# Load throughput: how fast each system acknowledged the dataset.
+
+
+def throughput(
+    run: Run,
+    metric: str = "rows_per_second",
+    phase: str | None = None,
+    title: str | None = None,
+    only: Mapping[str, Wanted] | None = None,
+) -> Figure | Words:
+    """Draw the throughput of the load phase (or of ``phase``): one row a cell, every trial a point."""
+    loads = run.phases("load")
+    return chart(run, phase or (loads[0] if loads else "load"), metric, title, only)
+
+
+# Bytes on disk, measured after settling.
+
+
+def size_on_disk(
+    run: Run, metric: str = "disk_bytes", only: Mapping[str, Wanted] | None = None
+) -> Figure | Words:
+    """Draw the size of each system's files: one row a cell, every trial a point; ``only`` as of a strip."""
+    return chart(run, "trial", metric, only=only)

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchbook.report import cell as cells_of
-from benchbook.report import colour, quantity, scaled, theme, thin, versus
-from benchbook.report.charts import forest
-from benchbook.report.comparison import refused
+from benchbook.report import figure, quantity, scaled, theme, versus
+from benchbook.report.charts import ratio
+from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.markup import escape_markdown
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
+from benchbook.report.table import Table, Words, escape_markdown, missing
 from benchbook.report.versus import Versus
-from benchbook.report.words import Words, missing
 
 ROW_HEIGHT = 58
 SHAPES = ["circle", "square", "triangle-up"]
@@ -46,7 +44,7 @@ def chart(run: Run, of: str, factor: str = "tool") -> Figures | Words:
     figures = [_figure(run, of, phase, rows) for phase, rows in found.items() if rows]
     if not figures:
         return missing(title, f"{of} and another tool were not measured in the same blocks")
-    return Figures(figures, thin.note(one.pair.ratio.trials for rows in found.values() for one in rows))
+    return Figures(figures, figure.note(one.pair.ratio.trials for rows in found.values() for one in rows))
 
 
 def findings(run: Run, of: str, factor: str = "tool") -> Words:
@@ -134,7 +132,7 @@ def _draw(rows: list[Beside]) -> Any:
     points: list[dict[str, Any]] = [
         {"other": one.other, "metric": one.metric, "ratio": ratio, "block": block + 1}
         for one in rows
-        for block, ratio in thin.evenly(one.pair.points)
+        for block, ratio in figure.evenly(one.pair.points)
     ]
     means: list[dict[str, Any]] = [
         {
@@ -151,9 +149,9 @@ def _draw(rows: list[Beside]) -> Any:
         axis=alt.Axis(grid=False),
     )
     offset = alt.YOffset("metric:N", sort=None, scale=alt.Scale(domain=metrics, padding=0.3))
-    paint = alt.value(colour.colour(rows[0].pair.cell.system))
+    paint = alt.value(theme.colour(rows[0].pair.cell.system))
     shape = alt.Shape("metric:N", title=None, scale=alt.Scale(domain=metrics, range=SHAPES[: len(metrics)]))
-    return forest.layers(
+    return ratio.layers(
         means,
         points,
         "Times as good: right of 1 is better",

@@ -1,16 +1,19 @@
-"""The environment of a run: the machine, its kernel, file system, memory and limits, and the harness itself."""
+"""What the run was made with: machine, controls, storages, programs, durability, dataset."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
 
-from benchbook.report import fact, quantity
-from benchbook.report.details import Details
+from benchbook.plan.factors import FROM, SOURCE
+from benchbook.report import cell, quantity
+from benchbook.report.quantity import MISSING
 from benchbook.report.results import Run
-from benchbook.report.table import Code, Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Code, Details, Table, Words, missing
+
+# The environment of a run: the machine, its kernel, file system, memory and limits, and the harness itself.
 
 FIRST = (
     "machine",
@@ -34,12 +37,12 @@ DURING = {
 }
 
 
-def table(run: Run) -> Table | Words:
+def environment_table(run: Run) -> Table | Words:
     """Return the machine in short, one row a topic, and what happened to it while the trials ran."""
     facts = run.facts("host")
     if not facts:
         return missing("The environment", "the run has no facts of its machine")
-    rows = [[fact.headed(topic), _short(facts[topic])] for topic in FIRST if topic in facts]
+    rows = [[quantity.headed(topic), _short(facts[topic])] for topic in FIRST if topic in facts]
     return Table(["Part", "Found"], rows + _during(run))
 
 
@@ -49,7 +52,7 @@ def every(run: Run) -> Details | Words:
     if not facts:
         return missing("The list of facts", "the run has no facts of its machine")
     order = [topic for topic in FIRST if topic in facts] + sorted(set(facts) - set(FIRST))
-    rows = [[name, value] for topic in order for name, value in fact.lines(facts[topic], (topic,))]
+    rows = [[name, value] for topic in order for name, value in quantity.lines(facts[topic], (topic,))]
     return Details(f"All {len(rows)} recorded facts of the machine", Table(["Fact", "Found"], rows))
 
 
@@ -59,16 +62,16 @@ def provenance(run: Run) -> Table | Words:
     if not facts:
         return missing("The provenance", "the run has none recorded")
     rows: list[list[str | Code]] = [["Run", Code(run.run_id)], ["Order seed", str(run.info["order_seed"])]]
-    for name, value in fact.lines(facts):
+    for name, value in quantity.lines(facts):
         long = value.startswith("sha256:") or (len(value) >= 40 and " " not in value)
-        rows.append([fact.headed(name), Code(value) if long else value])
+        rows.append([quantity.headed(name), Code(value) if long else value])
     return Table(["What", "Which"], rows)
 
 
 def _short(facts: Any) -> str:
     parts = [
         f"{name}: {value}" if name else value
-        for name, value in fact.lines(facts)
+        for name, value in quantity.lines(facts)
         if value not in ("unknown", "")
     ]
     words = "; ".join(part for part in parts if "not readable" not in part) or "not readable"
@@ -87,3 +90,202 @@ def _during(run: Run) -> list[list[str]]:
             )
             rows.append([name, words])
     return rows
+
+
+# Controls: what of the machine was held still, what was not, and what would do it.
+
+ORDER = {"not controlled": 0, "unknown": 1, "controlled": 2}
+
+
+def controls_table(run: Run) -> Table | Words:
+    """Return one row a control; those that were not controlled come first."""
+    found = [one for one in run.fact_list("controls") if isinstance(one, dict)]
+    if not found:
+        return missing("What was controlled", "the run has no controls recorded")
+    found.sort(key=lambda one: ORDER.get(str(one.get("state")), 1))
+    rows = [
+        [
+            quantity.headed(str(one.get("control", ""))),
+            str(one.get("state", "")),
+            quantity.fact_text(one.get("found")),
+            str(one.get("fix") or ""),
+        ]
+        for one in found
+    ]
+    return Table(["Control", "State", "Found", "What would control it"], rows)
+
+
+# Where the data stood: file system, mount options, the programs behind a mount and how they were told to work.
+
+
+def storages_table(run: Run) -> Table | Words:
+    """Return one row a storage of the run, as its first trial that counts found it."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, facts in run.ok.select("storage", "storage_facts").iter_rows():
+        if facts and name not in found:
+            found[name] = json.loads(facts)
+    if not found:
+        return missing("Where the data stood", "no trial of this run stored it")
+    rows = [
+        [
+            name,
+            str(facts.get("type") or quantity.MISSING),
+            _listed(facts.get("mount_options")),
+            ", ".join(f"{program} {version}" for program, version in (facts.get("programs") or {}).items())
+            or "none",
+            _listed(facts.get("s3fs_options"))
+            if facts.get("s3fs_options")
+            else str(facts.get("made_with") or ""),
+            _device(facts.get("below") or facts),
+        ]
+        for name, facts in sorted(found.items())
+    ]
+    return Table(["Storage", "File system", "Mounted with", "Programs", "Options", "Device below"], rows)
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value or quantity.MISSING)
+
+
+def _device(facts: dict[str, Any]) -> str:
+    device = facts.get("device")
+    name = str(device.get("name")) if isinstance(device, dict) else str(device or quantity.MISSING)
+    return f"{facts.get('type')} on {name}" if isinstance(device, dict) else name
+
+
+# Pins: which program each system was, where it came from, and the version that it stated itself.
+
+
+def pins_table(run: Run) -> Table | Words:
+    """Return one row a system of the run, found or not; one a source where that is a factor."""
+    programs = run.facts("programs")
+    declared = cell.systems(run)
+    rows: list[list[str | Code]] = []
+    for system, source in _used(run):
+        program = programs.get(f"{system}{FROM}{source}" if source else system) or {}
+        gone = program.get("unavailable")
+        versions = ", ".join(_stated(run, system, source))
+        rows.append(
+            [
+                cell.title(run, system),
+                str(declared.get(system, {}).get("version") or program.get("version") or MISSING),
+                versions or "it never ran",
+                f"{source}: not to be had"
+                if gone and source
+                else "not to be had"
+                if gone
+                else str(program.get("source") or MISSING),
+                str(gone or program.get("detail") or MISSING),
+                Code(str(program.get("digest") or "")),
+            ]
+        )
+    if not rows:
+        return missing("The pins", "no trial is recorded")
+    return Table(["System", "Pinned", "Stated by the system", "From", "How", "Digest"], rows)
+
+
+def _sources(run: Run) -> dict[str, str]:
+    """Return the source of each trial's program, where that is a factor: trial → source."""
+    levels = run.frame("levels").filter(pl.col("factor") == SOURCE)
+    return dict(levels.select("trial_id", "level").iter_rows())
+
+
+def _used(run: Run) -> list[tuple[str, str | None]]:
+    """Return the systems of the run in their order, with each source."""
+    sources = _sources(run)
+    pairs = dict.fromkeys(
+        (system, sources.get(trial))
+        for trial, system in run.frame("trials").select("trial_id", "system").iter_rows()
+    )
+    order = list(dict.fromkeys(one.system for one in cell.cells(run)))
+    return sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1] or ""))
+
+
+def _stated(run: Run, system: str, source: str | None) -> list[str]:
+    """Return the versions that a system stated in its trials."""
+    sources = _sources(run)
+    trials = run.frame("trials").select("trial_id", "system", "version_reported").iter_rows()
+    return sorted(
+        {
+            version
+            for trial, name, version in trials
+            if version and (name, sources.get(trial)) == (system, source)
+        }
+    )
+
+
+# Durability side by side: what has happened to the data when each system acknowledges a write.
+
+COLUMNS = {
+    "fsync": "Flush to disk",
+    "wal": "Write-ahead log",
+    "replication": "Replication",
+    "compression": "Compression",
+}
+
+UNKNOWN = "unknown: a running server"
+"""What is said of a server that was given by its address."""
+
+
+def durability_table(run: Run) -> Table | Words:
+    """Return one row a system and arm, with the settings that differ from the system's defaults."""
+    declared = cell.systems(run)
+    programs = run.facts("programs")
+    rows = []
+    for system, arm in dict.fromkeys((one.system, one.arm) for one in cell.cells(run)):
+        known = declared.get(system, {})
+        named = (known.get("arms") or {}).get(arm) or {}
+        durability = named.get("durability") or known.get("durability") or {}
+        settings = named.get("settings") or {}
+        changed = ", ".join(f"{key} = {quantity.fact_text(value)}" for key, value in settings.items())
+        stated = [str(durability.get(key) or "not declared") for key in COLUMNS]
+        if (programs.get(system) or {}).get("url"):
+            # Whoever started that server configured it; what an arm declares was never applied to it.
+            stated, changed = [UNKNOWN] * len(COLUMNS), UNKNOWN
+        rows.append([cell.title(run, system), arm or "vanilla", *stated, changed or "none"])
+    if not rows:
+        return missing("The durability of the systems", "no trial is recorded")
+    return Table(["System", "Arm", *COLUMNS.values(), "Settings changed"], rows)
+
+
+# The dataset: what it is made of, how large it is, and the digest that says it was the same for all.
+
+COUNTS = {"rows": "Rows", "values": "Values", "bytes": "Bytes of line protocol"}
+
+
+def dataset_table(run: Run) -> Table | Words:
+    """Return the dataset's name, parameters, size and digest."""
+    facts = run.facts("dataset")
+    planned = _planned(run)
+    if not facts and not planned:
+        return missing("The dataset", "the run has none recorded")
+    rows: list[list[str | Code]] = [["Name", str(facts.get("name") or planned.get("name") or "unknown")]]
+    for key in ("generator", "seed"):
+        value = facts.get(key, planned.get(key))
+        if value is not None:
+            rows.append([key.capitalize(), quantity.fact_text(value)])
+    for key, value in (planned.get("parameters") or facts.get("parameters") or {}).items():
+        rows.append([f"Parameter {key}", quantity.fact_text(value)])
+    blobs = "blob" in (facts.get("generator"), planned.get("generator"))
+    for key, name in (COUNTS | {"rows": "Objects", "bytes": "Bytes of objects"} if blobs else COUNTS).items():
+        if isinstance(facts.get(key), int):
+            size = f" ({quantity.text(float(facts[key]), 'B')})" if key == "bytes" else ""
+            rows.append([name, quantity.count(facts[key]) + size])
+    digest = facts.get("digest") or facts.get("sha256") or run.info["dataset_digest"]
+    if digest:
+        rows.append(
+            ["Digest", Code(str(digest) if str(digest).startswith("sha256:") else f"sha256:{digest}")]
+        )
+    if run.info["queries_digest"]:
+        rows.append(["Digest of the query set", Code(str(run.info["queries_digest"]))])
+    return Table(["What", "Which"], rows)
+
+
+def _planned(run: Run) -> dict[str, Any]:
+    """Return the dataset as the plan declares it; empty for a run whose plan is not at hand, as an imported one."""
+    try:
+        text = (run.results / "runs" / run.run_id / "plan.json").read_text(encoding="utf-8")
+        found = json.loads(text).get("dataset")
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

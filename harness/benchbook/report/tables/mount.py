@@ -6,8 +6,7 @@ import polars as pl
 
 from benchbook.report import quantity
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
 
 COUNTS = {
     "storage_requests": "Requests",

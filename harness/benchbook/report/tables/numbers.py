@@ -1,17 +1,19 @@
-"""Every measured number of a run: one row a phase, metric and cell, with interval and number of trials."""
+"""Every measured number of a run, and one metric against the factors."""
 
 from __future__ import annotations
 
+from benchbook.report import cell as cells_of
 from benchbook.report import quantity
-from benchbook.report.details import Details
-from benchbook.report.estimate import estimates
+from benchbook.report.conclusion import refused
 from benchbook.report.metric import metric as words_of
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Details, Table, Words, missing
+from benchbook.report.versus import Estimate, estimates
+
+# Every measured number of a run: one row a phase, metric and cell, with interval and number of trials.
 
 
-def table(run: Run) -> Details | Words:
+def numbers_table(run: Run) -> Details | Words:
     """Return the means with their intervals; cells without a value in a phase are gaps."""
     pairs = run.frame("measurements").select("phase", "metric").unique(maintain_order=True).iter_rows()
     phases = (
@@ -31,3 +33,65 @@ def table(run: Run) -> Details | Words:
     columns = ["Phase", "Metric", "System", "Trials", "Mean", "95 % interval"]
     numbers = Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
     return Details(f"All {len(rows)} numbers with their intervals", numbers)
+
+
+# Matrices: one metric of every system against the factors of the run, means with their 95 % intervals.
+
+NOT_MEASURED = quantity.MISSING
+
+
+def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> Table | Words:
+    """Return ``metric`` of a phase: one row a system and its other levels, one column a level of ``across``."""
+    title = words_of(metric).title
+    found = [one for one in estimates(run, phase, metric) if one.points]
+    if not found:
+        return missing(title, f"no trial of this run that counts measured {metric}")
+    levels = _levels(run, across)
+    names = list(dict.fromkeys(levels.get(one.cell.name, "") for one in found))
+    lines: dict[str, dict[str, Estimate]] = {}
+    for one in found:
+        level = levels.get(one.cell.name, "")
+        lines.setdefault(_without(one.cell.label, across, level), {})[level] = one
+    heads = [f"{across.replace('_', ' ')} {name}" if name else title for name in names]
+    rows = [[label, *(_text(held.get(name)) for name in names)] for label, held in lines.items()]
+    return Table(["System", *heads], rows, f"{title}: mean, and its 95 % interval", frozenset(heads))
+
+
+def queries(run: Run, metric: str = "latency_p50") -> Table | Words:
+    """Return ``metric`` of every query type: one row a cell, one column a type."""
+    title = f"{words_of(metric).title} by query type"
+    if words := refused(run, title):
+        return words
+    phases = run.phases("query")
+    by_phase = {phase: {one.cell.name: one for one in estimates(run, phase, metric)} for phase in phases}
+    rows = [
+        [cell.label, *(_text(by_phase[phase].get(cell.name)) for phase in phases)]
+        for cell in cells_of.cells(run)
+        if cell.ok
+    ]
+    if not rows or not phases:
+        return missing(title, "no trial of this run that counts asked queries")
+    return Table(["System", *phases], rows, f"{title}: mean, and its 95 % interval", frozenset(phases))
+
+
+def _levels(run: Run, factor: str) -> dict[str, str]:
+    """Return cell → level of a factor; nothing where the run has only one."""
+    trials = dict(run.frame("trials").select("trial_id", "cell").iter_rows())
+    held = {
+        trials[trial_id]: str(level)
+        for trial_id, name, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows()
+        if name == factor
+    }
+    return held if len(set(held.values())) > 1 else {}
+
+
+def _without(label: str, factor: str, level: str) -> str:
+    return label.replace(f", {factor.replace('_', ' ')} {level}", "", 1) if level else label
+
+
+def _text(found: Estimate | None) -> str:
+    if found is None or found.value is None:
+        return NOT_MEASURED
+    if found.low is None or found.high is None:
+        return found.text()
+    return f"{found.text()} ({found.interval()})"

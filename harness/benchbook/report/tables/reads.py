@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
-from benchbook.report.estimate import Estimate, estimates
 from benchbook.report.results import Run
-from benchbook.report.table import Table
-from benchbook.report.words import Words, missing
+from benchbook.report.table import Table, Words, missing
+from benchbook.report.versus import Estimate, estimates
 
 
 def table(run: Run, phase: str) -> Table | Words:

@@ -1,0 +1,294 @@
+"""Compare two runs: first what differs besides the results, then B over A for each cell and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from benchbook.analyse import interval, noise, observed, ratio, same_work
+from benchbook.analyse.difference import MIXING, Difference, differences
+from benchbook.analyse.interval import ALPHA
+from benchbook.analyse.observed import AA, Cell, Observed, Pair
+from benchbook.declare.metric import MAIN, is_main
+from benchbook.errors import RequestError
+from benchbook.plan.factors import SOURCE
+
+# What a system costs in a container: the same cells from two sources, in one run, paired by block.
+
+
+def rows(run: Observed) -> list[dict[str, Any]]:
+    """Return one row for each cell, main metric and pair of sources: the ratio, with its interval."""
+    alike: dict[Any, dict[str, Cell]] = {}
+    for cell in run.cells:
+        if SOURCE in cell.levels:
+            rest = tuple((name, level) for name, level in cell.levels.items() if name != SOURCE)
+            alike.setdefault(rest, {})[cell.levels[SOURCE]] = cell
+    found = []
+    for rest, cells in alike.items():
+        base, *others = sorted(cells, key=lambda name: (name in ("docker", "given"), name))
+        for other in others:
+            for phase, metric in run.pairs():
+                if not is_main(metric):
+                    continue
+                of, over = (run.values(cells[name], (phase, metric)) for name in (other, base))
+                made = ratio.ratio(of.by_block, over.by_block)
+                if made.value is None:
+                    continue
+                between = f"{made.low:.3g} to {made.high:.3g}" if made.low and made.high else made.reason
+                found.append(
+                    {
+                        "cell": ",".join(f"{name}={level}" for name, level in rest),
+                        "phase": phase,
+                        "metric": metric,
+                        "sources": f"{other} over {base}",
+                        "ratio": f"{made.value:.3g}",
+                        "95 % interval": between,
+                    }
+                )
+    return found
+
+
+# Two runs compared: first what differs beside the results, then B over A for each cell and metric.
+#
+# The runs share no blocks, so the interval is Welch's, and whatever changed between them is part of the ratio.
+
+Said = Literal["faster", "slower", "more", "less", "no difference can be claimed", "not judged"]
+
+_SPEED = ("_per_second", "_seconds")
+_USE = ("cpu_seconds",)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One metric of one cell, B over A."""
+
+    cell: str
+    """The cell of A, and that of B where they are called differently."""
+    phase: str
+    metric: str
+    unit: str
+    a: float | None
+    """Geometric mean of A's trials, in ``unit``."""
+    b: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    a_trials: int
+    b_trials: int
+    effect: float | None
+    """Hedges' g of the logarithms."""
+    noise: float | None
+    """Noise floor as a factor, the larger one of the two machines; None where neither is known."""
+    outliers: int
+    """Trials marked as outliers; they are kept."""
+    said: Said
+    reason: str
+    """Why, in words."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing two runs."""
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    changes: tuple[Change, ...]
+    mixed: tuple[str, ...]
+    """Groups of different work that stand together because that was asked for."""
+    notes: tuple[str, ...]
+    """What a reader must know beside the numbers."""
+
+
+def compare(
+    results: Path, a: str, b: str, *, across: bool = False, metrics: Iterable[str] | None = MAIN
+) -> Comparison:
+    """Compare run ``b`` with run ``a``.
+
+    ``metrics``: those to compare, None for every one that has a direction. ``across`` allows different data,
+    query sets or configurations. Raises RequestError for those without it, for a run with itself, and for runs
+    that have no cell in common.
+    """
+    from benchbook.record import database
+
+    if a == b:
+        raise RequestError(
+            f"{a} cannot be compared with itself.", "Name two runs; `bench aa` measures the noise floor."
+        )
+    with database.open(results, read_only=True) as connection:
+        one, two = (observed.read(connection, run_id) for run_id in (a, b))
+        wanted = None if metrics is None else set(metrics)
+        pairs = [
+            pair for pair in one.pairs() if pair in set(two.pairs()) and (wanted is None or pair[1] in wanted)
+        ]
+        floors = [noise.held(connection, run, pairs) for run in (one, two)]
+        answers = [
+            same_work.read(connection, run.run_id, same_work.tolerance(results, run.run_id))
+            for run in (one, two)
+        ]
+    matched = match(one, two)
+    if not matched:
+        raise RequestError(
+            f"{a} and {b} have no cell in common.",
+            "Compare runs of one experiment whose levels agree; `bench show RUN` shows a run's cells.",
+        )
+    found = differences(one, two, matched)
+    mixed = [difference for difference in found if difference.group in MIXING]
+    if mixed and not across:
+        said = "; ".join(difference.sentence for difference in mixed[:4])
+        more = f"; and {len(mixed) - 4} more" if len(mixed) > 4 else ""
+        raise RequestError(
+            f"{a} and {b} did different work, and are not compared: {said}{more}.",
+            "Add --across to see them together; what is mixed is then said.",
+        )
+    faults = _answers(answers[0], answers[1], matched)
+    made = [_change(one, two, cells, pair, floors) for cells in matched for pair in pairs]
+    changes = _worded([change for change in made if change is not None], faults)
+    return Comparison(
+        a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
+    )
+
+
+def match(a: Observed, b: Observed) -> list[tuple[Cell, Cell]]:
+    """Return the cells to compare: those with equal levels, then those that differ in the system alone.
+
+    The second is how two versions of a system are compared; it needs one such cell on each side.
+    """
+    ours = {cell.size: cell for cell in reversed(a.cells) if cell.ok and cell.levels.get(AA, "A") == "A"}
+    theirs = {cell.size: cell for cell in reversed(b.cells) if cell.ok and cell.levels.get(AA, "A") == "A"}
+    found = [(cell, theirs[size]) for size, cell in ours.items() if size in theirs]
+    left = [
+        _by_rest([cell for size, cell in side.items() if size not in other])
+        for side, other in ((ours, theirs), (theirs, ours))
+    ]
+    found += [
+        (cells[0], left[1][rest][0])
+        for rest, cells in left[0].items()
+        if len(cells) == 1 and len(left[1].get(rest, [])) == 1
+    ]
+    order = {cell.name: place for place, cell in enumerate(a.cells)}
+    return sorted(found, key=lambda each: order[each[0].name])
+
+
+def _by_rest(cells: list[Cell]) -> dict[Any, list[Cell]]:
+    found: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(tuple(level for level in cell.size if level[0] != "system"), []).append(cell)
+    return found
+
+
+def _change(
+    a: Observed, b: Observed, cells: tuple[Cell, Cell], pair: Pair, floors: list[noise.Floors]
+) -> tuple[Change, float, float] | None:
+    """Return the numbers of one metric in one cell, and the p-values of B above and below A."""
+    import statistics
+
+    one, two = a.values(cells[0], pair), b.values(cells[1], pair)
+    of_a, of_b = list(one.by_block.values()), list(two.by_block.values())
+    if not of_a or not of_b or one.direction == "none":
+        return None
+    known = [known.factor([cell], pair) for known, cell in zip(floors, cells, strict=True)]
+    floor = max((factor for factor in known if factor), default=None)
+    made = ratio.unpaired(of_a, of_b, floor or 1.0)
+    failed = a.failed(cells[0], pair[0]) + b.failed(cells[1], pair[0])
+    marks = sum(interval.mad(of_a)) + sum(interval.mad(of_b))
+    name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
+    means = [statistics.geometric_mean(held) if min(held) > 0 else None for held in (of_a, of_b)]
+    why = f"{failed} operations failed" if failed else made.ratio.reason or ""
+    change = Change(
+        name, *pair, one.unit, means[0], means[1], made.ratio.value, made.ratio.low, made.ratio.high,
+        len(of_a), len(of_b), made.effect, floor, marks, "not judged", why,
+    )  # fmt: skip
+    if one.direction == "higher":
+        return change, made.above, made.below
+    return change, made.below, made.above
+
+
+def _worded(made: list[tuple[Change, float, float]], faults: list[str]) -> list[Change]:
+    """Say of every change what may be claimed, by one joint test over all of them with Holm's correction."""
+    judged = [place for place, (change, _, _) in enumerate(made) if not change.reason and not faults]
+    adjusted = dict(zip(judged, interval.adjusted([min(made[place][1:]) for place in judged]), strict=True))
+    found = []
+    for place, (change, better, worse) in enumerate(made):
+        if place not in adjusted:
+            found.append(replace(change, reason="; ".join(faults) or change.reason))
+            continue
+        floor = change.noise or 1.0
+        beyond = "1" if floor == 1 else f"1 and the noise floor, a factor of {floor:.3g}"
+        if adjusted[place] <= ALPHA:
+            said = _word(change, better < worse)
+            found.append(replace(change, said=said, reason=f"the whole interval lies beyond {beyond}"))
+            continue
+        alone = min(better, worse) <= ALPHA
+        why = (
+            f"beyond {beyond} by itself, but not surely so among {len(judged)} comparisons (Holm's correction)"
+            if alone
+            else f"the interval reaches {beyond}"
+            if floor == 1
+            else f"the interval does not lie beyond {beyond}"
+        )
+        found.append(replace(change, said="no difference can be claimed", reason=why))
+    return found
+
+
+def _word(change: Change, better: bool) -> Said:
+    """Return faster or slower for speed, more or less for what is used or stored."""
+    speed = (change.metric.endswith(_SPEED) and not change.metric.endswith(_USE)) or change.metric.startswith(
+        "latency_"
+    )
+    if speed:
+        return "faster" if better else "slower"
+    return "more" if (change.ratio or 1) > 1 else "less"
+
+
+def _answers(a: same_work.Answers, b: same_work.Answers, matched: list[tuple[Cell, Cell]]) -> list[str]:
+    """Return why the two runs' answers do not show the same work; where the data differ nothing is held together."""
+    from benchbook.analyse.answers import Answer
+    from benchbook.analyse.answers import compare as compare_answers
+
+    found: list[str] = []
+    systems = [{cells[side].system for cells in matched} for side in (0, 1)]
+    for dataset in a.by_dataset.keys() & b.by_dataset.keys():
+        sides: list[list[Answer]] = [
+            [replace(one, system=label) for one in held.by_dataset[dataset] if one.system in systems[side]]
+            for side, (label, held) in enumerate((("A", a), ("B", b)))
+        ]
+        asked = {one.query_id for one in sides[0]} & {one.query_id for one in sides[1]}
+        made = compare_answers([one for side in sides for one in side if one.query_id in asked], a.tolerance)
+        if made.differing:
+            found.append(
+                f"the two runs answered {made.differing} values differently, so the work is not the same"
+            )
+    return found
+
+
+def _groups(mixed: list[Difference]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(difference.group for difference in mixed))
+
+
+def _notes(
+    a: Observed, b: Observed, found: list[Difference], faults: list[str], changes: list[Change]
+) -> list[str]:
+    notes = [
+        "The trials of the two runs were not interleaved: whatever changed between them is part of each ratio."
+    ]
+    mixed = _groups([difference for difference in found if difference.group in MIXING])
+    if mixed:
+        notes.append(f"Different work stands together here, as was asked for: {', '.join(mixed)}.")
+    if any(difference.group == "machine" for difference in found) or (
+        a.machine and b.machine and a.machine != b.machine
+    ):
+        notes.append("The machines differ, or their settings: a ratio is of system and machine together.")
+    if faults:
+        notes.append(f"Nothing is judged: {'; '.join(faults)}.")
+    if changes and all(change.noise is None for change in changes):
+        notes.append("The noise floor of neither machine is known (./bench aa).")
+    fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
+    if changes and fewest < 3:
+        notes.append("Fewer than 3 trials a cell give no interval, and nothing is concluded of them.")
+    for label, run in (("A", a), ("B", b)):
+        if run.row.get("finished_at") is None:
+            notes.append(f"Run {label} has not come to its end.")
+    return notes

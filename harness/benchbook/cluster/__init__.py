@@ -1,1 +1,0 @@
-"""Several machines: the server on one Dask worker, the load clients on others, one trial at a time."""

@@ -1,0 +1,147 @@
+"""Label the pace of a phase (steady, warming, drifting), and compute the rate once writing is steady."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, median
+from typing import Literal
+
+from benchbook.measure.measurement import Event, Measurement
+
+# Whether a phase ran at one pace: a label for its series of intervals, by a stated rule.
+#
+# ``short``: fewer than 8 intervals, nothing can be said. ``drifting``: over the second half the rate has a
+# trend (Mann-Kendall, 5 % level) that changes it by more than 10 %. ``warming``: no drift, and the median
+# of the first quarter is more than 10 % off that of the second half. ``steady``: neither.
+
+Label = Literal["steady", "warming", "drifting", "short"]
+
+FEWEST = 8
+TOLERANCE = 0.1
+_LEVEL = 1.96
+"""Two-sided 5 % of the normal distribution."""
+MOST_SPANS = 60
+"""A longer series is looked at in this many equal spans."""
+
+
+def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
+    """Label the rates (or latencies) of equal intervals of one phase, in order of time.
+
+    >>> label([5.0, 8.0] + [10.0] * 8)
+    'warming'
+    """
+    if len(rates) < FEWEST:
+        return "short"
+    rates = _spans(rates)[1]
+    later = rates[len(rates) // 2 :]
+    level = median(later)
+    if level == 0:
+        return "steady" if not any(rates) else "drifting"
+    if _drifts(later, tolerance):
+        return "drifting"
+    first = median(rates[: len(rates) // 4])
+    return "warming" if abs(first - level) > tolerance * abs(level) else "steady"
+
+
+def steady_begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
+    """Return where the steady part of a series begins; None where it has none.
+
+    It is the earliest place in the first half from which the rest, at least 8 intervals, has no trend (as in
+    ``drifting``, over all of it), and whose own rate is one that the second half of the rest has too, or less
+    than 20 % off its median. Noise alone thus does not end a steady part, which a system that answers in
+    bursts would never have. A series of more than 60 intervals is cut into at most 60 equal spans, of which
+    the means are looked at.
+
+    >>> begin([2.0, 6.0] + [10.0] * 10)
+    2
+    """
+    width, spans = _spans(rates)
+    for first in range(len(spans) // 2 + 1):
+        rest = spans[first:]
+        if (
+            len(rest) >= FEWEST
+            and not _drifts(rest, tolerance)
+            and _belongs(rest[0], rest[len(rest) // 2 :], tolerance)
+        ):
+            return first * width
+    return None
+
+
+def _spans(rates: Sequence[float]) -> tuple[int, list[float]]:
+    """Return how many intervals a span has, and the means of spans: at most 60, for all their pairs are looked at."""
+    width = max(1, math.ceil(len(rates) / MOST_SPANS))
+    if width == 1:  # the mean of one is itself, and most series are short
+        return 1, [float(rate) for rate in rates]
+    return width, [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
+
+
+def _drifts(values: Sequence[float], tolerance: float) -> bool:
+    """Whether values have a trend that changes them by more than ``tolerance`` of their median."""
+    return _has_trend(values) and abs(_slope(values)) * (len(values) - 1) > tolerance * abs(median(values))
+
+
+def _belongs(value: float, others: Sequence[float], tolerance: float) -> bool:
+    level = median(others)
+    return min(others) <= value <= max(others) or abs(value - level) <= 2 * tolerance * level
+
+
+def _slope(values: Sequence[float]) -> float:
+    """Return the change from one interval to the next: the median of all pairs (Theil 1950, Sen 1968)."""
+    return median(
+        (values[later] - values[earlier]) / (later - earlier)
+        for earlier in range(len(values))
+        for later in range(earlier + 1, len(values))
+    )
+
+
+def _has_trend(values: Sequence[float]) -> bool:
+    """Mann-Kendall: whether more pairs rise than fall (or fall than rise) beyond chance."""
+    count = len(values)
+    score = sum(
+        (values[later] > values[earlier]) - (values[later] < values[earlier])
+        for earlier in range(count)
+        for later in range(earlier + 1, count)
+    )
+    spread = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
+    return max(abs(score) - 1, 0) / spread > _LEVEL
+
+
+# The rate of a load once writing is steady, beside the rate of the whole load.
+#
+# The rule: the series of rows a second, one interval a second in which every client wrote all the time, is
+# steady from the earliest place in its first half on from which the rest has no trend
+# (``analyse.steady.begin``). The last interval, which is no whole second, is left out. A load without such a
+# part has no steady rate: fewer than 8 whole seconds, or a rate that never came to rest.
+
+WHOLE_NS = 900_000_000
+"""A shorter interval is the rest of a load, no whole second."""
+
+
+def series(intervals: list[Event]) -> list[Event]:
+    """Return the intervals in which every client wrote for a whole second."""
+    return [
+        one for one in intervals
+        if one.get("operation") == "write" and one.get("whole", True) and int(one["duration_ns"]) >= WHOLE_NS
+    ]  # fmt: skip
+
+
+def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list[Measurement]:
+    """Return rows and values a second of the steady part, where it begins and how long it is; none without one.
+
+    ``found`` is the share of the acknowledged rows that the system has afterwards; only they count.
+    """
+    whole = series(intervals)
+    rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
+    begin = steady_begin(rates)
+    if begin is None:
+        return []
+    part = whole[begin:]
+    seconds = sum(int(one["duration_ns"]) for one in part) / 1e9
+    rows, values = (found * sum(int(one.get(name) or 0) for one in part) for name in ("rows", "values"))
+    return [
+        Measurement(phase, "steady_rows_per_second", rows / seconds, "1/s", "higher"),
+        Measurement(phase, "steady_values_per_second", values / seconds, "1/s", "higher"),
+        Measurement(phase, "steady_from_seconds", int(part[0]["start_ns"]) / 1e9, "s", "none"),
+        Measurement(phase, "steady_seconds", seconds, "s", "none"),
+    ]

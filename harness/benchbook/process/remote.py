@@ -1,0 +1,260 @@
+"""Processes on other machines, through Dask: start, read and stop a benchload there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import TimeoutError as NoAnswer
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import TrialFailed
+from benchbook.process import spawn
+
+# Clocks of two machines compared over messages: the offset, and how wrong it can be.
+
+ROUNDS = 9
+
+
+@dataclass(frozen=True)
+class Offset:
+    """How far another machine's clock is ahead of ours."""
+
+    seconds: float
+    error_seconds: float
+    """Half the round trip of the fastest message: the offset cannot be further off."""
+
+
+def offset(ask: Callable[[], float], now: Callable[[], float] = time.time) -> Offset:
+    """Return the offset of a clock that ``ask`` reads over there, from the fastest of some round trips.
+
+    >>> times = iter([0.0, 2.0] * 9)
+    >>> offset(lambda: 11.0, lambda: next(times))
+    Offset(seconds=10.0, error_seconds=1.0)
+    """
+    best: Offset | None = None
+    for _ in range(ROUNDS):
+        sent = now()
+        there = ask()
+        got = now()
+        found = Offset(there - (sent + got) / 2, (got - sent) / 2)
+        if best is None or found.error_seconds < best.error_seconds:
+            best = found
+    assert best is not None
+    return best
+
+
+# What runs on a client's worker: starts benchload there and hands over what it says. A Dask actor.
+#
+# Every call returns at once: all actors of a worker share one thread.
+
+LINES = 2000
+"""Lines handed over at most at a time."""
+
+
+class Agent:
+    """The load clients of one worker."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="benchbook-client-"))
+        self._running: dict[int, tuple[spawn.Running, deque[bytes], threading.Thread]] = {}
+
+    def about(self) -> dict[str, Any]:
+        """Say which machine this is."""
+        return {"host": socket.gethostname(), "cores": len(os.sched_getaffinity(0)), "pid": os.getpid()}
+
+    def now(self) -> float:
+        """Return this machine's clock, s since 1970."""
+        return time.time()
+
+    def start(self, arguments: list[str], files: dict[int, bytes], environment: dict[str, str]) -> int:
+        """Start benchload; ``files`` holds the content of arguments that name files. Returns a handle."""
+        key = len(self._running)
+        for place, content in files.items():
+            path = self._folder / f"{key}-{place}"
+            path.write_bytes(content)
+            arguments[place] = str(path)
+        log = self._folder / f"{key}.log"
+        running = spawn.start(
+            [spawn.find_benchload(), *arguments],
+            words="benchload",
+            log=log,
+            pipes=True,
+            environment=environment,
+        )
+        lines: deque[bytes] = deque()
+        pump = threading.Thread(target=_pump, args=(running, lines), daemon=True)
+        pump.start()
+        self._running[key] = running, lines, pump
+        return key
+
+    def begin(self, key: int, at: float) -> None:
+        """Let a benchload that waits begin at a moment of this machine's clock."""
+        running = self._running[key][0]
+        threading.Timer(max(0.0, at - time.time()), _release, args=(running,)).start()
+
+    def poll(self, key: int) -> tuple[list[bytes], str | None, str]:
+        """Return new lines, how it ended (None while it runs or lines are left), and its messages at its end."""
+        running, lines, pump = self._running[key]
+        ending = running.ending()
+        if ending is not None:
+            pump.join(timeout=5)
+        new = [lines.popleft() for _ in range(min(len(lines), LINES))]
+        if ending is None or lines:
+            return new, None, ""
+        return new, ending, running.log.read_text(errors="replace")[-20000:]
+
+    def stop(self, key: int) -> None:
+        """End it by force."""
+        self._running[key][0].stop(grace_seconds=0.0, first=signal.SIGKILL)
+
+    def stop_all(self) -> None:
+        """End all that runs here."""
+        for running, _, _ in self._running.values():
+            running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+
+
+def _pump(running: spawn.Running, lines: deque[bytes]) -> None:
+    assert running.process.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        for line in running.process.stdout:
+            lines.append(line)
+
+
+def _release(running: spawn.Running) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        running.release()
+
+
+# A benchload on another machine, as the client of a trial sees it; the counterpart of ``process.Running``.
+
+ANSWER_SECONDS = 30.0
+"""A worker that says nothing for so long is lost."""
+POLL_SECONDS = 0.1
+
+
+@dataclass
+class Machine:
+    """A worker that runs clients: its actor, its address and what it said of itself."""
+
+    address: str
+    agent: Any
+    about: dict[str, Any]
+    clock: Offset | None = None
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Call its agent; raise TrialFailed in words where the worker is gone."""
+        try:
+            return getattr(self.agent, name)(*arguments).result(timeout=ANSWER_SECONDS)
+        except (OSError, RuntimeError, ValueError, NoAnswer, TimeoutError) as error:
+            why = (
+                f"said nothing for {ANSWER_SECONDS:.0f} s"
+                if isinstance(error, NoAnswer | TimeoutError)
+                else "is gone"
+            )
+            raise TrialFailed(
+                f"The client's worker {self.address} on {self.about.get('host')} was lost in the trial: it {why}.",
+                "The next trials use the workers that are left.",
+            ) from error
+
+    def synchronise(self) -> None:
+        """Compare its clock with ours."""
+        self.clock = offset(lambda: float(self.ask("now")))
+
+    def placement(self) -> dict[str, Any]:
+        """Return it as the record of a trial holds it."""
+        clock = self.clock or Offset(0.0, 0.0)
+        return {
+            "worker": self.address,
+            "host": self.about.get("host"),
+            "cores": self.about.get("cores"),
+            "clock_offset_seconds": clock.seconds,
+            "clock_error_seconds": clock.error_seconds,
+        }
+
+
+class RemoteRunning:
+    """One benchload that was started on a machine."""
+
+    def __init__(self, machine: Machine, key: int, log: Path) -> None:
+        self._machine, self._key, self.log = machine, key, log
+        self._ending: str | None = None
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield its lines until it ends."""
+        while self._ending is None:
+            new, ending, messages = self._machine.ask("poll", self._key)
+            yield from new
+            if ending is not None:
+                self._ending = ending
+                with self.log.open("a", encoding="utf-8") as file:
+                    file.write(messages)
+            elif not new:
+                time.sleep(POLL_SECONDS)
+
+    def release(self, at: float) -> None:
+        """Let it begin at a moment of our clock, which is translated to its machine's."""
+        ahead = self._machine.clock.seconds if self._machine.clock else 0.0
+        self._machine.ask("begin", self._key, at + ahead)
+
+    def ending(self) -> str | None:
+        """Say how it ended, or None."""
+        return self._ending
+
+    def wait_ending(self, seconds: float) -> None:
+        """Return at once: its lines end when it does."""
+
+    def tree(self) -> list[int]:
+        """Return no processes: they are another machine's."""
+        return []
+
+    def kill(self) -> None:
+        """End it by force."""
+        self.stop()
+
+    def stop(self, grace_seconds: float = 0.0, first: signal.Signals | None = None) -> None:  # noqa: ARG002
+        """End it by force; a worker that is lost has ended it."""
+        if self._ending is None:
+            self._ending = "was ended"
+            try:
+                self._machine.ask("stop", self._key)
+            except TrialFailed:
+                return
+
+
+class Machines:
+    """Starts the clients of one trial on the machines, in turn: one client stays on one machine."""
+
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        self.machines = machines
+        self._of: dict[Path, Machine] = {}
+
+    def start(
+        self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None
+    ) -> RemoteRunning:
+        """Start a client's command; its program is the machine's own, files that it reads are sent along."""
+        machine = self._of.setdefault(log, self.machines[len(self._of) % len(self.machines)])
+        rest = list(command[1:])
+        files = {
+            place: part.read_bytes()
+            for place, part in enumerate(rest)
+            if isinstance(part, Path) and part.is_file()
+        }
+        log.parent.mkdir(parents=True, exist_ok=True)
+        key = machine.ask("start", [str(part) for part in rest], files, dict(environment or {}))
+        return RemoteRunning(machine, int(key), log)
+
+    def cores(self) -> int:
+        """Return the cores of all machines."""
+        return sum(int(one.about["cores"]) for one in self.machines)
+
+
+StartClient = Callable[[Sequence[str | Path], Path, Mapping[str, str] | None], RemoteRunning]

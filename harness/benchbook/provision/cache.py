@@ -1,0 +1,242 @@
+"""A folder of the cache for each pinned program: filled once, complete or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.errors import Unavailable
+from benchbook.process.spawn import die_with_parent
+from benchbook.provision.request import Request
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+
+# The digest of a program, which stands with every result.
+
+
+def sha256_of(file: Path) -> str:
+    """Return ``sha256:<hex>`` of a file's bytes."""
+    with file.open("rb") as content:
+        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+
+
+# Fill a folder of the cache once: whole or not at all, however many harnesses want it at the same time.
+
+
+def fill_once(
+    folder: Path,
+    whole: Callable[[], bool],
+    fill: Callable[[Path], None],
+    title: str,
+    request: Request,
+) -> None:
+    """Have ``fill`` make the content of ``folder``, unless another harness did so in the meantime.
+
+    It is made in a folder beside it, renamed at the end, under a lock that the kernel frees when its holder dies;
+    so an interruption leaves nothing that could be taken for the whole.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with lock(folder, title, request):
+            if not whole():
+                for left in folder.parent.glob(f".{folder.name}.building-*"):
+                    shutil.rmtree(left, ignore_errors=True)
+                new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.building-", dir=folder.parent))
+                try:
+                    fill(new)
+                    new.chmod(0o755)
+                    shutil.rmtree(folder, ignore_errors=True)
+                    new.rename(folder)
+                finally:
+                    shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise Unavailable(
+            f"{title} cannot be put into the cache {folder}: {error.strerror or error}.",
+            "Free or make writable that folder, or name another one in BENCHBOOK_CACHE.",
+        ) from error
+
+
+@contextlib.contextmanager
+def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
+    """Hold the lock of one pin, waiting with words while another harness fills it."""
+    with (folder.parent / f".{folder.name}.lock").open("a") as file:
+        started = told = time.monotonic()
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() - told >= 1:
+                    told = time.monotonic()
+                    request.progress(f"waiting while another harness builds {title} ({told - started:.0f} s)")
+                time.sleep(0.1)
+        yield
+
+
+# What decides the bytes of a built program, and the record that stands beside it in the cache.
+
+FILE = "pin.json"
+"""Beside the program: its pin, its digest and the toolchain that built it."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A Go main package at one version, for one machine; the key of the cache."""
+
+    package: str
+    version: str
+    ldflags: str
+    goos: str
+    goarch: str
+    program: str
+
+    def key(self) -> str:
+        """Return the first 16 hexadecimal digits of the pin's sha256."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def command(self) -> str:
+        """Return the command that a person would type for the same program."""
+        what = f"{self.package}@v{self.version}"
+        return f"CGO_ENABLED=0 go install -trimpath -ldflags {shlex.quote(self.ldflags)} {what}"
+
+
+def pin_of(system: System) -> Pin:
+    """Return the pin of a system that has a Go source, for this machine."""
+    source = system.source.go
+    assert source is not None
+    machine = platform.machine().lower()
+    goarch = {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}.get(machine, machine)
+    ldflags = source.ldflags.replace("{version}", system.version)
+    return Pin(source.package, system.version, ldflags, sys.platform, goarch, source.program)
+
+
+def write(folder: Path, pin: Pin, toolchain: str) -> None:
+    """Write the record of a program that was just built into ``folder``."""
+    record = {"pin": asdict(pin), "digest": sha256_of(folder / pin.program), "toolchain": toolchain}
+    (folder / FILE).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def read(folder: Path, pin: Pin) -> dict[str, str] | None:
+    """Return ``digest`` and ``toolchain`` when ``folder`` holds the very bytes that were built, else None."""
+    try:
+        record = json.loads((folder / FILE).read_text())
+        if record["pin"] == asdict(pin) and record["digest"] == sha256_of(folder / pin.program):
+            return {"digest": str(record["digest"]), "toolchain": str(record["toolchain"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+# Build a Go program into a folder of the cache: once, whole or not at all, with words while it lasts.
+
+
+def build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> dict[str, str]:
+    """Build ``wanted`` into ``folder`` and return its record; use what another harness built in the meantime.
+
+    An interrupted build leaves nothing that could be taken for a program.
+    """
+
+    def fill(new: Path) -> None:
+        _install(new, wanted, toolchain, title, request)
+        write(new, wanted, _toolchain_words(toolchain))
+
+    fill_once(folder, lambda: read(folder, wanted) is not None, fill, title, request)
+    record = read(folder, wanted)
+    if record is None:
+        raise Unavailable(
+            f"{folder} does not hold what was just built.", "See whether something clears the cache."
+        )
+    return record
+
+
+def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> None:
+    """Run ``go install`` with its result in ``new``; raise Unavailable with its last words when it fails."""
+    command = [
+        str(toolchain),
+        "install",
+        "-v",
+        "-trimpath",
+        "-ldflags",
+        wanted.ldflags,
+        f"{wanted.package}@v{wanted.version}",
+    ]
+    dropped = ("GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOWORK")
+    environment = {name: value for name, value in request.environment.items() if name not in dropped}
+    # The toolchain at hand builds it: another one is never fetched behind the user's back.
+    environment |= {
+        "CGO_ENABLED": "0",
+        "GOBIN": str(new),
+        "GO111MODULE": "on",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
+    request.progress(f"building {title} once from its Go module")
+    log = new / "build.log"
+    started = time.monotonic()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=new,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
+        )
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1.0)
+                    break
+                request.progress(f"building {title}: {_step(log)} ({time.monotonic() - started:.0f} s)")
+        finally:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if process.returncode != 0 or not (new / wanted.program).is_file():
+        words = " | ".join(_lines(log, 6)) or f"go exited with code {process.returncode}"
+        raise Unavailable(
+            f"{title} could not be built from its Go module: {words}.",
+            f"See the cause with: {wanted.command()}",
+        )
+    log.unlink()
+    request.progress(f"built {title} in {time.monotonic() - started:.0f} s")
+
+
+def _step(log: Path) -> str:
+    """Say how far the build is: ``go install -v`` writes a line a download and a line a compiled package."""
+    lines = _lines(log, 100_000)
+    compiled = sum(1 for line in lines if not line.startswith("go: "))
+    return f"{compiled} packages compiled" if compiled else "downloading modules"
+
+
+def _lines(log: Path, last: int) -> list[str]:
+    with log.open(errors="replace") as file:
+        return list(deque((line.strip() for line in file if line.strip()), maxlen=last))
+
+
+def _toolchain_words(toolchain: Path) -> str:
+    ran = subprocess.run(
+        [str(toolchain), "env", "GOVERSION"], check=False, capture_output=True, text=True, cwd="/"
+    )
+    return ran.stdout.strip() or "an unknown Go"

@@ -1,0 +1,98 @@
+"""``--system NAME=PATH``, ``=URL`` or ``=docker://IMAGE``: a program or image of the user's, or a server that runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from benchbook.errors import RequestError
+from benchbook.process.launch import Program
+from benchbook.provision import cache, docker, host
+from benchbook.provision.request import Request
+from benchbook.systems.driver import url_schemes
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
+
+
+def find(system: System, request: Request) -> Program | None:
+    """Return what the user gave; raise RequestError when it cannot be used or is another version."""
+    value = request.given.get(system.name)
+    if value is None:
+        return None
+    flag = f"--system {system.name}={value}"
+    if system.embedded:
+        raise RequestError(
+            f"{flag}: {system.title} runs inside a Python process, from the locked environment.",
+            f"Leave --system {system.name} out.",
+        )
+    if value.startswith(docker.SCHEME):
+        return docker.given(system, flag, value, request)
+    if "://" in value:
+        # Nobody answers for a server's version before it is asked: the driver does, in every trial.
+        return Program(
+            system.name,
+            system.version,
+            "given",
+            url=_url(flag, value, url_schemes(system.driver)),
+            detail=f"a running server, {flag}",
+        )
+    path = _path(flag, value)
+    states = host.version(system, path)
+    if states is not None and not system.accepts(states):
+        raise RequestError(
+            f"{flag}: it states version {states}, but {system.name} is pinned to {system.version}.",
+            f"Give a program of version {system.version}.",
+        )
+    return Program(
+        system.name,
+        states or system.version,
+        "given",
+        path=path,
+        digest=cache.sha256_of(path),
+        detail=f"given by {flag}",
+    )
+
+
+def preview(system: System, request: Request) -> str | None:
+    """Say what would be used; raise what ``find`` raises."""
+    if request.given.get(system.name, "").startswith(docker.SCHEME):
+        return f"run {request.given[system.name].removeprefix(docker.SCHEME)} in a container (given)"
+    found = find(system, request)
+    if found is None:
+        return None
+    return f"use the running server {found.url}" if found.url else f"use {found.path} (given)"
+
+
+def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port > 0)
+        secret = parts.password is not None
+    except ValueError:
+        good = secret = False
+    if secret:
+        system = flag.partition("=")[0]
+        raise RequestError(
+            f"{system}: the URL holds a password, which would stand in every result.",
+            "Leave it out; that of PostgreSQL is taken from PGPASSWORD.",
+        )
+    if not good:
+        allowed = " or ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
+        raise RequestError(f"{flag}: this is no URL of a server.", f"Write it as {allowed}.")
+    return value.rstrip("/")
+
+
+def _path(flag: str, value: str) -> Path:
+    path = Path(value).expanduser().absolute()
+    if not path.exists():
+        raise RequestError(
+            f"{flag}: there is no file {path}.", "Give the path of the program, or http://HOST:PORT."
+        )
+    if not path.is_file():
+        raise RequestError(f"{flag}: {path} is not a file.", "Give the path of the program itself.")
+    if not os.access(path, os.X_OK):
+        raise RequestError(f"{flag}: {path} is not executable.", f"Make it so: chmod +x {path}")
+    return path

@@ -1,0 +1,341 @@
+"""Was the same work done: checks, answers, refused writes, and trials that do not count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from benchbook.analyse.answers import Difference
+from benchbook.report import answer, limit, quantity
+from benchbook.report import cell as cells_of
+from benchbook.report.results import Run
+from benchbook.report.table import Details, Table, Words, escape_markdown, missing
+
+# Checks: was the same work done? Rows, values and operations, counted outside the timed phases.
+
+MOST = 30
+"""Failed checks that are listed."""
+
+
+def checks_table(run: Run) -> Table | Words:
+    """Return one row a cell: checks held and failed, operations that failed, rows that were refused."""
+    trials = run.frame("trials").select("trial_id", "cell")
+    checks = trials.join(run.frame("checks"), on="trial_id", how="inner")
+    errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
+    refused = run.frame("measurements").filter(pl.col("metric") == "rows_refused").join(trials, on="trial_id")
+    rows = []
+    for one in cells_of.cells(run):
+        own = checks.filter(pl.col("cell") == one.name)
+        held = int(own["ok"].sum())
+        failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
+        turned_away = refused.filter(pl.col("cell") == one.name)["value"].sum()
+        rows.append(
+            [
+                one.label,
+                f"{one.ok} of {one.planned}",
+                quantity.count(held),
+                quantity.count(own.height - held),
+                quantity.count(float(failed or 0)),
+                quantity.count(float(turned_away or 0)),
+            ]
+        )
+    if not rows:
+        return missing("The checks", "no trial is recorded")
+    columns = [
+        "System",
+        "Trials that count",
+        "Checks held",
+        "Checks failed",
+        "Operations failed",
+        "Rows refused",
+    ]
+    return Table(columns, rows, numeric=frozenset(columns[1:]))
+
+
+def failed(run: Run) -> Table | Words:
+    """Return the checks and operations that failed, or the sentence that none did."""
+    labels = {one.name: one.label for one in cells_of.cells(run)}
+    trials = run.frame("trials").select("trial_id", "cell")
+    rows = [
+        [
+            row["trial_id"].rpartition("/")[2],
+            labels[row["cell"]],
+            row["name"],
+            quantity.fact_text(row["expected"]),
+            quantity.fact_text(row["found"]),
+        ]
+        for row in trials.join(run.frame("checks"), on="trial_id", how="inner")
+        .filter(~pl.col("ok"))
+        .to_dicts()
+    ]
+    rows += [
+        [
+            row["trial_id"].rpartition("/")[2],
+            labels[row["cell"]],
+            f"{row['phase']}: {row['kind']}",
+            "no failed operation",
+            f"{quantity.count(row['operations'])} operations: {quantity.fact_text(row['message'])}",
+        ]
+        for row in trials.join(run.frame("errors"), on="trial_id", how="inner").to_dicts()
+    ]
+    if not rows:
+        return Words("No check failed and no operation failed.")
+    caption = f"The first {MOST} of {len(rows)}" if len(rows) > MOST else ""
+    return Table(["Trial", "System", "What", "Expected", "Found"], rows[:MOST], caption)
+
+
+# The fifth phase of the suite: which systems gave the same answers, and side by side where they did not.
+
+SHOWN = 12
+"""Rows of answers that are put side by side."""
+
+
+def matrix(run: Run) -> Table | Words:
+    """Return one row a system and one column a query type: how many of its answers are those of most systems."""
+    found = answer.validated(run)
+    if not found or len({one.system for one in found}) < 2:
+        return missing("The validation of answers", "fewer than two systems gave answers")
+    kinds = sorted({one.query_type for one in found})
+    rows = []
+    for judged in _order(run):
+        held = {one.query_type: one for one in found if (one.system, one.arm) == judged}
+        if not held:
+            continue
+        cells = []
+        for kind in kinds:
+            one = held.get(kind)
+            if one is None:
+                cells.append("not asked")
+            elif one.ok:
+                cells.append(f"same, {one.same} of {one.queries}")
+            elif one.alone:
+                cells.append(f"undecided, {one.alone} of {one.queries}")
+            else:
+                said = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
+                said += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
+                cells.append("; ".join(said))
+        rows.append([_named(run, *judged), *cells])
+    caption = (
+        "Answers that are the same as those of most systems: columns and keys equal, floats within a relative "
+        f"difference of {quantity.fact_text(answer.tolerance(run))}"
+    )
+    return Table(["System", *kinds], rows, caption)
+
+
+def words(run: Run) -> Words:
+    """Say in a sentence or two how many systems gave the same answers, and which did not."""
+    found = answer.validated(run)
+    given = [one for one in _order(run) if any((each.system, each.arm) == one for each in found)]
+    if len({system for system, _ in given}) < 2:
+        return missing("The validation of answers", "fewer than two systems gave answers")
+    others = {
+        judged: sum(one.queries - one.same for one in found if (one.system, one.arm) == judged)
+        for judged in given
+    }
+    asked = sum(one.queries for one in found if (one.system, one.arm) == given[0])
+    said = f"Of {len(given)} systems, each of their arms counted, "
+    said += (
+        f"{list(others.values()).count(0)} gave the same answers to all {asked} queries that were compared."
+    )
+    for judged, differing in others.items():
+        if differing:
+            said += f" {_named(run, *judged)} gave others, or none, to {differing}."
+    return Words(escape_markdown(said))
+
+
+def side_by_side(run: Run) -> Table | Words:
+    """Return the first rows of one query's answers, one column a system, as the suite prints them side by side."""
+    for group in answer.groups(run):
+        asked = min(((one.query_type, one.query_id) for one in group.answers if one.rows), default=None)
+        if asked is None:
+            continue
+        first = {
+            (one.system, one.arm): one for one in group.answers if (one.query_type, one.query_id) == asked
+        }
+        held = {_named(run, *judged): first[judged] for judged in _order(run) if judged in first}
+        columns = {
+            name: {(row[0], row[1]): row[2] for row in one.rows if len(row) > 2} for name, one in held.items()
+        }
+        keys = sorted({key for one in columns.values() for key in one}, key=repr)[:SHOWN]
+        rows = [
+            [_moment(key), *(_value(column.get(key, "no row")) for column in columns.values())]
+            for key in keys
+        ]
+        heads = list(columns)
+        caption = f"The answers to query {asked[1]} of type {asked[0]}: the first {len(rows)} rows"
+        return Table(["Bucket (UTC)", *heads], rows, caption, frozenset(heads))
+    return missing("Answers side by side", "no answer with rows was recorded")
+
+
+def differences(run: Run) -> Table | Words:
+    """Return where each system first differs from most; a sentence where none does."""
+    rows = []
+    for one in answer.validated(run):
+        if one.example is not None:
+            place = one.example
+            key = (
+                _moment((place.row["time_ns"], place.row.get("host")))
+                if "time_ns" in place.row
+                else place.what
+            )
+            rows.append(
+                [
+                    _named(run, one.system, one.arm), one.query_type, str(place.query_id), key,
+                    _side(place, place.b), f"{cells_of.title(run, place.a_system)}: {_side(place, place.a)}",
+                ]
+            )  # fmt: skip
+    if rows:
+        return Table(["System", "Query type", "Query", "Row", "Its value", "The value of most"], rows)
+    return answer.table(run)
+
+
+def _order(run: Run) -> list[tuple[str, str]]:
+    """Return systems with their arms in the order that they have in every chart."""
+    return list(dict.fromkeys((cell.system, cell.arm) for cell in cells_of.cells(run)))
+
+
+def _named(run: Run, system: str, arm: str) -> str:
+    """Return a system's title, with the arm where the run has several of it."""
+    title = cells_of.title(run, system)
+    return f"{title}, {arm}" if len({c.arm for c in cells_of.cells(run) if c.system == system}) > 1 else title
+
+
+def _moment(key: tuple[object, object]) -> str:
+    from datetime import UTC, datetime
+
+    time_ns, host = key
+    shown = datetime.fromtimestamp(int(str(time_ns)) / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"{shown} {host}" if host else shown
+
+
+def _side(place: Difference, side: object) -> str:
+    """Return one side of a difference; of a row that only one has, what stands beside its key."""
+    if place.what != "row":
+        return _value(side)
+    if not isinstance(side, list):
+        return "no row"
+    beside = [value for value in side if value is not None and value not in place.row.values()]
+    return ", ".join(_value(value) for value in beside)
+
+
+def _value(value: object) -> str:
+    return repr(value) if isinstance(value, float) else quantity.fact_text(value)
+
+
+# Writes that were not acknowledged, in the server's own words: how many, of how many rows, in which cells.
+
+
+def refusals_table(run: Run, phase: str = "load") -> Table | Words:
+    """Return one row for each cell and kind of refusal; a sentence where every write was acknowledged."""
+    import polars as pl
+
+    named = run.frame("trials").select("trial_id", "cell", "status")
+    found = run.frame("errors").filter(pl.col("phase") == phase).join(named, on="trial_id", how="inner")
+    if found.is_empty():
+        return Words("Every write of every trial was acknowledged.")
+    sent = _sent(run, phase)
+    lines = []
+    for cell in cells_of.cells(run):
+        own = found.filter(pl.col("cell") == cell.name)
+        for (kind, status, message), group in own.group_by("kind", "status", "message", maintain_order=True):
+            trials = group["trial_id"].unique().to_list()
+            rows = int(group["rows"].sum())
+            whole = sum(sent.get(trial, 0.0) for trial in trials)
+            answer = f" ({status})" if status not in (None, "0", "None") else ""
+            lines.append(
+                [
+                    cell.label, str(len(trials)), f"{kind}{answer}", str(message),
+                    f"{int(group['operations'].sum()):,}",
+                    f"{rows:,}", quantity.percent(rows / whole) if whole else quantity.MISSING,
+                ]
+            )  # fmt: skip
+    columns = ["System", "Trials", "Kind", "Words of the server", "Writes", "Rows", "Share of the rows sent"]
+    return Table(columns, lines, numeric=frozenset({"Trials", "Writes", "Rows", "Share of the rows sent"}))
+
+
+def _sent(run: Run, phase: str) -> dict[str, float]:
+    """Return trial → rows that were sent, acknowledged or not."""
+    found: dict[str, float] = {}
+    for metric in ("rows", "rows_refused"):
+        for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows():
+            found[str(trial)] = found.get(str(trial), 0.0) + float(value)
+    return found
+
+
+# Gaps: the trials that do not count, each with its reason, and those that were never done.
+
+
+def gaps_table(run: Run) -> Table | Words:
+    """Return one row a trial that failed or is invalid, and one a system that was skipped for one reason.
+
+    A sentence where every trial counts.
+    """
+    trials = run.frame("trials")
+    bad = trials.filter(pl.col("status") != "ok")
+    planned = run.info["planned_trials"]
+    undone = (planned or trials.height) - trials.height
+    if bad.is_empty() and undone <= 0:
+        return Words(f"All {trials.height} trials of the run ended well and count.")
+    labels = {one.name: one for one in cells_of.cells(run)}
+    together: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in bad.to_dicts():
+        alone = () if row["status"] == "skipped" else (row["trial_id"],)
+        reason = row["reason"] or "no reason recorded"
+        together.setdefault((labels[row["cell"]].system, row["status"], reason, *alone), []).append(row)
+    rows = [
+        _row(run, labels[held[0]["cell"]], held, status, reason)
+        for (_, status, reason, *_), held in together.items()
+    ]
+    if undone > 0:
+        rows.append(
+            [
+                f"{undone} more",
+                "",
+                "",
+                "not done",
+                "the run has not come to its end; go on with: ./bench resume",
+            ]
+        )
+    return Table(
+        ["Trial", "System", "Block", "Status", "Reason"], rows, numeric=frozenset({"Block"}), stacked=True
+    )
+
+
+def _row(run: Run, one: cells_of.Cell, held: list[dict[str, Any]], status: str, reason: str) -> list[str]:
+    if len(held) == 1:
+        return [held[0]["trial_id"].rpartition("/")[2], one.label, str(held[0]["block"] + 1), status, reason]
+    blocks = sorted({int(row["block"]) + 1 for row in held})
+    shown = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else str(blocks[0])
+    return [f"{len(held)} trials", cells_of.title(run, one.system), shown, status, reason]
+
+
+# The trials of a run in their order, whatever became of them.
+
+
+def trials_table(run: Run) -> Details | Words:
+    """Return one row a trial, folded: its place in the order, its status, its times."""
+    trials = run.frame("trials").to_dicts()
+    if not trials:
+        return missing("The list of trials", "no trial is recorded")
+    labels = {one.name: one.label for one in cells_of.cells(run)}
+    rows = [
+        [
+            row["trial_id"].rpartition("/")[2],
+            str(row["block"] + 1),
+            str(row["position"] + 1),
+            labels[row["cell"]],
+            row["status"],
+            quantity.text(row["duration_seconds"], "s"),
+            quantity.text(row["start_seconds"], "s"),
+            quantity.text(row["overhead_seconds"], "s"),
+            row["cache_state"] or "unknown",
+            limit.of_trial(run, row["trial_id"]) or quantity.MISSING,
+        ]
+        for row in trials
+    ]
+    columns = [
+        "Trial", "Block", "Position", "System", "Status", "Duration", "Start", "Harness", "Caches", "Pace",
+    ]  # fmt: skip
+    numeric = frozenset({"Block", "Position", "Duration", "Start", "Harness"})
+    return Details(f"All {len(rows)} trials in their order", Table(columns, rows, numeric=numeric))

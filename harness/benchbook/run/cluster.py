@@ -1,0 +1,362 @@
+"""Carry out the trials of a run on several machines, through Dask."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import tarfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError, TrialFailed, Unavailable
+from benchbook.plan.plan import Plan, PlannedTrial
+from benchbook.process import confinement, containers, launch, leftovers, spawn
+from benchbook.process.launch import Program
+from benchbook.process.remote import Agent, Machine, Machines
+from benchbook.run import benchload
+from benchbook.run.context import Context, go_command
+from benchbook.run.progress import Observer
+from benchbook.run.scratch import own_scratch, sweep_scratch
+from benchbook.run.trial import Trial
+from benchbook.storage import mounting
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+# What runs on the server's worker: looks for programs there, and carries out one trial with clients elsewhere.
+
+TOPIC = "benchbook"
+"""Topic under which a worker tells what happens in a trial."""
+
+
+@dataclass
+class Errand:
+    """All that a worker needs for one trial."""
+
+    plan: Plan
+    trial: PlannedTrial
+    program: dict[str, Program | Unavailable]
+    digests: dict[tuple[str, ...], dict[str, Any]]
+    queries: dict[tuple[tuple[str, ...], str, int], tuple[str, bytes]]
+    """Query sets: file name and content."""
+    machines: list[tuple[str, Any, dict[str, Any]]] = field(default_factory=list)
+    """Address, actor and description of each client's worker."""
+
+
+def about() -> dict[str, Any]:
+    """Say which Benchbook and which machine this worker is."""
+    import benchbook
+    from benchbook.host.provenance import source_digest
+
+    try:
+        tool = benchload.identity(spawn.find_benchload())["digest"]
+    except Unavailable as reason:
+        tool = str(reason)
+    return {
+        "host": socket.gethostname(),
+        "source_digest": source_digest(Path(benchbook.__file__).parent),
+        "benchload": tool,
+    }
+
+
+def facts() -> dict[str, Any]:
+    """Return the facts and controls of this worker's machine."""
+    from benchbook.host import controls
+    from benchbook.host import facts as host
+
+    folder = _results()
+    return {
+        "host": host.facts(folder),
+        "controls": [vars(control) for control in controls.checks(folder)],
+    }
+
+
+def find(system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
+    """Look for a program on this worker."""
+    from benchbook.provision.find import find as look
+    from benchbook.provision.request import Request
+
+    try:
+        return look(Catalogue().system(system), Request(given=given, go=go_command()), source)
+    except Unavailable as reason:
+        return Unavailable(reason.message, reason.hint)
+
+
+def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
+    """Carry out one trial; return its record and its folder, packed."""
+    from distributed import get_worker
+
+    results = _results()
+    for _ in leftovers.sweep(results / "processes"):
+        pass
+    mounting.sweep_mounts(results / "mounts")
+    containers.sweep(results / "processes")
+    sweep_scratch(results)
+    confinement.sweep()
+    worker = get_worker()
+    machines = Machines([Machine(*one) for one in errand.machines])
+    with own_scratch(results) as scratch:
+        folder = scratch / "trial"
+        folder.mkdir()
+        files = {}
+        for key, (name, content) in errand.queries.items():
+            files[key] = scratch / name
+            files[key].write_bytes(content)
+        context = Context(
+            errand.plan,
+            Catalogue(),
+            results,
+            folder,
+            scratch,
+            spawn.find_benchload(),
+            _Afar(worker, worker.get_current_task()),
+            errand.program,
+            errand.digests,
+            files,
+            host=str(urlsplit(worker.address).hostname),
+            machines=machines,
+        )
+        with launch.on(machines):
+            record = Trial(context, errand.trial, folder).run()
+        record["placement"] = {
+            "server": {"worker": worker.address, "host": socket.gethostname()},
+            "clients": [machine.placement() for machine in machines.machines],
+        }
+        return record, _packed(folder)
+
+
+def unpack(content: bytes, folder: Path) -> None:
+    """Write the packed folder of a trial."""
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        archive.extractall(folder, filter="data")
+
+
+def _packed(folder: Path) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.add(path, arcname=path.name)
+    return made.getvalue()
+
+
+def _results() -> Path:
+    """Return the folder of this worker's trials: beside Dask's own, on the disk of ``--local-directory``."""
+    from distributed import get_worker
+
+    folder = Path(get_worker().local_directory).parent / f"benchbook-{os.getuid()}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class _Afar:
+    """Tells the harness what happens here, and ends the trial when the harness has gone or asks for it."""
+
+    def __init__(self, worker: Any, key: str) -> None:
+        self._worker, self._key = worker, key
+
+    def note(self, sentence: str) -> None:
+        self._tell("note", sentence)
+
+    def phase(self, name: str) -> None:
+        self._tell("phase", name)
+
+    def rate(self, per_second: float, unit: str) -> None:
+        self._tell("rate", per_second, unit)
+
+    def run_started(self, plan: Plan, done: int) -> None:
+        """Nothing: the harness says that itself, as it does all that follows."""
+
+    def trial_started(self, trial: PlannedTrial) -> None:
+        """Nothing."""
+
+    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+        """Nothing."""
+
+    def run_ended(self) -> None:
+        """Nothing."""
+
+    def _tell(self, what: str, *values: Any) -> None:
+        task = self._worker.state.tasks.get(self._key)
+        if task is None or task.state == "cancelled":
+            raise TrialFailed("The run was interrupted.")
+        self._worker.log_event(TOPIC, {"key": self._key, "what": what, "values": values})
+
+
+# A Dask cluster as the engine of a run: which worker is the server's, which are the clients', and their loss.
+
+CONNECT_SECONDS = 10.0
+WORKER_SECONDS = 60.0
+"""How long a run waits for workers: those of a batch system come when it is their turn."""
+LOOK_SECONDS = 0.2
+SERVER, CLIENT = "server", "client"
+
+
+class Cluster:
+    """A connection to a scheduler, for one run."""
+
+    def __init__(self, address: str, observer: Observer) -> None:
+        """Connect, wait for workers of both kinds, and hold their Benchbook against ours."""
+        from distributed import Client
+
+        self.address = address
+        self._observer = observer
+        try:
+            self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
+        except (OSError, ValueError, TimeoutError) as error:
+            raise RequestError(
+                f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}).",
+                "Start one with: bench dask scheduler",
+            ) from None
+        self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._key = ""
+        self._client.subscribe_topic(TOPIC, self._told)
+        self._wait()
+        self._check()
+
+    def workers(self, resource: str) -> list[str]:
+        """Return the addresses of the workers that have a resource now, in an order that stays."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        found = [at for at, one in known.items() if float((one.get("resources") or {}).get(resource, 0)) >= 1]
+        return sorted(found, key=lambda at: (str(known[at].get("name")), at))
+
+    def server(self) -> str:
+        """Return the worker of the server; raise Unavailable where there is none."""
+        found = self.workers(SERVER)
+        if not found:
+            raise Unavailable(
+                f"No worker of {self.address} has the resource {SERVER}.",
+                f'Start one there with: bench dask worker {self.address} --resources "{SERVER}=1"',
+            )
+        return found[0]
+
+    def find(self, system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
+        """Look for a program on the server's worker."""
+        found: Program | Unavailable = self._call(find, self.server(), system, given, source)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``run.json`` holds of the machines: the server's as the run's own, and all of them."""
+        own = self._call(facts, self.server())
+        workers = {
+            at: {"resource": kind, **self._call(about, at)}
+            for kind in (SERVER, CLIENT)
+            for at in self.workers(kind)
+        }
+        return {**own, "cluster": {"scheduler": self.address, "workers": workers}}
+
+    def on_client(self, function: Any, *arguments: Any) -> Any:
+        """Call a function on the first client's worker."""
+        return self._call(function, self.workers(CLIENT)[0], *arguments)
+
+    def carry_out(self, errand: Errand, folder: Path) -> dict[str, Any]:
+        """Carry out a trial; its files go into ``folder``. Raises TrialFailed where a worker is lost in it."""
+        server = self.server()
+        errand.machines = self._machines(server)
+        future = self._client.submit(
+            carry_out, errand, workers=[server], allow_other_workers=False,
+            resources={SERVER: 1}, pure=False, retries=0, key=f"benchbook-{errand.trial.trial_id}-{time.time_ns()}",
+        )  # fmt: skip
+        self._key = str(future.key)
+        try:
+            while not future.done():
+                if server not in self.workers(SERVER):
+                    raise TrialFailed(
+                        f"The server's worker {server} was lost in the trial.",
+                        "The next trials use the workers that are left.",
+                    )
+                time.sleep(LOOK_SECONDS)
+            record, packed = future.result()
+        except TrialFailed:
+            self._stop_clients()
+            raise
+        except Exception as error:
+            self._stop_clients()
+            raise TrialFailed(f"The trial ended on its worker {server}: {error}") from error
+        finally:
+            future.cancel()
+        unpack(packed, folder)
+        return dict(record)
+
+    def close(self) -> None:
+        """End what clients still run, and the connection."""
+        self._stop_clients()
+        self._client.close(timeout=5)
+
+    def _stop_clients(self) -> None:
+        """End what clients still run: nobody does where the server's worker is gone. Forget lost ones."""
+        for at, (agent, _) in list(self._agents.items()):
+            try:
+                agent.stop_all().result(timeout=5)
+            except Exception:  # a worker that is gone has ended it
+                del self._agents[at]
+
+    def _machines(self, server: str) -> list[tuple[str, Any, dict[str, Any]]]:
+        """Return the workers of clients with their actors, made where they are not there yet."""
+        at = [one for one in self.workers(CLIENT) if one != server] or self.workers(CLIENT)
+        if not at:
+            raise Unavailable(
+                f"No worker of {self.address} has the resource {CLIENT}.",
+                f'Start one there with: bench dask worker {self.address} --resources "{CLIENT}=1"',
+            )
+        for one in at:
+            if one not in self._agents:
+                future = self._client.submit(
+                    Agent, actor=True, workers=[one], allow_other_workers=False, pure=False
+                )
+                agent = future.result(timeout=WORKER_SECONDS)
+                self._agents[one] = agent, agent.about().result(timeout=WORKER_SECONDS)
+        return [(one, *self._agents[one]) for one in at]
+
+    def _call(self, function: Any, worker: str, *arguments: Any) -> Any:
+        future = self._client.submit(
+            function, *arguments, workers=[worker], allow_other_workers=False, pure=False
+        )
+        try:
+            return future.result()
+        except ModuleNotFoundError as error:
+            raise RequestError(
+                f"The worker {worker} does not have Benchbook ({error}).",
+                "Start it from a checkout, with: bench dask worker …",
+            ) from error
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + WORKER_SECONDS
+        told = False
+        while not (self.workers(SERVER) and self.workers(CLIENT)) and time.monotonic() < deadline:
+            if not told:
+                self._observer.note(
+                    f"waiting for workers of {self.address} with the resources server and client"
+                )
+                told = True
+            time.sleep(LOOK_SECONDS)
+        for kind in (SERVER, CLIENT):
+            if not self.workers(kind):
+                raise RequestError(
+                    f"--cluster {self.address}: no worker has the resource {kind}.",
+                    f'Start one with: bench dask worker {self.address} --resources "{kind}=1"',
+                )
+
+    def _check(self) -> None:
+        """Refuse workers of another Benchbook: their numbers would be another program's."""
+        ours = about()
+        for worker in dict.fromkeys([*self.workers(SERVER), *self.workers(CLIENT)]):
+            theirs = self._call(about, worker)
+            for what in ("source_digest", "benchload"):
+                if theirs[what] != ours[what]:
+                    raise RequestError(
+                        f"The worker {worker} on {theirs['host']} has another {what} ({theirs[what]}) than this"
+                        f" machine ({ours[what]}).",
+                        "Check out the same revision there, and start the worker again.",
+                    )
+
+    def _told(self, event: tuple[float, Any]) -> None:
+        """Hand on what a worker tells of the trial that goes on."""
+        _, message = event
+        if isinstance(message, dict) and message.get("key") == self._key and message["what"] != "note":
+            getattr(self._observer, message["what"])(*message["values"])

@@ -1,0 +1,185 @@
+"""The limit that the disk sets: writes that fio syncs one by one, just before a put, on the same file system."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import BlobOptions
+from benchbook.errors import TrialFailed
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.run.workloads.query import latency
+from benchbook.systems.driver import BlobRequest, Blobs
+
+if TYPE_CHECKING:
+    from benchbook.run.steps import Steps
+
+SECONDS = 1
+"""How long fio writes; long enough for some hundred syncs of a slow disk."""
+FIO = "fio"
+
+
+def measure(folder: Path, workers: int, size: int) -> float | None:
+    """Return synced writes a second of so many jobs, each into a file of its own; None without fio."""
+    program = shutil.which(FIO)
+    if program is None:
+        return None
+    place = folder / "sync-limit"
+    place.mkdir()
+    command = [
+        program, "--name=sync", f"--directory={place}", "--rw=write", "--ioengine=psync", "--fsync=1",
+        f"--bs={size}", "--size=16m", f"--numjobs={workers}", "--group_reporting", "--time_based",
+        f"--runtime={SECONDS}", "--output-format=json",
+    ]  # fmt: skip
+    try:
+        ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60 + SECONDS)
+        found = json.loads(ran.stdout[ran.stdout.index("{") :])
+        return float(found["jobs"][0]["write"]["iops"])
+    except (OSError, ValueError, LookupError, subprocess.TimeoutExpired) as error:
+        raise TrialFailed(f"fio could not measure what the disk syncs: {error}.") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+# The workload ``blob``: objects put, got and deleted; afterwards every one is read back and compared by digest.
+
+CHECK_WORKERS = 4
+"""Operations in flight while objects are read back, which nobody times."""
+
+
+def run(steps: Steps, phase: str, options: BlobOptions) -> None:
+    """Do the operations; where they wrote, let the system settle; read every object back."""
+    from benchbook.run.stream import required_summary
+
+    client = steps.client
+    if not isinstance(client, Blobs):
+        raise TrialFailed(
+            f"{steps.planned.levels['system']} takes no objects.", "Leave this system out of the experiment."
+        )
+    asked = request(steps, phase, options)
+    if options.sync_limit:
+        _measure_limit(steps, phase, options)
+    with steps.timeline.phase(phase, "blob"):
+        taken = steps.events.take(phase, client.blob(asked))
+    steps.findings.keep_errors(phase, taken.errors)
+    summary = required_summary(taken, phase)
+    settled = 0.0
+    if options.do != "get":
+        with steps.timeline.phase("settle") as settle:
+            steps.driver.settle()
+        settled = settle.duration_seconds - steps.driver.watched_seconds
+    with steps.timeline.phase("check"):
+        if options.do != "delete":
+            _read_back(steps, phase, client, asked)
+        if options.do == "put":
+            objects = int(summary["rows"])
+            steps.findings.size(steps.driver.size(), objects, objects)
+    steps.findings.measurements += measurements(phase, summary, settled)
+    steps.findings.measurements += latency(phase, taken.histograms)
+    steps.findings.client_cpu(phase, summary)
+
+
+def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
+    """Return the request that a client is given."""
+    return BlobRequest(
+        flags=steps.dataset.flags(),
+        do=options.do,
+        kept=steps.context.scratch / f"{steps.planned.index:04d}.kept",
+        workers=options.workers,
+        batch=options.batch,
+        operations=options.operations,
+        mix=options.mix if options.do == "mixed" else None,
+        rate=options.rate,
+        arrivals=options.arrivals,
+        timeout_seconds=seconds(options.timeout),
+        record=steps.operations(phase),
+    )
+
+
+def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
+    """Add what the disk below the data can sync: once a block for cells that ask the same of it."""
+    asked = (
+        steps.planned.block,
+        str(steps.planned.levels["storage"]),
+        options.workers,
+        int(steps.digest["bytes"]),
+    )
+    if asked in steps.context.limits_measured:
+        return
+    steps.context.limits_measured.add(asked)
+    folder = steps.context.scratch / f"{steps.planned.index:04d}"
+    size = max(1, int(steps.digest["bytes"]) // max(1, int(steps.digest["objects"])))
+    with steps.timeline.phase("sync-limit"):
+        rate = measure(folder, options.workers, size)
+    if rate is not None:
+        steps.findings.measurements.append(
+            Measurement(phase, "synced_writes_per_second", rate, "1/s", "none")
+        )
+
+
+def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> None:
+    """Hold every object that was acknowledged against what the store gives back."""
+    wanted = BlobRequest(
+        flags=asked.flags, do="check", kept=asked.kept, workers=CHECK_WORKERS,
+        timeout_seconds=asked.timeout_seconds,
+    )  # fmt: skip
+    found: Event = {}
+    for event in client.blob(wanted):
+        if event["type"] == "checked":
+            found = event
+    if not found:
+        raise TrialFailed(f"{phase}: the objects could not be read back.")
+    for name, expected, got in checks(phase, found, steps.digest, whole=_whole(asked.kept)):
+        steps.findings.check(name, expected, got)
+
+
+def _whole(kept: Path) -> bool:
+    """Say whether what a store has to have are the first objects of the dataset, none left out."""
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    return [int(line.partition("\t")[0]) for line in lines] == list(range(len(lines)))
+
+
+def checks(
+    phase: str, found: Event, digest: dict[str, Any], *, whole: bool = True
+) -> list[tuple[str, int, int]]:
+    """Return name, expected and found number of what a reading back has to show.
+
+    ``whole``: as many objects as the dataset has are the dataset; after a mix they may be others.
+    """
+    objects, same = int(found["objects"]), int(found["sha256"] == found["expected"])
+    made = [
+        (f"objects read back after {phase}", objects, int(found["read"])),
+        (f"objects with other bytes after {phase}", 0, int(found["different"])),
+        (f"deleted objects that are there after {phase}", 0, int(found["back"])),
+        (f"digest of the objects after {phase} is that of what was put", 1, same),
+    ]
+    if whole and objects == int(digest["objects"]):
+        of_dataset = int(found["sha256"] == digest["sha256"])
+        made.append((f"digest of the objects after {phase} is that of the dataset", 1, of_dataset))
+    return made
+
+
+def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Measurement]:
+    """Return the metrics of a phase. An operation of several objects is one transaction."""
+    duration = float(summary["duration_ns"]) / 1e9
+    operations, objects = float(summary["operations"]), float(summary["rows"])
+    rate = 1 / duration if duration > 0 else 0.0
+    found = [
+        Measurement(phase, "objects_per_second", objects * rate, "1/s", "higher"),
+        Measurement(phase, "operations_per_second", operations * rate, "1/s", "higher"),
+        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate, "B/s", "higher"),
+        Measurement(phase, "objects", objects, "1", "none"),
+        Measurement(phase, "operations", operations, "1", "none"),
+        Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
+        Measurement(phase, "acknowledged_seconds", duration, "s", "lower"),
+        Measurement(phase, "settled_seconds", duration + settle_seconds, "s", "lower"),
+    ]
+    offered = summary.get("offered_per_second")
+    if offered is not None:
+        found.append(Measurement(phase, "offered_per_second", float(offered), "1/s", "none"))
+        found.append(Measurement(phase, "saturated", float(bool(summary.get("saturated"))), "1", "lower"))
+    return found

@@ -1,0 +1,186 @@
+"""The workload ``command``: a tool's own command under hyperfine, beside the commands of other tools."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.workload import PLACES, CommandOptions, names
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.measure.measurement import Measurement
+from benchbook.process import spawn
+from benchbook.systems.driver import Driver
+
+HYPERFINE = "hyperfine"
+
+ENV_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+"""A word before a program that sets a variable for it alone."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What hyperfine measured: one number a run where it gives them, else the mean of all runs."""
+
+    seconds: list[float]
+    """Wall time of each run."""
+    user_seconds: float
+    """Mean CPU time in user mode, of the command and all it started."""
+    system_seconds: float
+    """Mean CPU time in system mode."""
+
+
+def places(
+    benchload: Path, driver: Driver, dataset: Dataset, folder: Path, options: CommandOptions
+) -> dict[str, str]:
+    """Return what stands for each place that a command may name."""
+    url = str(getattr(driver, "url", ""))
+    return {
+        "benchload": shlex.quote(str(benchload)),
+        "url": url,
+        "host": url.partition("://")[2],
+        "database": "benchbook",
+        "input": str(folder / "input"),
+        "sized": str(folder / "input"),
+        "dataset": shlex.join([dataset.generator, *dataset.flags()]),
+        "workers": str(options.workers),
+        "seed": str(dataset.seed),
+        **{name: str(value) for name, value in dataset.parameters.items() if name in PLACES},
+    }
+
+
+def prepare(
+    benchload: Path, dataset: Dataset, digest: Mapping[str, Any], file: Path, options: CommandOptions
+) -> None:
+    """Write the file that the chosen command reads."""
+    if options.input == "none":
+        return
+    asked = [str(benchload), "generate", dataset.generator, *dataset.flags(), f"--format={options.input}"]
+    with file.open("wb") as out:
+        done = subprocess.run(asked, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise TrialFailed(f"The dataset could not be written: {done.stderr.strip()}")
+    if names(options.commands[options.tool], "sized"):
+        with file.open("ab") as end:
+            end.write(f"dataset-size:{digest['rows']},{digest['values']}\n".encode())
+
+
+def received(driver: Driver) -> int:
+    """Return the rows that a server has counted as they came."""
+    counted = getattr(driver, "received", None)
+    if counted is None:
+        raise TrialFailed(
+            "The option received needs a server that counts what it is sent, and this one does not.",
+            "Leave the option out of the phase, or test with the system null-server.",
+        )
+    return int(counted())
+
+
+def command(options: CommandOptions, places: Mapping[str, object]) -> str:
+    """Return the command of the chosen tool with its places filled; raise Unavailable where it cannot be run here."""
+    text = options.commands[options.tool].format(**places)
+    for program in programs(text):
+        if shutil.which(program) is None:
+            raise Unavailable(
+                f"{options.tool} cannot be had here: {program} is not on PATH.",
+                f"Put {program} on PATH, or leave the tool out with --set tool=….",
+            )
+    if shutil.which(HYPERFINE) is None:
+        raise Unavailable(
+            "hyperfine, which times the commands, is not on PATH.", "Get it with: apt-get install hyperfine"
+        )
+    return text
+
+
+def programs(text: str) -> list[str]:
+    """Return the programs that a command starts: the first word of each part of a pipe.
+
+    >>> programs("GOMAXPROCS=1 generate --seed 1 | load --workers 2")
+    ['generate', 'load']
+    """
+    found, first = [], True
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;")
+    lexer.whitespace_split = True
+    for word in lexer:
+        if set(word) <= set("|&;"):
+            first = True
+        elif first and not ENV_ASSIGNMENT.match(word):
+            found.append(word)
+            first = False
+    return found
+
+
+def run(text: str, options: CommandOptions, words: str, folder: Path, registry: Path | None) -> Timed:
+    """Time a command; its own output goes into ``folder``. Raise TrialFailed where a run does not end with code 0."""
+    stem = re.sub(r"[^\w.-]+", "-", words)
+    export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
+    running = spawn.start(
+        [
+            HYPERFINE, "--style=basic", "--shell=sh", f"--runs={options.runs}", f"--warmup={options.warmup}",
+            f"--export-json={export}", f"exec 2>>{shlex.quote(str(log))}; {{ {text}; }} {_output(options)}",
+        ],
+        words=words, log=folder / f"{stem}.hyperfine.log", registry=registry,
+    )  # fmt: skip
+    try:
+        while running.ending() is None:
+            running.wait_ending(1.0)
+    finally:
+        ending = running.ending()
+        running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+    if ending != "exited with code 0":
+        raise TrialFailed(
+            f"{words} did not end well ({text}). Its last words: {spawn.last_words(log)}",
+            f"Its whole output is {log}.",
+        )
+    return read(json.loads(export.read_text(encoding="utf-8")))
+
+
+def lines(text: str) -> int:
+    """Run a command once and return how many lines it prints."""
+    counted = 0
+    with subprocess.Popen(["sh", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout is not None
+        while part := running.stdout.read(1 << 20):
+            counted += part.count(b"\n")
+    if running.returncode != 0:
+        raise TrialFailed(f"The command ended with code {running.returncode}: {text}")
+    return counted
+
+
+def _output(options: CommandOptions) -> str:
+    """Return where the standard output of the timed command goes: with its messages, unless it is the data."""
+    return ">/dev/null" if options.counts == "lines" else ">&2"
+
+
+def read(exported: Mapping[str, Any]) -> Timed:
+    """Return what an export of hyperfine holds."""
+    result = exported["results"][0]
+    return Timed([float(one) for one in result["times"]], float(result["user"]), float(result["system"]))
+
+
+def measurements(phase: str, timed: Timed, rows: int | None) -> list[Measurement]:
+    """Return the metrics of a command; rates are over the median of its runs."""
+    seconds, cpu = median(timed.seconds), timed.user_seconds + timed.system_seconds
+    found = [
+        Measurement(phase, "command_seconds", seconds, "s", "lower"),
+        Measurement(phase, "command_seconds_min", min(timed.seconds), "s", "lower"),
+        Measurement(phase, "command_seconds_max", max(timed.seconds), "s", "lower"),
+        Measurement(phase, "client_cpu_seconds", cpu, "s", "lower"),
+        Measurement(phase, "command_runs", float(len(timed.seconds)), "1", "none"),
+    ]
+    if rows is not None:
+        found.append(Measurement(phase, "rows", float(rows), "1", "none"))
+        if seconds > 0:
+            found.append(Measurement(phase, "rows_per_second", rows / seconds, "1/s", "higher"))
+        if cpu > 0:
+            found.append(Measurement(phase, "rows_per_cpu_second", rows / cpu, "1/s", "higher"))
+    return found

@@ -1,0 +1,179 @@
+"""The workload ``fio``: one job of fio in the data folder; its own JSON, as measurements, histogram and intervals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import FioOptions
+from benchbook.errors import TrialFailed
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.process import spawn
+
+if TYPE_CHECKING:
+    from benchbook.run.steps import Steps
+
+PERCENTILES = {
+    "latency_p50": "50.000000",
+    "latency_p90": "90.000000",
+    "latency_p95": "95.000000",
+    "latency_p99": "99.000000",
+    "latency_p999": "99.900000",
+}
+LOG_MILLISECONDS = 250
+"""How often fio writes down its bandwidth: a stall is seen from there on."""
+
+
+def fio(steps: Steps, phase: str, options: FioOptions) -> None:
+    """Lay the files out where the job reads, run it, keep what fio states."""
+    program = steps.context.program("fio")
+    if program.path is None:
+        raise TrialFailed("fio is a program, not a server.", "Give its path: --system fio=PATH")
+    folder = steps.data / f"fio-{phase}"
+    folder.mkdir()
+    log = steps.folder / "logs" / f"fio-{phase}"
+    command = [program.path, *arguments(options, phase, folder)]
+    try:
+        if "read" in options.rw or options.rw == "rw":
+            with steps.timeline.phase("layout"):
+                _run(steps, [*command, "--create_only=1"], phase, log.with_suffix(".layout.json"))
+                steps.storage.sync()
+        with steps.timeline.phase(phase, "fio"):
+            timed = [
+                *command,
+                f"--write_bw_log={log}",
+                f"--log_avg_msec={LOG_MILLISECONDS}",
+                "--per_job_logs=0",
+            ]
+            stated = _run(steps, timed, phase, log.with_suffix(".json"))
+        taken = steps.events.take(phase, events(stated, Path(f"{log}_bw.log")))
+        steps.findings.measurements += measurements(phase, stated)
+        assert taken is not None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def arguments(options: FioOptions, name: str, folder: Path) -> list[str]:
+    """Return the job as fio is asked for it.
+
+    >>> arguments(FioOptions(rw="read", size="4g", block_size="256k"), "read", Path("/d"))[:5]
+    ['--name=read', '--directory=/d', '--rw=read', '--bs=256k', '--size=4g']
+    """
+    flags = {
+        "name": name, "directory": folder, "rw": options.rw, "bs": options.block_size, "size": options.size,
+        "numjobs": options.jobs, "ioengine": options.io_engine, "iodepth": options.io_depth,
+        "direct": int(options.direct), "fsync": options.fsync, "end_fsync": int(options.end_fsync),
+        "invalidate": int(options.invalidate), "randseed": 1, "group_reporting": 1,
+        "output-format": "json+",
+    }  # fmt: skip
+    found = [f"--{flag}={value}" for flag, value in flags.items()]
+    if options.refill_buffers:
+        found.append("--refill_buffers")
+    if options.runs_for is not None:
+        found += ["--time_based", f"--runtime={seconds(options.runs_for):g}s"]
+    if options.rw in ("rw", "randrw"):
+        found.append(f"--rwmixread={options.read_percent}")
+    return found
+
+
+def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str, Any]:
+    """Run fio and return its job; raise TrialFailed with its own words."""
+    log = output.with_suffix(".log")
+    running = spawn.start(
+        [*command, f"--output={output}"],
+        words=f"fio {phase}",
+        log=log,
+        registry=steps.context.results / "processes",
+    )
+    try:
+        while running.ending() is None:
+            running.wait_ending(1.0)
+            steps.storage.check()
+    finally:
+        ending = running.ending()
+        running.stop(grace_seconds=0.0)
+    try:
+        job: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))["jobs"][0]
+    except (OSError, ValueError, LookupError):
+        raise TrialFailed(f"fio {phase} {ending}. Its last words: {spawn.last_words(log)}") from None
+    if ending != "exited with code 0" or job.get("error"):
+        raise TrialFailed(
+            f"fio {phase} {ending}, with error {job.get('error')}. Its last words: {spawn.last_words(log)}",
+            f"Its whole output is {output}.",
+        )
+    return job
+
+
+def directions(job: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return read and write, as far as the job did them."""
+    for name in ("read", "write"):
+        if job[name]["total_ios"]:
+            yield name, job[name]
+
+
+def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
+    """Return the metrics of a job; of one that does both, reads have the plain names, writes begin with ``write_``.
+
+    Latency is fio's completion latency.
+    """
+    found: list[Measurement] = []
+    for place, (_, stated) in enumerate(directions(job)):
+        prefix = "write_" if place else ""
+        latency = stated["clat_ns"]
+        numbers = {"latency_mean": latency["mean"], "latency_max": latency["max"]}
+        numbers |= {name: latency["percentile"][key] for name, key in PERCENTILES.items()}
+        found += [
+            Measurement(phase, f"{prefix}bytes_per_second", float(stated["bw_bytes"]), "B/s", "higher"),
+            Measurement(phase, f"{prefix}operations_per_second", float(stated["iops"]), "1/s", "higher"),
+            Measurement(phase, f"{prefix}bytes", float(stated["io_bytes"]), "B", "none"),
+            Measurement(phase, f"{prefix}operations", float(stated["total_ios"]), "1", "none"),
+            Measurement(phase, f"{prefix}seconds", float(stated["runtime"]) / 1e3, "s", "lower"),
+        ]
+        found += [
+            Measurement(phase, prefix + name, value / 1e9, "s", "lower") for name, value in numbers.items()
+        ]
+    return found
+
+
+def events(job: dict[str, Any], log: Path) -> Iterator[Event]:
+    """Yield the job as events: intervals from its log of bandwidth, then a histogram of each direction."""
+    yield from _intervals(log)
+    from hdrh.histogram import HdrHistogram
+
+    for name, stated in directions(job):
+        held = HdrHistogram(1, 3_600_000_000_000, 3)
+        for nanoseconds, count in stated["clat_ns"].get("bins", {}).items():
+            held.record_value(max(1, int(nanoseconds)), int(count))
+        yield {
+            "v": 1, "type": "histogram", "operation": name, "kind": "service", "unit": "ns",
+            "count": int(held.total_count), "min_ns": stated["clat_ns"]["min"], "mean_ns": stated["clat_ns"]["mean"],
+            "max_ns": stated["clat_ns"]["max"], "encoded": held.encode().decode(),
+        }  # fmt: skip
+
+
+def _intervals(log: Path) -> Iterator[Event]:
+    """Yield what each line of a log of bandwidth says: milliseconds, KiB/s, 0 for reads and 1 for writes."""
+    last: dict[int, int] = {}
+    index: dict[int, int] = {}
+    try:
+        lines = log.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        parts = [part.strip() for part in line.split(",")]
+        until, rate, direction = int(parts[0]), int(parts[1]), int(parts[2])
+        start = last.get(direction, 0)
+        if until <= start:
+            continue
+        last[direction] = until
+        place = index[direction] = index.get(direction, -1) + 1
+        duration = until - start
+        yield {
+            "v": 1, "type": "interval", "operation": "write" if direction else "read", "index": place,
+            "start_ns": start * 1_000_000, "duration_ns": duration * 1_000_000, "operations": 0, "rows": 0,
+            "values": 0, "bytes": rate * 1024 * duration // 1000, "errors": 0, "histogram": "",
+        }  # fmt: skip

@@ -1,0 +1,130 @@
+"""The workload ``kline``: short and long reads of bars, as published or with its defects put right."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import KlineOptions
+from benchbook.errors import TrialFailed
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.run.workloads.query import latency
+from benchbook.systems.client import BarsClient, BarsRequest, Defect
+
+if TYPE_CHECKING:
+    from benchbook.run.context import Context
+    from benchbook.run.steps import Steps
+
+ANSWERS = 20
+"""Answers of each kind of read that are held against the dataset and compared across systems."""
+
+PUT_RIGHT: dict[str, frozenset[Defect]] = {
+    "as-published": frozenset(),
+    "any-stock": frozenset({"one-stock"}),
+    "same-bars": frozenset({"one-stock", "three-bars"}),
+    "corrected": frozenset({"one-stock", "three-bars", "undecoded"}),
+}
+"""Method → defects of the published readers that it puts right."""
+
+FLAGS: dict[Defect, str] = {"one-stock": "--one-stock", "three-bars": "--margin=60s"}
+"""Defects that show in the requests, as flags of ``benchload bars-requests``."""
+
+
+def left(options: KlineOptions, client: BarsClient) -> frozenset[Defect]:
+    """Return the defects of a client's published reader that the method leaves in place."""
+    return client.published_defects - PUT_RIGHT[options.method]
+
+
+def asking(options: KlineOptions, defects: frozenset[Defect]) -> tuple[str, ...]:
+    """Return the flags that the requests of a phase are drawn with."""
+    shown = [
+        FLAGS[one] for one in sorted(defects & FLAGS.keys()) if one != "three-bars" or options.read == "short"
+    ]
+    return (f"--read={options.read}", f"--count={options.requests}", *shown)
+
+
+def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
+    """Draw the requests that any client of a phase may need, before the first trial."""
+    from benchbook.run import benchload
+
+    kept = PUT_RIGHT["corrected"] - PUT_RIGHT[options.method]
+    nothing: frozenset[Defect] = frozenset()
+    for defects in {nothing, kept & {"one-stock"}, kept & {"three-bars"}, kept & frozenset(FLAGS)}:
+        flags = asking(options, defects)
+        key = (dataset.flags(), " ".join(flags), options.requests)
+        if key not in context.query_files:
+            text = benchload.bars_requests(context.benchload, dataset, flags)
+            name = hashlib.sha256(text.encode()).hexdigest()[:12]
+            context.query_files[key] = benchload.keep(
+                text, context.folder / "queries" / f"{options.read}-{name}.jsonl"
+            )
+
+
+def run(steps: Steps, phase: str, options: KlineOptions) -> None:
+    """Read for the duration, timed; then hold answers against the dataset, outside of the timed time."""
+    client = steps.client
+    if not isinstance(client, BarsClient):
+        raise TrialFailed(
+            f"{steps.planned.levels['system']} has no reader of bars, which the workload kline needs.",
+            "Leave it out with --set system=….",
+        )
+    system = str(steps.planned.levels["system"])
+    defects = left(options, client)
+    request = BarsRequest(
+        requests=_file(steps, options, defects),
+        flags=steps.dataset.flags(),
+        in_flight=options.in_flight_of(system),
+        seconds=seconds(options.duration),
+        warmup=options.warmup,
+        undecoded="undecoded" in defects,
+        timeout_seconds=seconds(options.timeout),
+        record=steps.operations(phase),
+    )
+    with steps.timeline.phase(phase, "kline"):
+        taken = steps.events.take(phase, client.bars(request))
+    steps.findings.keep_errors(phase, taken.errors)
+    if taken.summary is None:
+        raise TrialFailed(f"{phase}: the client ended without a summary.")
+    steps.findings.measurements += measurements(phase, taken.summary, taken.histograms, request)
+    steps.findings.client_cpu(phase, taken.summary)
+    with steps.timeline.phase("answers"):
+        checked = BarsRequest(
+            _file(steps, options, frozenset()), request.flags, 1, 0.0,
+            timeout_seconds=request.timeout_seconds, answers=ANSWERS,
+        )  # fmt: skip
+        kept = steps.events.take("answers", client.bars(checked))
+        steps.findings.keep_errors("answers", kept.errors)
+        steps.findings.check(f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
+
+
+def measurements(
+    phase: str, summary: Event, histograms: list[Event], request: BarsRequest
+) -> list[Measurement]:
+    """Return the metrics of a phase of reads; latencies come from the merged histograms of its timed reads.
+
+    Rows of answers that nobody decoded are what their bytes hold: whole days, also where one bar was asked for.
+    """
+    duration, reads = float(summary["duration_ns"]) / 1e9, float(summary["operations"])
+    rate = 1 / duration if duration > 0 else 0.0
+    errors = float(summary.get("errors") or 0)
+    came = float(summary["rows"]) / reads if reads else 0.0
+    return [
+        Measurement(phase, "reads_per_second", reads * rate, "1/s", "higher"),
+        Measurement(phase, "rows_per_second", float(summary["rows"]) * rate, "1/s", "higher"),
+        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate, "B/s", "none"),
+        Measurement(phase, "reads", reads, "1", "none"),
+        Measurement(phase, "rows_per_read", came, "1", "none"),
+        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else came, "1", "none"),
+        Measurement(phase, "errors", errors, "1", "lower"),
+        Measurement(phase, "in_flight", float(request.in_flight), "1", "none"),
+        *latency(phase, histograms),
+    ]
+
+
+def _file(steps: Steps, options: KlineOptions, defects: frozenset[Defect]) -> Path:
+    return steps.context.query_files[
+        steps.dataset.flags(), " ".join(asking(options, defects)), options.requests
+    ]

@@ -1,0 +1,74 @@
+"""The workload ``load``: the whole dataset into an empty database, as fast as it is acknowledged."""
+
+from __future__ import annotations
+
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import LoadOptions
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.run.workloads.query import latency
+from benchbook.systems.driver import DATABASE, DatasetRequest, LoadRequest
+
+
+def request(options: LoadOptions, dataset: DatasetRequest) -> LoadRequest:
+    """Return the request that a client is given."""
+    return LoadRequest(
+        dataset=dataset,
+        workers=options.workers,
+        batch_rows=options.batch_size,
+        gzip=options.gzip,
+        timeout_seconds=seconds(options.timeout),
+        retries=options.retries,
+        keep_going=bool(options.expects),
+    )
+
+
+def databases(clients: int) -> tuple[str, ...]:
+    """Return the names of the databases that so many clients load into.
+
+    >>> databases(2)
+    ('benchbook', 'benchbook_2')
+    """
+    return (DATABASE, *(f"{DATABASE}_{place}" for place in range(2, clients + 1)))
+
+
+def expected(options: LoadOptions, error: Event) -> bool:
+    """Say whether the experiment expects a refusal: the server answered it, in words that it names."""
+    answered = int(error.get("status") or 0) > 0
+    return answered and any(words in str(error.get("message")) for words in options.expects)
+
+
+def measurements(
+    phase: str, summary: Event, settle_seconds: float, dataset_bytes: int, found: float = 1.0
+) -> list[Measurement]:
+    """Return the metrics of a load.
+
+    A row counts when it was acknowledged and is in the system afterwards: ``found`` is the share of those
+    acknowledged that is. Rates are over the acknowledged time, of all clients together. Bytes are those of the
+    dataset in line protocol, scaled to the rows that count, so that systems fed in different formats are
+    compared by the same work. ``rows_per_second_attempted`` counts every row that was sent, acknowledged or not: what a
+    client says that counts a refused write as loaded.
+    """
+    acknowledged = float(summary["duration_ns"]) / 1e9
+    sent, values = float(summary["rows"]), float(summary["values"]) * found
+    rows = sent * found
+    refused = float(summary.get("rows_refused") or 0)
+    attempted = sent + refused
+    share = rows / attempted if attempted else 0.0
+    rate = 1 / acknowledged if acknowledged > 0 else 0.0
+    return [
+        Measurement(phase, "rows_per_second", rows * rate, "1/s", "higher"),
+        Measurement(phase, "values_per_second", values * rate, "1/s", "higher"),
+        Measurement(phase, "bytes_per_second", dataset_bytes * share * rate, "B/s", "higher"),
+        Measurement(phase, "rows_per_second_attempted", attempted * rate, "1/s", "none"),
+        Measurement(phase, "acknowledged_seconds", acknowledged, "s", "lower"),
+        Measurement(phase, "settled_seconds", acknowledged + settle_seconds, "s", "lower"),
+        Measurement(phase, "rows", sent, "1", "none"),
+        Measurement(phase, "rows_found", rows, "1", "none"),
+        Measurement(phase, "rows_refused", refused, "1", "lower"),
+        Measurement(phase, "retries", float(summary.get("retries") or 0), "1", "lower"),
+    ]
+
+
+def latencies(phase: str, histograms: list[Event]) -> list[Measurement]:
+    """Return the latency of the writes that were acknowledged, from the merged histograms."""
+    return latency(phase, histograms)

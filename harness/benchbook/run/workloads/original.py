@@ -1,0 +1,254 @@
+"""The workload ``original``: the very tool of a publication, from PATH, driven unchanged; its own words are parsed.
+
+What these tools state is kept as they state it. What they do not look at is looked at here: whether the points
+that they say they wrote are in the server.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import OriginalOptions
+from benchbook.errors import TrialFailed, Unavailable
+from benchbook.measure.measurement import Direction, Measurement
+from benchbook.process import spawn
+from benchbook.systems.driver import SeveralDatabases
+
+if TYPE_CHECKING:
+    from benchbook.run.steps import Steps
+
+UNITS: dict[str, tuple[str, Direction]] = {
+    "rows_per_second": ("1/s", "higher"),
+    "values_per_second": ("1/s", "higher"),
+    "queries_per_second": ("1/s", "higher"),
+    "rows": ("1", "none"),
+    "queries": ("1", "none"),
+    "rows_found": ("1", "none"),
+    "seconds": ("s", "lower"),
+    "latency_min": ("s", "lower"),
+    "latency_mean": ("s", "lower"),
+    "latency_max": ("s", "lower"),
+}
+_NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """How one tool is called and what its output says. ``{url}`` stands for the server's address."""
+
+    command: tuple[str, ...]
+    feed: tuple[str, ...]
+    """What is piped into it; empty for nothing."""
+    database: str
+    """The database that it writes by default."""
+    parse: Callable[[str], dict[str, float] | None]
+    """Its output → metrics; None where it does not hold them."""
+    loads_first: bool = False
+    """Whether it needs what ``bulk_load_influx`` has loaded."""
+
+    def programs(self) -> list[str]:
+        """Return the programs that have to be on PATH."""
+        return [*self.feed[:1], self.command[0]]
+
+
+def _found(text: str, patterns: dict[str, str]) -> dict[str, float] | None:
+    """Return the first group of the last match of each pattern; None where one does not match."""
+    found = {name: re.findall(pattern, text) for name, pattern in patterns.items()}
+    if not all(found.values()):
+        return None
+    return {name: float(matches[-1]) for name, matches in found.items()}
+
+
+def parse_inch(text: str) -> dict[str, float] | None:
+    """Parse what inch says.
+
+    >>> parse_inch("Total time: 3013.7 seconds")
+    {'seconds': 3013.7}
+    """
+    return _found(text, {"seconds": rf"Total time: {_NUMBER} seconds"})
+
+
+def parse_stress(text: str) -> dict[str, float] | None:
+    """Parse what influx-stress says.
+
+    >>> parse_stress("Write Throughput: 117084 Points Written: 7260000")
+    {'rows_per_second': 117084.0, 'rows': 7260000.0}
+    """
+    return _found(
+        text, {"rows_per_second": rf"Write Throughput: {_NUMBER}", "rows": rf"Points Written: {_NUMBER}"}
+    )
+
+
+def parse_load(text: str) -> dict[str, float] | None:
+    """Parse what bulk_load_influx says.
+
+    >>> parse_load("loaded 60 items in 6.0sec with 1 workers (mean point rate 10.0/sec, mean value rate 99.5/s, …")
+    {'rows': 60.0, 'seconds': 6.0, 'rows_per_second': 10.0, 'values_per_second': 99.5}
+    """
+    return _found(
+        text,
+        {
+            "rows": rf"loaded {_NUMBER} items",
+            "seconds": rf"items in {_NUMBER}sec",
+            "rows_per_second": rf"mean point rate {_NUMBER}/sec",
+            "values_per_second": rf"mean value rate {_NUMBER}/s",
+        },
+    )
+
+
+def parse_queries(text: str) -> dict[str, float] | None:
+    """Parse what query_benchmarker_influxdb says; its latencies are milliseconds.
+
+    >>> parse_queries("all queries : min: 0.40ms (…), mean: 2.00ms (…), max: 57.00ms (…), count: 1000, sum: 2.0sec")
+    {'latency_min': 0.0004, 'latency_mean': 0.002, 'latency_max': 0.057, 'queries': 1000.0}
+    """
+    line = "\n".join(one for one in text.splitlines() if "all queries" in one)
+    found = _found(
+        line,
+        {
+            "latency_min": rf"min: *{_NUMBER}ms",
+            "latency_mean": rf"mean: *{_NUMBER}ms",
+            "latency_max": rf"max: *{_NUMBER}ms",
+            "queries": rf"count: *{_NUMBER}",
+        },
+    )
+    if found is None:
+        return None
+    wall = re.findall(rf"wall clock time: {_NUMBER}sec", text)
+    scaled = {name: value / 1e3 if name.startswith("latency") else value for name, value in found.items()}
+    return {**scaled, "seconds": float(wall[-1])} if wall else scaled
+
+
+ADAPTERS = {
+    "inch": Adapter(("inch", "-host", "{url}"), (), "stress", parse_inch),
+    "influx-stress": Adapter(("influx-stress", "insert", "--host", "{url}"), (), "stress", parse_stress),
+    "bulk_load_influx": Adapter(
+        ("bulk_load_influx", "-urls", "{url}", "-do-abort-on-exist=false"),
+        ("bulk_data_gen",),
+        "benchmark_db",
+        parse_load,
+    ),
+    "query_benchmarker_influxdb": Adapter(
+        ("query_benchmarker_influxdb", "-urls", "{url}"),
+        ("bulk_query_gen",),
+        "benchmark_db",
+        parse_queries,
+        True,
+    ),
+}
+
+
+def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
+    """Run the tool against the server and keep what it states; count what it wrote."""
+    adapter = ADAPTERS[options.tool]
+    needed = [*adapter.programs(), *(ADAPTERS["bulk_load_influx"].programs() if adapter.loads_first else ())]
+    for program in needed:
+        if shutil.which(program) is None:
+            raise Unavailable(
+                f"{program} is not on PATH.", "Install the tool of the publication, or leave this level out."
+            )
+    if adapter.loads_first:
+        with steps.timeline.phase("data"):
+            _run(steps, "data", ADAPTERS["bulk_load_influx"], options)
+        with steps.timeline.phase("settle"):
+            steps.driver.settle()
+    with steps.timeline.phase(phase, "original"):
+        stated = _run(steps, phase, adapter, options)
+    with steps.timeline.phase("check"):
+        stated = _checked(steps, options, adapter, stated)
+    steps.findings.measurements += [
+        Measurement(phase, name, value, *UNITS[name]) for name, value in stated.items()
+    ]
+
+
+def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -> dict[str, float]:
+    """Run a tool to its end and return what it states; raise TrialFailed with its last words."""
+    url = getattr(steps.driver, "url", "")
+    if not url:
+        raise TrialFailed(
+            f"{adapter.command[0]} speaks to InfluxDB over HTTP.", "Use it with an InfluxDB system."
+        )
+    given = options.arguments
+    own = (*adapter.command, *given.get(adapter.command[0], ()))  # type: ignore[call-overload]
+    command = shlex.join([part.replace("{url}", url) for part in own])
+    for feed in adapter.feed:
+        command = f"{shlex.join([feed, *given.get(feed, ())])} | {command}"  # type: ignore[call-overload]
+    words, log = f"{phase} {options.tool}", Path(steps.folder / "logs" / f"original-{phase}.log")
+    running = spawn.start(
+        ["sh", "-c", command], words=words, log=log, registry=steps.context.results / "processes"
+    )
+    deadline = time.monotonic() + seconds(options.limit)
+    try:
+        while running.ending() is None:
+            running.wait_ending(1.0)
+            steps.storage.check()
+            # inch tries a server that is gone for ever.
+            steps.driver.ready()
+            if time.monotonic() > deadline:
+                raise TrialFailed(f"{words} did not end within {options.limit} ({command}).")
+    finally:
+        ending = running.ending()
+        running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+    said = log.read_text(encoding="utf-8", errors="replace")
+    stated = adapter.parse(said)
+    if ending != "exited with code 0" or stated is None:
+        raise TrialFailed(
+            f"{words} {ending} ({command}). Its last words: {spawn.last_words(log)}",
+            f"Its whole output is {log}.",
+        )
+    return stated
+
+
+def _checked(
+    steps: Steps, options: OriginalOptions, adapter: Adapter, stated: dict[str, float]
+) -> dict[str, float]:
+    """Hold the points that a tool says it wrote against those in the server; add the rate that inch does not state."""
+    if "queries" in stated or not isinstance(steps.driver, SeveralDatabases):
+        return stated
+    counted = steps.driver.count_in(adapter.database)
+    there = sum(table.rows for table in counted.values())
+    expected = (
+        inch_points(options.arguments.get("inch", [])) if options.tool == "inch" else int(stated["rows"])
+    )
+    if options.tool == "influx-stress":
+        # It counts points that were refused, and gives some the times of earlier ones: what is there is told.
+        return {**stated, "rows_found": float(there)}
+    steps.findings.check(f"points of {options.tool} in {adapter.database}", expected, there)
+    return with_rate(stated, expected)
+
+
+def with_rate(stated: dict[str, float], rows: int) -> dict[str, float]:
+    """Add the points and, where the tool states a time in which it can be told, their rate.
+
+    inch states tenths of a second: of a load shorter than half of one it says 0.0, and then there is no rate.
+
+    >>> with_rate({"seconds": 0.0}, 100)
+    {'seconds': 0.0, 'rows': 100.0}
+    """
+    if "rows_per_second" in stated:
+        return stated
+    rate = {"rows_per_second": rows / stated["seconds"]} if stated["seconds"] > 0 else {}
+    return {**stated, "rows": float(rows), **rate}
+
+
+def inch_points(arguments: list[str]) -> int:
+    """Return how many points inch writes, from its arguments and its defaults.
+
+    >>> inch_points(["-t", "100,10,10", "-p", "10000"])
+    100000000
+    """
+
+    def after(flag: str, default: str) -> str:
+        return arguments[arguments.index(flag) + 1] if flag in arguments else default
+
+    return prod(int(one) for one in after("-t", "10,10,10").split(",")) * int(after("-p", "100"))

@@ -1,0 +1,76 @@
+"""The workload ``query``: queries of one type, the same set in the same order for every system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbook.declare.duration import seconds
+from benchbook.declare.workload import QueryOptions
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.systems.driver import QueryRequest
+
+PERCENTILES = {
+    "latency_p50": 50.0,
+    "latency_p80": 80.0,
+    "latency_p90": 90.0,
+    "latency_p95": 95.0,
+    "latency_p99": 99.0,
+    "latency_p999": 99.9,
+    "latency_max": 100.0,
+}
+
+ANSWERS = 20
+"""Answers of each type that are kept and compared across systems."""
+
+
+def request(options: QueryOptions, queries: Path) -> QueryRequest:
+    """Return the request for the timed queries."""
+    return QueryRequest(
+        queries=queries,
+        workers=options.workers,
+        warmup=options.warmup,
+        timeout_seconds=seconds(options.timeout),
+    )
+
+
+def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
+    """Return the request for the answers, which is not timed."""
+    return QueryRequest(queries=queries, timeout_seconds=seconds(options.timeout), answers=ANSWERS)
+
+
+def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
+    """Return the metrics of a query phase; percentiles come from the merged histograms of its timed operations."""
+    duration = float(summary["duration_ns"]) / 1e9
+    operations = float(summary["operations"])
+    found = [
+        Measurement(
+            phase, "queries_per_second", operations / duration if duration > 0 else 0.0, "1/s", "higher"
+        ),
+        Measurement(phase, "queries", operations, "1", "none"),
+        Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
+    ]
+    return found + latency(phase, histograms)
+
+
+def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
+    """Return mean and percentiles of the latency of a phase's timed operations, s; none without any."""
+    from benchbook.measure import histogram
+
+    encoded = [event["encoded"] for event in _latency(histograms)]
+    merged = histogram.merge(encoded) if encoded else None
+    if merged is None or not merged.count:
+        return []
+    numbers = {"latency_mean": merged.mean_seconds}
+    numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
+    return [
+        Measurement(phase, metric, value, "s", "lower")
+        for metric, value in numbers.items()
+        if value is not None
+    ]
+
+
+def _latency(histograms: list[Event]) -> list[Event]:
+    """Return the histograms that latency is read from: from the intended start where there is one."""
+    timed = [event for event in histograms if event.get("operation") != "warmup"]
+    response = [event for event in timed if event.get("kind") == "response"]
+    return response or [event for event in timed if event.get("kind") == "service"]

@@ -1,5 +1,0 @@
-"""What server, client, machine and harness use while a trial runs, sampled once a second from /proc."""
-
-from benchbook.telemetry.sampler import Telemetry
-
-__all__ = ["Telemetry"]

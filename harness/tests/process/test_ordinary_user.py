@@ -1,0 +1,52 @@
+"""The user without rights that some servers need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import TrialFailed
+from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+def test_an_ordinary_user_stays_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    user = ordinary_user("postgres")
+    assert user.setpriv is None
+    assert user.command(["server", "-D", "x"]) == ["server", "-D", "x"]
+
+
+@as_root
+def test_root_becomes_a_user_without_rights_who_owns_the_folder(tmp_path: Path) -> None:
+    user = ordinary_user("there-is-no-such-user")
+    assert user.name == "nobody"
+    ran = subprocess.run(
+        [str(part) for part in user.command(["id", "-u"])], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == str(user.uid) != "0"
+    folder = tmp_path / "data"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "file").touch()
+    OrdinaryUser(user.name, user.uid, user.gid, None).own(folder)
+    assert folder.stat().st_uid == 0  # it is the harness's own user: nothing is given away
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        if parent.stat().st_uid == 0 and parent != Path("/tmp"):
+            parent.chmod(0o755)
+    user.own(folder)
+    assert (folder / "inner" / "file").stat().st_uid == user.uid
+
+
+@as_root
+def test_a_folder_that_the_user_could_not_reach_is_told(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    (closed / "data").mkdir(parents=True)
+    tmp_path.chmod(0o700)
+    with pytest.raises(TrialFailed, match="may not be entered by the user nobody") as caught:
+        ordinary_user().own(closed / "data")
+    assert caught.value.hint is not None
+    assert "chmod o+x" in caught.value.hint

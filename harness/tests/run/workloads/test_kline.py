@@ -1,0 +1,65 @@
+"""The workload kline: which defects a method leaves, how requests are drawn, what is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbook.declare.workload import KlineOptions
+from benchbook.run.workloads import kline
+from benchbook.systems.client import SQL_DEFECTS, BarsRequest
+
+
+class Client:
+    program = "x"
+
+    def __init__(self, defects):
+        self.published_defects = frozenset(defects)
+
+    def bars(self, request):
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("method", "sql", "store"),
+    [
+        ("as-published", {"one-stock", "three-bars"}, {"undecoded"}),
+        ("any-stock", {"three-bars"}, {"undecoded"}),
+        ("same-bars", set(), {"undecoded"}),
+        ("corrected", set(), set()),
+    ],
+)
+def test_each_method_puts_one_more_defect_right(method, sql, store):
+    options = KlineOptions(read="short", method=method)
+    assert kline.left(options, Client(SQL_DEFECTS)) == sql
+    assert kline.left(options, Client({"undecoded"})) == store
+
+
+def test_only_short_reads_ask_for_more_than_their_bar():
+    short, long = (KlineOptions(read=read, method="as-published", requests=20) for read in ("short", "long"))
+    assert kline.asking(short, SQL_DEFECTS) == ("--read=short", "--count=20", "--one-stock", "--margin=60s")
+    assert kline.asking(long, SQL_DEFECTS) == ("--read=long", "--count=20", "--one-stock")
+    assert kline.asking(short, frozenset({"undecoded"})) == ("--read=short", "--count=20")
+
+
+def test_published_reads_in_flight_are_the_systems_own():
+    options = KlineOptions(read="long", in_flight="published", published_in_flight={"mysql-8": 20})
+    assert (options.in_flight_of("mysql-8"), options.in_flight_of("duckdb")) == (20, 64)
+    assert KlineOptions(read="long", in_flight=7).in_flight_of("mysql-8") == 7
+
+
+def test_measurements():
+    summary = {"duration_ns": 2_000_000_000, "operations": 10, "rows": 30, "bytes": 840, "errors": 0}
+    request = BarsRequest(Path("r"), (), 64, 2.0)
+    found = {one.metric: one.value for one in kline.measurements("long", summary, [], request)}
+    assert found["reads_per_second"] == 5
+    assert found["rows_per_read"] == found["rows_decoded_per_read"] == 3
+    assert found["in_flight"] == 64
+
+
+def test_bars_that_nobody_decoded_are_told_apart_from_those_that_came():
+    summary = {"duration_ns": 1_000_000_000, "operations": 2, "rows": 480, "bytes": 13440, "errors": 0}
+    request = BarsRequest(Path("r"), (), 1, 1.0, undecoded=True)
+    found = {one.metric: one.value for one in kline.measurements("short", summary, [], request)}
+    assert (found["rows_per_read"], found["rows_decoded_per_read"]) == (240, 0)

@@ -1,0 +1,61 @@
+"""Metrics of a load come from what was acknowledged, over the acknowledged time."""
+
+from __future__ import annotations
+
+from benchbook.declare.workload import LoadOptions
+from benchbook.run.workloads.load import expected, measurements, request
+from benchbook.systems.driver import DatasetRequest
+
+
+def test_rates_count_what_was_acknowledged() -> None:
+    summary = {"duration_ns": 2_000_000_000, "rows": 750, "values": 7500, "rows_refused": 250, "retries": 3}
+    found = {one.metric: (one.value, one.unit) for one in measurements("load", summary, 0.5, 100_000)}
+    assert found["rows_per_second"] == (375.0, "1/s")
+    assert found["values_per_second"] == (3750.0, "1/s")
+    assert found["bytes_per_second"] == (37_500.0, "B/s")
+    assert found["acknowledged_seconds"] == (2.0, "s")
+    assert found["settled_seconds"] == (2.5, "s")
+    assert found["rows_refused"] == (250.0, "1")
+    assert found["retries"] == (3.0, "1")
+
+
+def test_nothing_acknowledged_is_a_rate_of_zero() -> None:
+    found = {
+        one.metric: one.value
+        for one in measurements("load", {"duration_ns": 0, "rows": 0, "values": 0}, 0, 1)
+    }
+    assert found["rows_per_second"] == 0
+
+
+def test_a_row_counts_when_it_is_found_afterwards() -> None:
+    summary = {"duration_ns": 1_000_000_000, "rows": 1000, "values": 10_000}
+    found = {one.metric: one.value for one in measurements("load", summary, 0, 100_000, found=0.5)}
+    assert found["rows"] == 1000
+    assert found["rows_found"] == 500
+    assert found["rows_per_second"] == 500
+    assert found["bytes_per_second"] == 50_000
+    assert found["rows_per_second_attempted"] == 1000
+
+
+def test_refused_rows_are_in_the_attempted_rate_alone() -> None:
+    summary = {"duration_ns": 2_000_000_000, "rows": 750, "values": 7500, "rows_refused": 250}
+    found = {one.metric: one.value for one in measurements("load", summary, 0, 1)}
+    assert found["rows_per_second"] == 375
+    assert found["rows_per_second_attempted"] == 500
+
+
+def test_refusals_are_expected_by_their_words() -> None:
+    options = LoadOptions(expects=["cache-max-memory-size exceeded", "timeout"])
+    refused = {"status": 500, "message": "engine: cache-max-memory-size exceeded: (…/1073741824)"}
+    assert expected(options, refused)
+    assert not expected(LoadOptions(), refused)
+    assert not expected(options, {"status": 500, "message": "shard closed"})
+    assert expected(options, {"status": 500, "message": "timeout"})
+    # What the client says, and not the server, is never expected.
+    assert not expected(options, {"status": 0, "message": "no whole answer within --timeout"})
+
+
+def test_a_load_goes_on_after_refusals_only_where_it_expects_some() -> None:
+    dataset = DatasetRequest("iot", (), {})
+    assert request(LoadOptions(expects=["full"], retries=0), dataset).keep_going
+    assert not request(LoadOptions(), dataset).keep_going

@@ -1,0 +1,38 @@
+"""Latency of queries: from the intended start where there is one, of timed operations alone, never averaged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from benchbook.run.workloads.query import latency
+
+
+def histogram(kind: str, operation: str, *milliseconds: int) -> dict[str, Any]:
+    held = HdrHistogram(1000, 3_600_000_000_000, 3)
+    for value in milliseconds:
+        held.record_value(value * 1_000_000)
+    return {"type": "histogram", "kind": kind, "operation": operation, "encoded": held.encode().decode()}
+
+
+def found(*events: dict[str, Any]) -> dict[str, float]:
+    return {one.metric: one.value for one in latency("q", list(events))}
+
+
+def test_the_intended_start_counts_where_there_is_one() -> None:
+    both = found(histogram("response", "query", 100, 100), histogram("service", "query", 1, 1))
+    assert both["latency_p50"] == pytest.approx(0.1, rel=0.01)
+    assert found(histogram("service", "query", 1, 1))["latency_p50"] == pytest.approx(0.001, rel=0.01)
+
+
+def test_the_warm_up_is_no_part_of_it() -> None:
+    numbers = found(histogram("service", "warmup", 900, 900, 900), histogram("service", "query", 2, 2))
+    assert numbers["latency_max"] == pytest.approx(0.002, rel=0.01)
+
+
+def test_percentiles_are_those_of_merged_histograms() -> None:
+    numbers = found(histogram("service", "query", *[1] * 90), histogram("service", "query", *[100] * 10))
+    assert numbers["latency_p50"] == pytest.approx(0.001, rel=0.01), "their average would be 0.05"
+    assert numbers["latency_p95"] == pytest.approx(0.1, rel=0.01)
