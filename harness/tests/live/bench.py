@@ -19,10 +19,10 @@ SMALL = ["quickstart", "--profile", "smoke", "--trials", "2", "--set", "queries=
 def need_benchload() -> None:
     """Skip the calling test, by name, where the load tool is not built."""
     from benchbook.errors import Unavailable
-    from benchbook.run.benchload import find
+    from benchbook.process.spawn import find_benchload
 
     try:
-        find()
+        find_benchload()
     except Unavailable as reason:
         pytest.skip(str(reason))
 

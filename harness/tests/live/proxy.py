@@ -61,12 +61,11 @@ def ask(url: str, body: dict[str, object] | None = None) -> bytes:
 def running(folder: Path) -> Iterator[Proxied]:
     """Start a null server and the proxy in front of it; end both afterwards."""
     from benchbook.process.network import free_ports
-    from benchbook.process.spawn import start
-    from benchbook.run.benchload import find
+    from benchbook.process.spawn import find_benchload, start
 
     server, proxy, control = (f"127.0.0.1:{port}" for port in free_ports(3))
     started = [
-        start([find(), "null-server", "--listen", server], words="null server", log=folder / "null.log"),
+        start([find_benchload(), "null-server", "--listen", server], words="null server", log=folder / "null.log"),
         start([program(), "-host", "127.0.0.1", "-port", control.rpartition(":")[2]], words="toxiproxy",
               log=folder / "proxy.log"),
     ]  # fmt: skip

@@ -82,12 +82,12 @@ def test_a_port_that_somebody_takes_in_time_is_told(tmp_path: Path) -> None:
     """Between the choice of a port and the start of a server anybody may take it."""
     from benchbook.errors import TrialFailed
     from benchbook.process.launch import Program
-    from benchbook.run.benchload import find
+    from benchbook.process.spawn import find_benchload
     from benchbook.systems.driver import Place
     from benchbook.systems.null_server import NullServer
 
     place = Place(
-        Program("null-server", "0", "own", path=find()), "vanilla", {}, tmp_path, tmp_path, tmp_path
+        Program("null-server", "0", "own", path=find_benchload()), "vanilla", {}, tmp_path, tmp_path, tmp_path
     )
     driver = NullServer(place)
     driver.configure()

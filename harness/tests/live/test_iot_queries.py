@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from bench import bench, need_benchload
 
-from benchbook.run.benchload import find
+from benchbook.process.spawn import find_benchload
 
 SIZE = {"scale": "60", "end": "2022-01-01T06:00:00Z"}
 FLAGS = [
@@ -91,7 +91,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for table in ("readings", "diagnostics"):
         with (folder / f"{table}.csv").open("wb") as file:
-            command = [find(), "generate", "iot", *FLAGS, "--format", "csv", "--table", table]
+            command = [find_benchload(), "generate", "iot", *FLAGS, "--format", "csv", "--table", table]
             subprocess.run(command, stdout=file, check=True)
         connection.execute(f"CREATE TABLE {table} AS SELECT * FROM read_csv('{file.name}', nullstr = '')")
     return connection

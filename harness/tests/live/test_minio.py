@@ -10,9 +10,9 @@ import pytest
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.process import leftovers
-from benchbook.process import leftovers as mounts
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
+from benchbook.storage import mounting
 from benchbook.storage.driver import Place as StoragePlace
 from benchbook.storage.driver import storage
 from benchbook.systems.driver import Place, driver
@@ -113,5 +113,5 @@ def test_a_killed_harness_leaves_nothing(bucket, tmp_path):
             text = file.read_text()
             file.write_text(text.replace(f'"owner_pid": {os.getpid()}', '"owner_pid": 4194305'))
     assert {one.words for one in leftovers.sweep(tmp_path / "processes")} == {"MinIO", "s3fs"}
-    mounts.sweep_mounts(tmp_path / "mounts")
+    mounting.sweep_mounts(tmp_path / "mounts")
     assert list((tmp_path / "scratch").iterdir()) == []

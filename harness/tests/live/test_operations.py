@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from benchbook.run.benchload import find
+from benchbook.process.spawn import find_benchload
 from tests.live.bench import SMALL, bench, need_benchload, rows
 
 DATASET = (
@@ -56,7 +56,7 @@ def test_a_run_that_is_not_asked_keeps_none(tmp_path: Path) -> None:
 @pytest.fixture
 def server() -> Iterator[str]:
     need_benchload()
-    with subprocess.Popen([find(), "null-server"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([find_benchload(), "null-server"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield str(json.loads(process.stdout.readline())["url"])
         process.terminate()
@@ -65,7 +65,7 @@ def server() -> Iterator[str]:
 def driven(server: str, *arguments: str) -> list[dict[str, Any]]:
     """Return the events of benchload against the null server."""
     where = ("--target", "influx", "--url", server)
-    done = subprocess.run([find(), *arguments, *where], capture_output=True, text=True, check=True)
+    done = subprocess.run([find_benchload(), *arguments, *where], capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -74,7 +74,17 @@ def test_records_of_benchload_are_the_values_of_its_histograms(server: str, tmp_
     asked = ("--workers", "3", "--batch-rows", "50", "--record-operations", str(load))
     loaded = driven(server, "load", *DATASET, *asked)
     queries = tmp_path / "queries"
-    made = (str(find()), "queries", *DATASET, "--query-seed", "1", "--types", "1-host-1-hr", "--count", "50")
+    made = (
+        str(find_benchload()),
+        "queries",
+        *DATASET,
+        "--query-seed",
+        "1",
+        "--types",
+        "1-host-1-hr",
+        "--count",
+        "50",
+    )
     queries.write_bytes(subprocess.run(made, capture_output=True, check=True).stdout)
     open_loop = ("--workers", "2", "--rate", "2000", "--duration", "1s", "--warmup", "30")
     queried = driven(server, "query", "--queries", str(queries), *open_loop, "--record-operations", str(file))
