@@ -20,11 +20,11 @@ from typing import Any
 
 from timed import arguments, timed, workplace
 
+from benchbook.analyse.run import Run, open_run
 from benchbook.record import database, folder, rebuild
 from benchbook.record.tables import BATCH_ROWS
 from benchbook.report import answer, conclusion, limit, render
 from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
-from benchbook.report.results import Run, open_run
 from benchbook.report.tables import numbers, work
 from benchbook.site import index
 from tests.record import synthetic_lines, synthetic_run

@@ -26,10 +26,10 @@ import claims as claimed
 import duckdb
 import report as reported
 
+from benchbook.analyse.run import open_run
 from benchbook.process import spawn
 from benchbook.record import database, folder, ingest, lines
 from benchbook.record.tables import literal
-from benchbook.report.results import open_run
 
 DIFFERENT = 40
 """Files of operations that are made; the others are copies."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse.observed import Cell, Observed
+from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim, PublishedMachine
 from benchbook.declare.level import listed, ordered
 
@@ -42,12 +42,12 @@ def differing(found: Sequence[Sides]) -> list[str]:
     return [name for name in names if len({side.levels.get(name) for side in found}) > 1]
 
 
-def sides(claim: Claim, run: Observed) -> list[Sides]:
+def sides(claim: Claim, run: Run) -> list[Sides]:
     """Return the cells to be compared, one entry for each combination of the other levels of the run."""
     return _along(claim, claim.along, run) if claim.along is not None else _pairs(claim, run)
 
 
-def _pairs(claim: Claim, run: Observed) -> list[Sides]:
+def _pairs(claim: Claim, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for name, wanted in (("over", claim.over), ("of", claim.of)):
         for cell in _matching(claim, wanted, run):
@@ -56,7 +56,7 @@ def _pairs(claim: Claim, run: Observed) -> list[Sides]:
     return [Sides(dict(key), (held["over"], held["of"])) for key, held in groups.items() if len(held) == 2]
 
 
-def _along(claim: Claim, along: str, run: Observed) -> list[Sides]:
+def _along(claim: Claim, along: str, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for cell in _matching(claim, claim.of, run):
         if cell.ok and along in cell.levels:
@@ -68,7 +68,7 @@ def _along(claim: Claim, along: str, run: Observed) -> list[Sides]:
     ]
 
 
-def absent(claim: Claim, run: Observed) -> list[str]:
+def absent(claim: Claim, run: Run) -> list[str]:
     """Return in words what the claim names and the run has no trial of that counts; empty where it has all."""
     found = []
     for side in [claim.of] if claim.trend else [claim.of, claim.over]:
@@ -90,7 +90,7 @@ def absent(claim: Claim, run: Observed) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _lacking(wanted: Mapping[str, list[str]], run: Observed) -> str:
+def _lacking(wanted: Mapping[str, list[str]], run: Run) -> str:
     """Name the levels that no cell of the run has; the combination, where each of them is there."""
     missing = {
         factor: levels
@@ -116,7 +116,7 @@ def _other_version(claim: Claim, cells: list[Cell]) -> list[str]:
     return []
 
 
-def _matching(claim: Claim, side: Mapping[str, object], run: Observed) -> list[Cell]:
+def _matching(claim: Claim, side: Mapping[str, object], run: Run) -> list[Cell]:
     wanted = _wanted(claim, side)
     return [cell for cell in run.cells if cell.matches(wanted)]
 

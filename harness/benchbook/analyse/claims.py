@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import interval, judgement, noise, observed, same_work
+from benchbook.analyse import interval, judgement, noise, same_work
 from benchbook.analyse.claim_cells import Sides, absent, differing, scaled, sides
 from benchbook.analyse.judgement import Evidence, Expectation, Kind, Word, evidence, reason
 from benchbook.analyse.noise import Floors
-from benchbook.analyse.observed import Observed
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.ratio import ratio as of_ratio
-from benchbook.analyse.same_work import Answers
+from benchbook.analyse.run import Run
+from benchbook.analyse.same_work import SameWork
 from benchbook.declare.claim import Claim, PublishedMachine
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.declare.level import listed, same
@@ -67,7 +67,7 @@ class JudgedCell:
 
 
 def judged(
-    claim: Claim, run: Observed, sides: Sides, published: PublishedRatio | None, floors: Floors
+    claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None, floors: Floors
 ) -> JudgedCell | None:
     """Return what the sides show of a claim, before many cells are judged together; None without a ratio."""
     pair = (claim.phase, claim.metric)
@@ -153,7 +153,7 @@ def _reversed(
 # What a reader must know beside a verdict, and what forbids one.
 
 
-def refusals(cells: Sequence[JudgedCell], answers: Answers) -> list[str]:
+def refusals(cells: Sequence[JudgedCell], answers: SameWork) -> list[str]:
     """Return why cells may not be judged: other work, or other answers."""
     found = []
     for cell in cells:
@@ -163,12 +163,12 @@ def refusals(cells: Sequence[JudgedCell], answers: Answers) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def notes(claim: Claim, run: Observed, cells: Sequence[JudgedCell]) -> list[str]:
+def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     """Return the notes on judged cells, each without a full stop."""
     found = []
     if run.profile == "smoke":
         found.append("profile smoke is for tests: its numbers say little")
-    if run.row.get("finished_at") is None:
+    if run.info.get("finished_at") is None:
         found.append("the run has not come to its end")
     found.append(_noise(cells))
     fewest = min(cell.trials for cell in cells)
@@ -204,7 +204,7 @@ def _noise(cells: Sequence[JudgedCell]) -> str:
     return f"noise floor: {100 * (max(floors) - 1):.3g} %"
 
 
-def _transport(run: Observed, cells: Sequence[JudgedCell]) -> list[str]:
+def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     """Say that embedded systems have no transport in their numbers, where they stand beside servers."""
     systems = {held.system for cell in cells for held in cell.sides.cells}
     embedded = sorted(system for system in systems if run.embedded(system))
@@ -270,30 +270,26 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
     ``published`` is the folder of published CSV files, used where the run kept no copy of its own. Raises
     RequestError for an A/A run, and where the results hold no such run.
     """
-    from benchbook.record import database
-
-    with database.open(results, read_only=True) as connection:
-        facts = observed.facts_of(connection, run_id)
-        claims, machine = declared(facts, run_id)
-        pairs = {(claim.phase, claim.metric) for claim in claims}
-        run = observed.read(connection, run_id, pairs)
+    run = Run(results, run_id)
+    with run.opened():
+        claims, machine = declared(run)
         if run.against_itself:
             raise RequestError(
                 f"{run_id} is an A/A run: it gives the noise floor, and judges no claims.",
                 "Name another run; `bench list runs` shows them.",
             )
-        floors = noise.held(connection, run, pairs) if claims else Floors()
-        answers = same_work.read(connection, run_id, same_work.tolerance(results, run_id))
+        pairs = {(claim.phase, claim.metric) for claim in claims}
+        run.preload(pairs)
+        floors = noise.floors(run, pairs) if claims else Floors()
+        answers = same_work.of_run(run)
     own = results / "runs" / run_id / "declared" / "published"
     return [judge(claim, run, ratios(claim, own if own.is_dir() else published), floors, answers, machine)
             for claim in claims]  # fmt: skip
 
 
-def declared(
-    facts: Mapping[str, Mapping[str, Any]], run_id: str
-) -> tuple[list[Claim], PublishedMachine | None]:
-    """Return the claims that a run declared, and the publication's machine, from the facts of its run.json."""
-    experiment = facts.get("declared", {}).get("experiment") or {}
+def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
+    """Return the claims that a run declared, and the publication's machine."""
+    experiment = run.declared
     try:
         claims = [Claim.model_validate(held) for held in experiment.get("claims") or []]
         machine = experiment.get("published_machine")
@@ -301,21 +297,21 @@ def declared(
     except ValueError as error:
         first = str(error).splitlines()[0]
         raise RequestError(
-            f"The claims of run {run_id} are of another Benchbook and cannot be read: {first}.",
+            f"The claims of run {run.run_id} are of another Benchbook and cannot be read: {first}.",
             "Use the revision that made the run; it stands in its run.json.",
         ) from error
 
 
 def judge(
     claim: Claim,
-    run: Observed,
+    run: Run,
     published: Sequence[PublishedRatio],
     floors: Floors,
-    answers: Answers,
+    answers: SameWork,
     machine: PublishedMachine | None = None,
 ) -> Judgement:
     """Judge one claim on one run."""
-    shortfall = scaled(run.profile, machine, run.facts.get("host", {}))
+    shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
         claim.margin, "not run", "", claim.phase, claim.metric, claim.test, scaled=shortfall,
@@ -355,7 +351,7 @@ def _said(found: Judgement, verdict: Word, because: Sequence[str]) -> Judgement:
 
 
 def _not_run(
-    blank: Judgement, claim: Claim, run: Observed, because: list[str],
+    blank: Judgement, claim: Claim, run: Run, because: list[str],
     published: Sequence[PublishedRatio], floors: Floors,
 ) -> Judgement:  # fmt: skip
     """Say why it was not run, and show what a substitute gives."""
@@ -380,7 +376,7 @@ class Found:
     """Cells that were published and are not in the run."""
 
 
-def _cells(claim: Claim, run: Observed, published: Sequence[PublishedRatio], floors: Floors) -> Found:
+def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio], floors: Floors) -> Found:
     by_cell = [one for one in published if one.levels]
     cells, left_out, met = [], [], []
     valueless: list[str] = []
@@ -469,7 +465,7 @@ def details(found: Sequence[Judgement]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def stand_ins(claim: Claim, run: Observed) -> dict[str, str]:
+def stand_ins(claim: Claim, run: Run) -> dict[str, str]:
     """Return system that the claim names and the run has not → its substitute that the run has."""
     there = {cell.system for cell in run.cells if cell.ok}
     return {

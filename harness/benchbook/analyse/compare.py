@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from benchbook.analyse import interval, noise, observed, ratio, same_work
+from benchbook.analyse import interval, noise, ratio, same_work
 from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.interval import ALPHA
-from benchbook.analyse.observed import AA, Cell, Observed, Pair
+from benchbook.analyse.run import AA, Cell, Pair, Run
 from benchbook.declare.metric import MAIN, is_main
 from benchbook.errors import RequestError
 from benchbook.plan.factors import SOURCE
@@ -18,7 +18,7 @@ from benchbook.plan.factors import SOURCE
 # What a system costs in a container: the same cells from two sources, in one run, paired by block.
 
 
-def rows(run: Observed) -> list[dict[str, Any]]:
+def rows(run: Run) -> list[dict[str, Any]]:
     """Return one row for each cell, main metric and pair of sources: the ratio, with its interval."""
     alike: dict[Any, dict[str, Cell]] = {}
     for cell in run.cells:
@@ -111,23 +111,21 @@ def compare(
     query sets or configurations. Raises RequestError for those without it, for a run with itself, and for runs
     that have no cell in common.
     """
-    from benchbook.record import database
-
     if a == b:
         raise RequestError(
             f"{a} cannot be compared with itself.", "Name two runs; `bench aa` measures the noise floor."
         )
-    with database.open(results, read_only=True) as connection:
-        one, two = (observed.read(connection, run_id) for run_id in (a, b))
-        wanted = None if metrics is None else set(metrics)
-        pairs = [
-            pair for pair in one.pairs() if pair in set(two.pairs()) and (wanted is None or pair[1] in wanted)
-        ]
-        floors = [noise.held(connection, run, pairs) for run in (one, two)]
-        answers = [
-            same_work.read(connection, run.run_id, same_work.tolerance(results, run.run_id))
-            for run in (one, two)
-        ]
+    one = Run(results, a)
+    with one.opened() as connection:
+        return _compared(one, Run(results, b, connection), across, metrics)
+
+
+def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -> Comparison:
+    a, b = one.run_id, two.run_id
+    wanted, theirs = None if metrics is None else set(metrics), set(two.pairs())
+    pairs = [pair for pair in one.pairs() if pair in theirs and (wanted is None or pair[1] in wanted)]
+    floors = [noise.floors(run, pairs) for run in (one, two)]
+    answers = [same_work.of_run(run) for run in (one, two)]
     matched = match(one, two)
     if not matched:
         raise RequestError(
@@ -151,7 +149,7 @@ def compare(
     )
 
 
-def match(a: Observed, b: Observed) -> list[tuple[Cell, Cell]]:
+def match(a: Run, b: Run) -> list[tuple[Cell, Cell]]:
     """Return the cells to compare: those with equal levels, then those that differ in the system alone.
 
     The second is how two versions of a system are compared; it needs one such cell on each side.
@@ -180,7 +178,7 @@ def _by_rest(cells: list[Cell]) -> dict[Any, list[Cell]]:
 
 
 def _change(
-    a: Observed, b: Observed, cells: tuple[Cell, Cell], pair: Pair, floors: list[noise.Floors]
+    a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair, floors: list[noise.Floors]
 ) -> tuple[Change, float, float] | None:
     """Return the numbers of one metric in one cell, and the p-values of B above and below A."""
     import statistics
@@ -243,17 +241,18 @@ def _word(change: Change, better: bool) -> Said:
     return "more" if (change.ratio or 1) > 1 else "less"
 
 
-def _answers(a: same_work.Answers, b: same_work.Answers, matched: list[tuple[Cell, Cell]]) -> list[str]:
+def _answers(a: same_work.SameWork, b: same_work.SameWork, matched: list[tuple[Cell, Cell]]) -> list[str]:
     """Return why the two runs' answers do not show the same work; where the data differ nothing is held together."""
     from benchbook.analyse.answers import Answer
     from benchbook.analyse.answers import compare as compare_answers
 
     found: list[str] = []
     systems = [{cells[side].system for cells in matched} for side in (0, 1)]
-    for dataset in a.by_dataset.keys() & b.by_dataset.keys():
+    by_dataset = [{group.dataset: group.answers for group in held.groups} for held in (a, b)]
+    for dataset in by_dataset[0].keys() & by_dataset[1].keys():
         sides: list[list[Answer]] = [
-            [replace(one, system=label) for one in held.by_dataset[dataset] if one.system in systems[side]]
-            for side, (label, held) in enumerate((("A", a), ("B", b)))
+            [replace(one, system=label) for one in by_dataset[side][dataset] if one.system in systems[side]]
+            for side, label in enumerate("AB")
         ]
         asked = {one.query_id for one in sides[0]} & {one.query_id for one in sides[1]}
         made = compare_answers([one for side in sides for one in side if one.query_id in asked], a.tolerance)
@@ -268,9 +267,7 @@ def _groups(mixed: list[Difference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(difference.group for difference in mixed))
 
 
-def _notes(
-    a: Observed, b: Observed, found: list[Difference], faults: list[str], changes: list[Change]
-) -> list[str]:
+def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: list[Change]) -> list[str]:
     notes = [
         "The trials of the two runs were not interleaved: whatever changed between them is part of each ratio."
     ]
@@ -289,6 +286,6 @@ def _notes(
     if changes and fewest < 3:
         notes.append("Fewer than 3 trials a cell give no interval, and nothing is concluded of them.")
     for label, run in (("A", a), ("B", b)):
-        if run.row.get("finished_at") is None:
+        if run.info.get("finished_at") is None:
             notes.append(f"Run {label} has not come to its end.")
     return notes

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse.observed import Cell, Observed
+from benchbook.analyse.run import Cell, Run
 
 GROUPS = ("data", "queries", "configuration", "experiment", "systems", "machine", "harness")
 MIXING = ("data", "queries", "configuration")
@@ -51,7 +51,7 @@ class Difference:
         return f"{self.what}: {self.a} in A, {self.b} in B"
 
 
-def differences(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
+def differences(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
     """Return what differs between two runs, in the order of GROUPS; ``matched``: the cells to be compared."""
     found = [
         *_experiment(a, b),
@@ -63,7 +63,7 @@ def differences(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> l
     return sorted(found, key=lambda one: GROUPS.index(one.group))
 
 
-def _work(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
+def _work(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
     found = []
     for group, what, name in (("data", "dataset", "datasets"), ("queries", "query set", "queries")):
         digests = [
@@ -73,7 +73,7 @@ def _work(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list[Di
         if any(getattr(one, name) != getattr(two, name) for one, two in matched):
             found.append(Difference(group, f"digest of the {what}", *(_digests(held) for held in digests)))
     if any(one.group == "data" for one in found):
-        one, two = (run.facts.get("dataset", {}) for run in (a, b))
+        one, two = (run.facts("dataset") for run in (a, b))
         found += [
             Difference("data", f"{key} of the dataset", _text(one.get(key)), _text(two.get(key)))
             for key in ("name", "generator", "seed", "rows", "values", "bytes")
@@ -92,13 +92,13 @@ def _work(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list[Di
     return found
 
 
-def _experiment(a: Observed, b: Observed) -> list[Difference]:
+def _experiment(a: Run, b: Run) -> list[Difference]:
     found = [
         Difference("experiment", what, str(one), str(two))
         for what, one, two in (("experiment", a.experiment, b.experiment), ("profile", a.profile, b.profile))
         if one != two
     ]
-    digests = [run.row.get("experiment_digest") for run in (a, b)]
+    digests = [run.info.get("experiment_digest") for run in (a, b)]
     if a.experiment == b.experiment and digests[0] != digests[1]:
         found.append(
             Difference("experiment", "experiment.toml", *(_digests([one] if one else []) for one in digests))
@@ -106,12 +106,12 @@ def _experiment(a: Observed, b: Observed) -> list[Difference]:
     return found
 
 
-def _systems(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
+def _systems(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
     found = []
     for one, two in dict.fromkeys((one.system, two.system) for one, two in matched):
         if one != two:
             found.append(Difference("systems", "system", one, two))
-        programs = [run.facts.get("programs", {}).get(name) or {} for run, name in ((a, one), (b, two))]
+        programs = [run.facts("programs").get(name) or {} for run, name in ((a, one), (b, two))]
         durable = [run.systems.get(name, {}).get("arms") for run, name in ((a, one), (b, two))]
         shown = one if one == two else f"{one} and {two}"
         for key, what in (
@@ -130,9 +130,9 @@ def _systems(a: Observed, b: Observed, matched: list[tuple[Cell, Cell]]) -> list
     return found
 
 
-def _machine(a: Observed, b: Observed) -> list[Difference]:
+def _machine(a: Run, b: Run) -> list[Difference]:
     one, two = (
-        _flat({key: value for key, value in run.facts.get("host", {}).items() if key not in _MOVING})
+        _flat({key: value for key, value in run.facts("host").items() if key not in _MOVING})
         for run in (a, b)
     )
     found = [
@@ -142,7 +142,7 @@ def _machine(a: Observed, b: Observed) -> list[Difference]:
         for name in dict.fromkeys((*one, *two))
         if one.get(name) != two.get(name) and name.rpartition(".")[2] not in _MOVING
     ]
-    controls = [run.facts.get("controls", {}) for run in (a, b)]
+    controls = [run.facts("controls") for run in (a, b)]
     for name in dict.fromkeys((*controls[0], *controls[1])):
         states = [(held.get(name) or {}).get("state") for held in controls]
         if states[0] != states[1]:
@@ -150,8 +150,8 @@ def _machine(a: Observed, b: Observed) -> list[Difference]:
     return found
 
 
-def _harness(a: Observed, b: Observed) -> list[Difference]:
-    one, two = (_flat(run.facts.get("provenance", {})) for run in (a, b))
+def _harness(a: Run, b: Run) -> list[Difference]:
+    one, two = (_flat(run.facts("provenance")) for run in (a, b))
     found = [
         Difference("harness", what, _short(one.get(name)), _short(two.get(name)))
         for name, what in _HARNESS.items()

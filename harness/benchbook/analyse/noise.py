@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import ratio
-from benchbook.analyse.observed import AA, Cell, Observed, Pair, read
 from benchbook.analyse.ratio import Ratio
+from benchbook.analyse.run import AA, Cell, Pair, Run
 from benchbook.analyse.verdict import noise_floor
 
 if TYPE_CHECKING:
@@ -63,8 +62,10 @@ class Floors:
         return sorted({floor.run_id for floor in self.known.values()})
 
 
-def measured(run: Observed) -> dict[Key, Floor]:
-    """Return the floors that an A/A run gives, in the order of its cells and metrics."""
+def measured(run: Run, pairs: Iterable[Pair] | None = None) -> dict[Key, Floor]:
+    """Return the floors that an A/A run gives, in the order of its cells and metrics; of ``pairs``, or of all."""
+    run.preload(pairs)
+    wanted = run.pairs() if pairs is None else sorted(set(pairs))
     by_size: dict[Any, dict[str, Cell]] = {}
     for cell in run.cells:
         if AA in cell.levels:
@@ -74,7 +75,7 @@ def measured(run: Observed) -> dict[Key, Floor]:
         if any(label not in labelled for label in LABELS):
             continue
         a, b = (labelled[label] for label in LABELS)
-        for pair in run.pairs():
+        for pair in wanted:
             of_a, of_b = run.values(a, pair), run.values(b, pair)
             made = ratio.ratio(of_a.by_block, of_b.by_block)
             if made.value is not None:
@@ -86,18 +87,27 @@ def measured(run: Observed) -> dict[Key, Floor]:
     return found
 
 
-def floors(results: Path, run: Observed, pairs: Iterable[Pair] | None = None) -> Floors:
+def floors(run: Run, pairs: Iterable[Pair] | None = None) -> Floors:
     """Return the floors that hold for a run: same experiment, same profile, same machine; the latest of each.
 
     ``pairs`` limits what is read; by default it is every metric that has a direction.
     """
-    from benchbook.record import database
+    if run.machine is None:
+        return Floors()
+    wanted = None if pairs is None else list(pairs)
+    known: dict[Key, Floor] = {}
+    with run.opened() as connection:
+        for run_id in _runs(connection, run.experiment, run.profile, run.machine):
+            against_itself = Run(run.results, run_id, connection)
+            for key, floor in measured(against_itself, wanted).items():
+                if floor.factor is not None:
+                    known.setdefault(key, floor)
+    return Floors(known)
 
-    with database.open(results, read_only=True) as connection:
-        return held(connection, run, pairs)
 
-
-def of_cells(run: Observed, found: Floors) -> dict[tuple[str, str, str], float]:
+def of_cells(
+    run: Run, found: Floors, pairs: Iterable[Pair] | None = None
+) -> dict[tuple[str, str, str], float]:
     """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known.
 
     Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
@@ -105,22 +115,9 @@ def of_cells(run: Observed, found: Floors) -> dict[tuple[str, str, str], float]:
     return {
         (cell.name, *pair): floor.factor
         for cell in run.cells
-        for pair in run.pairs()
+        for pair in (run.pairs() if pairs is None else sorted(set(pairs)))
         if (floor := found.floor(cell, pair)) and floor.factor
     }
-
-
-def held(connection: DuckDBPyConnection, run: Observed, pairs: Iterable[Pair] | None = None) -> Floors:
-    """Read the floors that hold for a run from an open database; as ``floors``."""
-    if run.machine is None:
-        return Floors()
-    wanted = None if pairs is None else list(pairs)
-    known: dict[Key, Floor] = {}
-    for run_id in _runs(connection, run.experiment, run.profile, run.machine):
-        for key, floor in measured(read(connection, run_id, wanted)).items():
-            if floor.factor is not None:
-                known.setdefault(key, floor)
-    return Floors(known)
 
 
 def _runs(connection: DuckDBPyConnection, experiment: str, profile: str, machine: str) -> list[str]:

@@ -1,92 +1,129 @@
-"""Whether cells did the same work, so that their speeds may be compared (rules 9 and 14 of docs/methods.md)."""
+"""Check that systems did the same work, so that their speeds may be compared (rules 9 and 14 of docs/methods.md)."""
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
 
 from benchbook.analyse import answers
-from benchbook.analyse.answers import Answer
-from benchbook.analyse.observed import Cell
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from benchbook.analyse.answers import Answer, Comparison, Validated
+from benchbook.analyse.run import Cell, Run
 
 TOLERANCE = 1e-9
 """Largest relative difference of equal floats where the dataset's declaration is not with the run."""
+ANSWERING = ("query", "kline")
+"""Workloads whose answers are kept."""
 
 
-@dataclass(eq=False)
-class Answers:
-    """The different answers that the systems of a run gave; comparisons are worked out once."""
+@dataclass(frozen=True)
+class Group:
+    """The answers to the queries of one dataset of a run."""
 
-    by_dataset: dict[str, list[Answer]]
-    """Digest of the data → one answer for each system, query and digest of the answer."""
-    queries: bool
-    """Whether the run asked any queries."""
-    tolerance: float = TOLERANCE
-    _known: dict[frozenset[tuple[str, str]], list[str]] = field(default_factory=dict)
+    dataset: str
+    """Digest of the data."""
+    recorded: int
+    """Answers that trials gave."""
+    answers: tuple[Answer, ...]
+    """Each different answer of a system and arm once: those with the same digest are the same."""
 
-    def faults(self, asked: Iterable[tuple[str, str]]) -> list[str]:
-        """Return in words why the answers of these systems, each in an arm, do not show the same work.
 
-        Empty where they do. Other arms do not count: one that loses rows answers otherwise, and is another cell.
+class SameWork:
+    """The answers that the systems of a run gave, and what comparing them shows; each part is worked out once."""
+
+    def __init__(self, groups: Sequence[Group], asked: bool, tolerance: float = TOLERANCE) -> None:
+        self.groups = tuple(groups)
+        """One for each dataset of the run."""
+        self.asked = asked
+        """Whether the run asked any queries."""
+        self.tolerance = tolerance
+        self._faults: dict[frozenset[tuple[str, str]] | None, list[str]] = {}
+
+    @functools.cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What came of comparing all answers, one entry for each dataset."""
+        made = []
+        for group in self.groups:
+            found = answers.compare(group.answers, self.tolerance)
+            # One answer to each query is the first; all others are compared with it, if only by their digest.
+            made.append(replace(found, compared=group.recorded - found.queries))
+        return tuple(made)
+
+    @functools.cached_property
+    def validated(self) -> tuple[Validated, ...]:
+        """How the answers of each system and arm to each type of query compare with those of most systems."""
+        return tuple(one for group in self.groups for one in answers.validate(group.answers, self.tolerance))
+
+    @functools.cached_property
+    def flagged(self) -> frozenset[tuple[str, str]]:
+        """The systems, each with its arm, whose answers differ from most, where it is clear which they are."""
+        return frozenset((one.system, one.arm) for one in self.validated if one.differing or one.unanswered)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether systems differ, and no answer is that of more than half of them."""
+        return any(one.alone for one in self.validated)
+
+    def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[str]:
+        """Return in words why the answers do not show the same work; empty where they do.
+
+        ``among`` limits it to some systems, each in an arm. Other arms do not count: one that loses rows gives other
+        answers, and is another cell.
         """
-        key = frozenset(asked)
-        if key not in self._known:
-            self._known[key] = self._compare(key)
-        return self._known[key]
+        key = None if among is None else frozenset(among)
+        if key not in self._faults:
+            self._faults[key] = self._compare(key)
+        return self._faults[key]
 
-    def _compare(self, asked: frozenset[tuple[str, str]]) -> list[str]:
-        if len({system for system, _ in asked}) < 2 or not self.queries:
+    def _compare(self, among: frozenset[tuple[str, str]] | None) -> list[str]:
+        if not self.asked or (among is not None and len({system for system, _ in among}) < 2):
             return []
-        found = [
-            answers.compare([one for one in held if (one.system, one.arm) in asked], self.tolerance)
-            for held in self.by_dataset.values()
-        ]
-        found = [one for one in found if one.queries]
+        found = self.comparisons
+        if among is not None:
+            chosen = [
+                [one for one in group.answers if (one.system, one.arm) in among] for group in self.groups
+            ]
+            found = tuple(answers.compare(held, self.tolerance) for held in chosen)
+            found = tuple(one for one in found if one.queries)
         if not found:
             return ["no answers were recorded, so nobody knows whether the systems did the same work"]
-        said = []
+        words = []
         if differing := sum(one.differing for one in found):
             types = sorted({difference.query_type for one in found for difference in one.differences})
-            said.append(f"the systems answered {', '.join(types)} differently in {differing} places")
+            words.append(f"the systems answered {', '.join(types)} differently in {differing} places")
         if empty := [name for one in found for name in one.empty_everywhere]:
-            said.append(f"every system answered {some(empty)} with no rows, which proves nothing")
+            words.append(f"every system answered {some(empty)} with no rows, which proves nothing")
         if unanswered := [name for one in found for name in one.unanswered]:
-            said.append(f"no answer was given to {some(unanswered)}")
-        return said
+            words.append(f"no answer was given to {some(unanswered)}")
+        return words
 
 
-def read(connection: DuckDBPyConnection, run_id: str, tolerance: float = TOLERANCE) -> Answers:
-    """Read the answers of a run: equal ones of a system in an arm once, however many trials gave them."""
-    asked = connection.execute(
-        "SELECT count(*) FROM phases p JOIN trials t USING (trial_id) WHERE t.run_id = ? AND p.workload = 'query'",
-        [run_id],
-    ).fetchone()
-    if not asked or not asked[0]:
-        return Answers({}, False, tolerance)
-    text = (
-        "SELECT coalesce(t.dataset_digest, ''), t.system, coalesce(t.arm, ''), min(a.trial_id), "
-        'a.query_type, a.query_id, any_value(a."columns"), any_value(a."rows") '
-        "FROM answers a JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
-        "GROUP BY t.dataset_digest, t.system, t.arm, a.query_type, a.query_id, "
-        'coalesce(a.digest, a."rows") ORDER BY ALL'
-    )
-    by_dataset: dict[str, list[Answer]] = {}
-    names = ("system", "arm", "trial_id", "query_type", "query_id", "columns", "rows")
-    for dataset, *rest in connection.execute(text, [run_id]).fetchall():
-        row: dict[str, Any] = dict(zip(names, rest, strict=True))
-        by_dataset.setdefault(dataset, []).extend(answers.from_rows([row]))
-    return Answers(by_dataset, True, tolerance)
+@functools.cache
+def of_run(run: Run) -> SameWork:
+    """Return the answers of a run, read once."""
+    if not any(run.phases(workload) for workload in ANSWERING):
+        return SameWork([], asked=False)
+    groups = [
+        Group(
+            str(one["dataset_digest"][0]),
+            int(one["recorded"].sum()),
+            tuple(answers.from_rows(one.to_dicts())),
+        )
+        for one in run.answers().partition_by("dataset_digest", maintain_order=True)
+    ]
+    return SameWork(groups, asked=True, tolerance=tolerance(run))
 
 
-def tolerance(results: Path, run_id: str) -> float:
+def faults(run: Run) -> list[str]:
+    """Return in words why the answers of all systems do not show the same work; empty where they do."""
+    return of_run(run).faults() if run.ok["system"].n_unique() > 1 else []
+
+
+def tolerance(run: Run) -> float:
     """Return the float tolerance that the run's dataset declares, a relative difference."""
-    for file in sorted((results / "runs" / run_id / "declared").glob("dataset*.toml")):
+    folder = run.results / "runs" / run.run_id / "declared"
+    for file in sorted(folder.glob("dataset*.toml")):
         try:
             return float(tomllib.loads(file.read_text(encoding="utf-8"))["float_tolerance"])
         except (OSError, ValueError, KeyError):

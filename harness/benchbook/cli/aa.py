@@ -49,10 +49,10 @@ def command(
 def show_floors(results: Path, run_id: str, as_json: bool) -> None:
     """Print the noise floors that an A/A run gives, those of the main metrics."""
     from benchbook.analyse import noise
-    from benchbook.analyse.observed import observe
+    from benchbook.analyse.run import Run
     from benchbook.declare.metric import is_main
 
-    rows = noise.rows(noise.measured(observe(results, run_id)))
+    rows = noise.rows(noise.measured(Run(results, run_id)))
     shown = [
         {
             "cell": row["cell"],

@@ -34,7 +34,7 @@ def is_pilot(made: Plan) -> bool:
 
 def go_on(pilot: Plan, results: Path) -> int:
     """Carry out what is left of a pilot, then the run whose number of trials it fixes."""
-    from benchbook.analyse.observed import observe
+    from benchbook.analyse.run import Run
     from benchbook.cli.options import planned
     from benchbook.cli.run_ import agree, carried_out, carry_out_and_report, store
     from benchbook.plan import precision
@@ -42,7 +42,7 @@ def go_on(pilot: Plan, results: Path) -> int:
     assert pilot.precision is not None
     asked = dict(pilot.precision["request"])
     outcome = carried_out(pilot, results)
-    seen = observe(results, pilot.run_id)
+    seen = Run(results, pilot.run_id)
     measured = {
         pair: [list(seen.values(cell, pair).by_block.values()) for cell in seen.cells]
         for pair in seen.pairs()

@@ -186,7 +186,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 def _show_sources(results: Path, run_id: str) -> None:
     """Print what a system costs from one source over another, as in a container over a process."""
     from benchbook.analyse import compare
-    from benchbook.analyse.observed import observe
+    from benchbook.analyse.run import Run
     from benchbook.cli import table
 
-    table.show(compare.rows(observe(results, run_id)), as_json=False, empty="no cell ran from two sources")
+    table.show(compare.rows(Run(results, run_id)), as_json=False, empty="no cell ran from two sources")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.analyse import same_work
+from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.catalogue import root
-from benchbook.report import answer, quantity, versus
-from benchbook.report import answer as answers
 from benchbook.report import cell as cells_of
-from benchbook.report.cell import Cell
+from benchbook.report import quantity, versus
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Words, code, escape_markdown, missing
 from benchbook.report.tables import verdicts
 from benchbook.report.versus import Estimate, Versus, estimates
@@ -58,7 +57,7 @@ def _pair(one: Any) -> tuple[dict[str, str], dict[str, str]] | None:
 def _system(run: Run, one: Any) -> str:
     """Return the system that both sides are of, by title; nothing where the sides name theirs."""
     sides = one.cells[0].sides
-    return "" if "system" in sides.factors else f"{cells_of.title(run, sides.cells[0].levels['system'])}: "
+    return "" if "system" in sides.factors else f"{run.title(sides.cells[0].levels['system'])}: "
 
 
 def _spread(one: Any) -> str:
@@ -77,7 +76,7 @@ def _arm(one: Any) -> str:
 def _side(run: Run, levels: dict[str, str]) -> str:
     """Return a side in words: its system by title, its other levels with their factor."""
     parts = [
-        cells_of.title(run, level) if name == "system" else f"{name.replace('_', ' ')} {level}"
+        run.title(level) if name == "system" else f"{name.replace('_', ' ')} {level}"
         for name, level in levels.items()
     ]
     return ", ".join(parts)
@@ -107,7 +106,7 @@ def _said(one: Any) -> str:
 
 def refused(run: Run, title: str) -> Words | None:
     """Return the sentence that stands in place of a comparison, or None where the comparison may be shown."""
-    if not answer.faults(run) or (answer.flagged(run) and not answer.undecided(run)):
+    if not same_work.faults(run) or (same_work.of_run(run).flagged and not same_work.of_run(run).undecided):
         return None
     return missing(
         title, "the systems did not give the same answers, and speeds at different work are not compared"
@@ -141,7 +140,7 @@ def which(run: Run) -> Words:
 
 def answer_sentence(run: Run) -> Words:
     """Return the answer in one sentence for each kind of system: embedded, and servers."""
-    faults = answers.faults(run)
+    faults = same_work.faults(run)
     if faults:
         return Words(
             f"No answer: {escape_markdown('; '.join(faults))}. Speeds at different work are not compared."
@@ -150,8 +149,8 @@ def answer_sentence(run: Run) -> Words:
     if not measured:
         return Words("No answer: no trial of this run counts. The gaps below say why.")
     kinds = [
-        ("", [cell for cell in measured if cells_of.embedded(run, cell.system)]),
-        ("", [cell for cell in measured if not cells_of.embedded(run, cell.system)]),
+        ("", [cell for cell in measured if run.embedded(cell.system)]),
+        ("", [cell for cell in measured if not run.embedded(cell.system)]),
     ]
     sentences = [_sentence(run, cells) for _, cells in kinds if cells]
     return Words(" ".join(escape_markdown(sentence) for sentence in sentences))
@@ -170,9 +169,7 @@ def _sentence(run: Run, cells: list[Cell]) -> str:
 def _alone(run: Run, cell: Cell) -> str:
     """State one cell's own numbers: it has no equal to be compared with."""
     kind, others = (
-        ("embedded system", "servers")
-        if cells_of.embedded(run, cell.system)
-        else ("server", "embedded systems")
+        ("embedded system", "servers") if run.embedded(cell.system) else ("server", "embedded systems")
     )
     loads = [
         found.text() for phase in run.phases("load") for found in _of(run, phase, "rows_per_second", [cell])
@@ -249,7 +246,7 @@ def _queries(run: Run, cells: list[Cell]) -> str:
 
 def findings(run: Run) -> Words:
     """Return one sentence for each comparison with the baseline, as a list."""
-    if faults := answers.faults(run):
+    if faults := same_work.faults(run):
         return missing("The list of findings", "; ".join(faults))
     base = versus.baseline(run)
     pairs = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchbook.analyse.run import Run
 from benchbook.report import quantity
-from benchbook.report.results import Run
 from benchbook.report.steps import ARMS, STEPS, Step, steps
 from benchbook.report.table import Words, escape_markdown, missing
 

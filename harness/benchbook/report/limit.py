@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import polars as pl
 
+from benchbook.analyse.run import Run
 from benchbook.measure import steady
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, versus
 from benchbook.report.charts import order
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.scaled import scaled_label
 from benchbook.report.table import Words, escape_markdown
 from benchbook.report.versus import known_floors, sources
@@ -182,7 +182,7 @@ def _pace(run: Run) -> list[str]:
 
 def _embedded(run: Run) -> list[str]:
     names = list(dict.fromkeys(cell.system for cell in cells_of.cells(run)))
-    inside = [cells_of.title(run, name) for name in names if cells_of.embedded(run, name)]
+    inside = [run.title(name) for name in names if run.embedded(name)]
     if not inside:
         return []
     verb = "run" if len(inside) > 1 else "runs"
@@ -210,11 +210,11 @@ def busy_client(run: Run) -> list[str]:
     )
     found: dict[tuple[str, str], float] = {}
     for system, phase, value in rows.select("system", "phase", "value").iter_rows():
-        if not cells_of.embedded(run, system):
+        if not run.embedded(system):
             found[system, phase] = max(found.get((system, phase), 0.0), value)
     return [
         f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
-        f"{cells_of.title(run, system)}: it may be what was measured."
+        f"{run.title(system)}: it may be what was measured."
         for (system, phase), value in found.items()
     ]
 
@@ -223,7 +223,7 @@ def shared_cores(run: Run) -> list[str]:
     """Say where a server and its client had no cores of their own, and why."""
     found: dict[str, int] = {}
     for system, held in run.ok.select("system", "confinement").iter_rows():
-        told = json.loads(held) if held and not cells_of.embedded(run, system) else {}
+        told = json.loads(held) if held and not run.embedded(system) else {}
         words = str(told.get("pinning") or "")
         if words and told.get("client_cores") is None:
             why = words.partition(": ")[2] or words
@@ -271,9 +271,9 @@ def _listening(run: Run) -> list[str]:
     """Say which systems could be reached from other machines while they were measured."""
     checks = run.frame("checks").filter((pl.col("name") == LISTENING) & (pl.col("found") != "0"))
     rows = run.ok.join(checks, on="trial_id", how="inner", maintain_order="left")
-    declared = cells_of.systems(run)
+    declared = run.systems
     return [
-        f"{cells_of.title(run, name)} listened on addresses that other machines reach: "
+        f"{run.title(name)} listened on addresses that other machines reach: "
         f"{declared.get(name, {}).get('listens_beyond') or 'no reason is declared'}."
         for name in dict.fromkeys(rows["system"].to_list())
     ]

@@ -10,8 +10,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, unknown
-from benchbook.report.results import RESULTS_VARIABLE, RUN_VARIABLE
 
 # Rendering by Quarto, where it is on PATH: the same .qmd, into a folder of its own, then moved into place.
 

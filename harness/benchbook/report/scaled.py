@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from benchbook.report.results import Run
+from benchbook.analyse.run import Run
 
 
 @functools.cache

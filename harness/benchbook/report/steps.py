@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
+from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report import quantity
-from benchbook.report.results import Run
 from benchbook.report.versus import Estimate, Versus, estimates, versus
 
 STEPS = {
@@ -113,7 +113,7 @@ def _flight(levels: dict[str, str]) -> str:
 
 
 def _title(estimate: Estimate) -> str:
-    return estimate.cell.titled
+    return estimate.cell.title
 
 
 def _published(phase: str, stocks: int) -> float | None:

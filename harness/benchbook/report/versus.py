@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from benchbook.analyse import interval, noise, ratio, verdict
-from benchbook.analyse.observed import observe
 from benchbook.analyse.ratio import Ratio
+from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import is_main
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
-from benchbook.report.cell import Cell
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,9 +45,8 @@ def _read(run: Run) -> tuple[dict[tuple[str, str, str], float], list[str]]:
     """Read the floors and where they come from, once a run."""
     measured = run.frame("measurements").select("phase", "metric").unique().iter_rows()
     pairs = [(phase, name) for phase, name in measured if is_main(name)]
-    observed = observe(run.results, run.run_id, pairs)
-    found = noise.floors(run.results, observed, pairs)
-    return noise.of_cells(observed, found), found.runs
+    found = noise.floors(run, pairs)
+    return noise.of_cells(run, found, pairs), found.runs
 
 
 # What a cell's trials say about one metric: every value, and their mean with its interval.
@@ -241,7 +238,7 @@ def baseline(run: Run) -> Cell | None:
     measured = [cell for cell in cells_of.cells(run) if cell.ok]
     if not measured:
         return None
-    kinds = [cells_of.embedded(run, cell.system) for cell in measured]
+    kinds = [run.embedded(cell.system) for cell in measured]
     most = kinds.count(True) * 2 > len(kinds) if kinds.count(True) * 2 != len(kinds) else kinds[0]
     alike = [cell for cell, kind in zip(measured, kinds, strict=True) if kind == most]
     for phase in run.phases("load"):
@@ -253,7 +250,7 @@ def baseline(run: Run) -> Cell | None:
 
 def mixed(run: Run, pair: Versus) -> bool:
     """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
-    kinds = {cells_of.embedded(run, estimate.cell.system) for estimate in (pair.above, pair.below)}
+    kinds = {run.embedded(estimate.cell.system) for estimate in (pair.above, pair.below)}
     return len(kinds) > 1 and pair.above.unit != "B"
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.analyse import same_work
+from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import BenchbookError
-from benchbook.report import answer, quantity, versus
+from benchbook.report import quantity, versus
 from benchbook.report import theme as axes
 from benchbook.report.charts import ratio as ratios
 from benchbook.report.figure import Figure
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, code, escape_html, escape_markdown, missing
 from benchbook.site import published
 from benchbook.site.published import Published
@@ -137,7 +138,7 @@ def _claims(run: Run) -> list[Outcome]:
 
 def _comparisons(run: Run) -> list[Outcome]:
     base = versus.baseline(run)
-    if base is None or answer.faults(run):
+    if base is None or same_work.faults(run):
         return []
     made = []
     pairs = [

@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from benchbook.analyse import same_work as work
+from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
-from benchbook.report import answer, cell, limit, versus
+from benchbook.report import cell, limit, versus
 from benchbook.report import limit as limits
-from benchbook.report.results import Run
 from benchbook.report.table import Details, Table, Words, escape_markdown, missing
 from benchbook.report.versus import estimates, known_floors
 from benchbook.site import published
@@ -28,7 +29,7 @@ from benchbook.site import published
 def trials(run: Run) -> Finding:
     """Rule 1: enough trials for an interval, and for a dependable one."""
     tried = set(run.frame("trials").filter(pl.col("status") != "skipped")["cell"])
-    every = [one for one in cell.cells(run) if one.planned]
+    every = [one for one in cell.cells(run) if one.trials]
     fewest = min((one.ok for one in every if one.name in tried), default=0)
     words = f"{fewest} trials in the smallest cell"
     if skipped := sum(one.name not in tried for one in every):
@@ -101,7 +102,7 @@ def client(run: Run) -> Finding:
     """Rule 8: a null-sink calibration, and a client below its ceiling."""
     busy = limits.busy_client(run)
     calibrated = bool(run.fact_list("calibration"))
-    servers = any(not cell.embedded(run, one.system) for one in cell.cells(run))
+    servers = any(not run.embedded(one.system) for one in cell.cells(run))
     if not servers:
         return Finding("no matter here", "embedded systems share the client's process")
     if not calibrated:
@@ -113,7 +114,7 @@ def client(run: Run) -> Finding:
 
 def same_work(run: Run) -> Finding:
     """Rule 9: counts and answers agree, and nothing failed."""
-    if faults := answer.faults(run):
+    if faults := work.faults(run):
         return Finding("not kept", "; ".join(faults))
     failed = run.frame("errors")["operations"].sum() or 0
     checks = run.frame("checks")
@@ -228,7 +229,7 @@ def queries(run: Run) -> Finding:
 
 def embedded(run: Run) -> Finding:
     """Rule 19: whether the two kinds stand in one run at all."""
-    kinds = {cell.embedded(run, one.system) for one in cell.cells(run)}
+    kinds = {run.embedded(one.system) for one in cell.cells(run)}
     if len(kinds) < 2:
         return Finding("no matter here", "all systems of this run are of one kind")
     return Finding("kept", "answered for apart")

@@ -19,7 +19,7 @@ from benchbook.report.charts.telemetry import PANELS
 if TYPE_CHECKING:
     import polars as pl
 
-    from benchbook.report.results import Run
+    from benchbook.analyse.run import Run
 
 
 # The published runs of a checkout, and a results folder made from them for the pages to read.
@@ -92,7 +92,7 @@ def opened(root: Path) -> list[Run]:
 
     They come from the results folder that the site's rendering names.
     """
-    from benchbook.report.results import RESULTS_VARIABLE, open_run
+    from benchbook.analyse.run import RESULTS_VARIABLE, open_run
 
     given = os.environ.get(RESULTS_VARIABLE)
     return [

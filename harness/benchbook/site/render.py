@@ -11,13 +11,13 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError
 from benchbook.record.folder import be_a_folder, cannot_write
 from benchbook.report import notebook, page, render
 from benchbook.report.figure import bundle
 from benchbook.report.page import part
 from benchbook.report.render import LAST_LINES, TIMEOUT_SECONDS
-from benchbook.report.results import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.site import index, published
 from benchbook.site.index import FIXED, Page
 

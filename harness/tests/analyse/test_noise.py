@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims, noise
-from benchbook.analyse.observed import observe
+from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from tests.claims import measured_run
 
@@ -47,7 +47,7 @@ def run(results: Path, ratio: float, **options: Any) -> claims.Judgement:
 
 def test_the_floor_is_the_largest_factor_that_the_a_a_run_does_not_exclude(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=8)
-    found = noise.measured(observe(tmp_path, "aa-1"))
+    found = noise.measured(Run(tmp_path, "aa-1"))
     assert len(found) == 2
     for one in found.values():
         assert one.factor is not None
@@ -96,7 +96,7 @@ def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
     aa(tmp_path, "aa-old", 0.5, created="2026-01-01T00:00:00+00:00", database=False)
     aa(tmp_path, "aa-new", 0.001, created="2026-02-01T00:00:00+00:00", systems=(A,), database=False)
     run(tmp_path, 1.03)
-    observed = observe(tmp_path, "run-1")
+    observed = Run(tmp_path, "run-1")
     floors = noise.floors(tmp_path, observed)
     by_system = {cell.system: floors.floor(cell, PAIR) for cell in observed.cells}
     assert {system: floor.run_id for system, floor in by_system.items() if floor} == {
@@ -114,7 +114,7 @@ def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
 
 def test_two_blocks_give_no_floor(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=2)
-    assert {one.factor for one in noise.measured(observe(tmp_path, "aa-1")).values()} == {None}
+    assert {one.factor for one in noise.measured(Run(tmp_path, "aa-1")).values()} == {None}
     assert "unknown" in run(tmp_path, 1.03).reason
 
 

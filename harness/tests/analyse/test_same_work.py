@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.analyse.observed import Cell
+from benchbook.analyse.run import Cell
 from benchbook.analyse.same_work import mixture
 
 

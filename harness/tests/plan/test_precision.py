@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from benchbook.analyse import interval
-from benchbook.analyse.observed import observe
+from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from benchbook.plan import precision
 from tests.claims import measured_run
@@ -14,7 +14,7 @@ PAIR = ("load", "rows_per_second")
 
 
 def measured(results):
-    pilot = observe(results, "pilot")
+    pilot = Run(results, "pilot")
     return {
         pair: [list(pilot.values(cell, pair).by_block.values()) for cell in pilot.cells]
         for pair in pilot.pairs()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.report.results import Run, open_run
+from benchbook.analyse.run import Run, open_run
 from tests.record import synthetic_run
 
 REPORTS = Path(__file__).parents[3] / "reports"

@@ -97,7 +97,7 @@ def test_a_title_with_a_comma_stays_whole_in_labels(made, monkeypatch):
     assert {one.label for one in cell.chosen(run, {"batch_size": "1000"}).values()} == {
         "SQLite", "SQLite, in memory",
     }  # fmt: skip
-    assert {one.titled for one in cell.cells(run)} == {"SQLite", "SQLite, in memory"}
+    assert {one.title for one in cell.cells(run)} == {"SQLite", "SQLite, in memory"}
 
 
 def test_a_long_title_of_a_horizontal_axis_is_in_lines(plain):

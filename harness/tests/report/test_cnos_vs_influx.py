@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.record import rebuild
 from benchbook.report.charts import rate_over_time, ratio
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run, open_run
 from benchbook.report.table import Table, Words
 from benchbook.report.tables import cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial

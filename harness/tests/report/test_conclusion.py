@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from benchbook.analyse import same_work
+from benchbook.analyse.run import open_run
 from benchbook.record import database, rebuild
-from benchbook.report import answer, conclusion, limit
+from benchbook.report import conclusion, limit
 from benchbook.report.charts import ratio
-from benchbook.report.results import open_run
 from benchbook.report.table import Words
 from benchbook.report.tables import cost, environment, verdicts, work
 
@@ -91,7 +92,7 @@ def test_an_empty_answer_everywhere_proves_nothing(made):
     run = made(instances=2)
     with database.open(run.results) as connection:
         connection.execute("UPDATE answers SET rows = '[]', row_count = 0 WHERE query_type = 'groupby'")
-    assert any("with no rows" in fault for fault in answer.faults(run))
+    assert any("with no rows" in fault for fault in same_work.faults(run))
     assert conclusion.answer_sentence(run).markdown.startswith("No answer")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from benchbook.analyse.run import open_run
 from benchbook.record import database
-from benchbook.report.results import open_run
 from benchbook.report.tables import environment
 
 

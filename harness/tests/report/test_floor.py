@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.analyse import ratio
+from benchbook.analyse.run import Run, open_run
 from benchbook.record import rebuild
 from benchbook.report import limit, versus
-from benchbook.report.results import Run, open_run
 from benchbook.site import methods
 from tests.claims import measured_run
 

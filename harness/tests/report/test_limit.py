@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report import limit
-from benchbook.report.results import open_run
 from benchbook.run.findings import Findings
 
 

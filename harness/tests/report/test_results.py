@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
 from benchbook.record import rebuild
 from benchbook.report import results
@@ -24,9 +25,9 @@ def _change(folder: Path, run_id: str, index: int, **values: str) -> None:
 def test_the_environment_names_the_run(made, monkeypatch):
     run = made()
     monkeypatch.setenv("BENCHBOOK_RESULTS", str(run.results))
-    assert results.open_run().run_id == run.run_id
+    assert open_run().run_id == run.run_id
     monkeypatch.setenv("BENCHBOOK_RUN", run.run_id)
-    assert results.open_run().run_id == run.run_id
+    assert open_run().run_id == run.run_id
 
 
 def test_an_unknown_run_names_those_there_are(made):

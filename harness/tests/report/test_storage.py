@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from benchbook.analyse import claims
+from benchbook.analyse.run import Run
 from benchbook.report import cell
 from benchbook.report.charts import slowdown, strip
 from benchbook.report.figure import Figure
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words
 from benchbook.report.tables import cost, mount
 

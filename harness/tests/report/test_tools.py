@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchbook.analyse.run import Run, open_run
 from benchbook.record import database
 from benchbook.report.charts import tools
-from benchbook.report.results import Run, open_run
 from benchbook.report.table import Words
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchbook.report import answer, cell, notebook
+from benchbook.analyse import same_work
+from benchbook.analyse.run import Run
+from benchbook.report import cell, notebook
 from benchbook.report.charts import rate_over_time, strip
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words
 from benchbook.report.tables import numbers, work
 
@@ -28,7 +29,7 @@ def test_systems_that_agree_are_said_to(made):
     assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
     assert isinstance(work.differences(run), Words)
     assert "3 gave the same answers to all 80 queries" in work.words(run).markdown
-    assert not answer.flagged(run)
+    assert not same_work.of_run(run).flagged
     assert not any(cell.FLAG in one.label for one in cell.cells(run))
 
 
@@ -49,7 +50,7 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
         assert row[2] == "3"
         assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
         assert row[3].startswith("2026-01-01 ")
-    assert answer.flagged(run) == {("sqlite", "vanilla")}
+    assert same_work.of_run(run).flagged == {("sqlite", "vanilla")}
     assert "2 gave the same answers to all 80 queries" in work.words(run).markdown
     assert "SQLite 3.45.1 gave others, or none, to 4." in work.words(run).markdown
     flagged = {one.system for one in cell.cells(run) if one.label.endswith(cell.FLAG)}
@@ -67,7 +68,7 @@ def shown(report: Path, run: Run) -> Iterator[tuple[str, Any]]:
         if one.cell_type != "code":
             continue
         if "open_run()" in one.source:
-            exec(one.source.replace("results.open_run()", "None"), names)
+            exec(one.source.replace("open_run()", "None"), names)
             names["run"] = run
         else:
             yield one.source, eval(one.source, names)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.report.results import Run, open_run
+from benchbook.analyse.run import Run, open_run
 from benchbook.site import render
 from tests.record import synthetic_run
 from tests.site import checkout as making

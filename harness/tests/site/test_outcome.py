@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchbook.analyse.run import open_run
 from benchbook.record import rebuild
 from benchbook.report.figure import Figure
-from benchbook.report.results import open_run
 from benchbook.report.table import Words
 from benchbook.site import index
 from benchbook.site.index import outcomes

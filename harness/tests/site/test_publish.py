@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
 from benchbook.record import archive
 from benchbook.report import limit
-from benchbook.report.results import open_run
 from benchbook.site import index, published
 from tests.claims import measured_run
 from tests.record import synthetic_run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbook.analyse.run import open_run
 from benchbook.record import database
-from benchbook.report.results import open_run
 from benchbook.site import methods
 
 ROOT = Path(__file__).resolve().parents[3]

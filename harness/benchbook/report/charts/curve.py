@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import cell as cells_of
+from benchbook.analyse.run import Run
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import FEWEST_TRIALS, mean
 
@@ -198,7 +197,7 @@ def _dots(
         known = levels[trial_id]
         if not _fits(known, fixed) or along not in known:
             continue
-        label = ", ".join([cells_of.title(run, system), *(f"{name} {known[name]}" for name in varying)])
+        label = ", ".join([run.title(system), *(f"{name} {known[name]}" for name in varying)])
         groups.setdefault((system, label, float(known[along])), []).append(float(value) * factor)
     for (system, label, at), values in sorted(groups.items()):
         middle, low, high = mean(values)

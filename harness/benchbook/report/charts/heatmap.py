@@ -11,12 +11,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Cell
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.analyse.run import Run
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure
-from benchbook.report.results import Run
 from benchbook.report.steps import Step, steps
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.theme import PALETTE, SHAPES

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Cell
 from benchbook.report.charts import strip
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse.run import Run
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import versus as estimates_of
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 

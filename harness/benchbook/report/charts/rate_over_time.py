@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse.run import Cell, Run
 from benchbook.measure.steady import FEWEST
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Cell
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 
 
@@ -106,7 +105,7 @@ def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
     """Return the name of a system in the figure → its trials."""
     held: dict[str, list[Trial]] = {}
     for one in found:
-        held.setdefault(one.cell.titled, []).append(one)
+        held.setdefault(one.cell.title, []).append(one)
     return held
 
 
@@ -141,11 +140,11 @@ def _draw(found: list[Trial], counted: Counted) -> Any:
 
     largest = max(rate for one in found for _, rate in one.rates)
     divisor, unit = quantity.scale(largest, counted.unit)
-    titles = list(dict.fromkeys((one.cell.titled, one.cell.system) for one in found))
+    titles = list(dict.fromkeys((one.cell.title, one.cell.system) for one in found))
     labels, systems = [label for label, _ in titles], [system for _, system in titles]
     rows = [
         {
-            "system": one.cell.titled,
+            "system": one.cell.title,
             "block": one.block + 1,
             "seconds": round(seconds, 2),
             "rate": float(f"{rate / divisor:.4g}"),

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.report import cell as cells_of
+from benchbook.analyse.run import Run
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import FEWEST_TRIALS, mean
 
@@ -76,7 +75,7 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
         if trial_id not in reached or trial_id not in taken or not _is_number(known.get(factor)):
             continue
         others = [f"{name.replace('_', ' ')} {known[name]}" for name in varying if name in known]
-        label = ", ".join([cells_of.title(run, system), *others])
+        label = ", ".join([run.title(system), *others])
         groups.setdefault((system, label, float(known[factor])), []).append(trial_id)
     return [
         rate(system, label, offered, [(reached[one], taken[one]) for one in trials])

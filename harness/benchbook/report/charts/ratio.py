@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report import figure, quantity, scaled, theme, versus
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.tables import verdicts
 from benchbook.report.versus import Versus

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report.charts.ratio import Row, published_figure
 from benchbook.report.figure import Figure
-from benchbook.report.results import Run
 from benchbook.report.table import Words, missing
 
 

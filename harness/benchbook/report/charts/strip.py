@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from benchbook.analyse.run import Run
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import theme as axes
@@ -13,7 +14,6 @@ from benchbook.report.cell import Wanted
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 
@@ -56,7 +56,7 @@ def _once(found: list[Estimate]) -> list[Estimate]:
         if one.cell.system in measured:
             rows[one.cell.name] = one
         else:
-            rows.setdefault(one.cell.system, replace(one, cell=replace(one.cell, label=one.cell.titled)))
+            rows.setdefault(one.cell.system, replace(one, cell=replace(one.cell, varying=())))
     return list(rows.values())
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Cell, Wanted
+from benchbook.report.cell import Wanted
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 
 # Telemetry as series of samples: which are shown, and how counters become rates.
@@ -108,7 +108,7 @@ def series(run: Run, panel: Panel) -> list[Series]:
     most = _cores(run)
     made = []
     for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
-        if panel.scope == "server" and cells_of.embedded(run, known[name].system):
+        if panel.scope == "server" and run.embedded(known[name].system):
             continue  # it is the client's process, and drawn as such
         samples = sorted(taken.get(trial_id, []))
         if panel.cumulative:
@@ -174,7 +174,7 @@ def chart(
     """
     figures, absent = [], []
     shown = cells_of.chosen(run, only)
-    inside = [cell for cell in shown.values() if cells_of.embedded(run, cell.system)]
+    inside = [cell for cell in shown.values() if run.embedded(cell.system)]
     for panel in panels:
         found = [
             replace(one, cell=shown[one.cell.name]) for one in series(run, panel) if one.cell.name in shown
@@ -208,9 +208,9 @@ def chart(
 
 def _short(cells: list[Cell]) -> dict[str, str]:
     """Return label → what of it is drawn: the system's title is left out where all have the same."""
-    if len({cell.titled for cell in cells}) > 1 or any(cell.label == cell.titled for cell in cells):
+    if len({cell.title for cell in cells}) > 1 or any(cell.label == cell.title for cell in cells):
         return {cell.label: cell.label for cell in cells}
-    return {cell.label: cell.label.removeprefix(f"{cell.titled}, ") for cell in cells}
+    return {cell.label: cell.label.removeprefix(f"{cell.title}, ") for cell in cells}
 
 
 def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:

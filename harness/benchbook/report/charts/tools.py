@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse.run import Run
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme, versus
 from benchbook.report.charts import ratio
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, escape_markdown, missing
 from benchbook.report.versus import Versus
 

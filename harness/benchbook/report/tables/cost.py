@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
 from benchbook.report.cell import Wanted
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, escape_markdown, missing
 from benchbook.report.versus import estimates
 
@@ -101,9 +101,7 @@ def writes_table(
     return Table(columns, rows, numeric=frozenset(columns[2:]))
 
 
-def _row(
-    run: Run, cell: cells_of.Cell, phase: str, only: Mapping[str, str | Sequence[str]]
-) -> list[str] | None:
+def _row(run: Run, cell: Cell, phase: str, only: Mapping[str, str | Sequence[str]]) -> list[str] | None:
     objects = _writes_of(run, phase, "objects", cell.name)
     whole = sum(objects.values())
     if not whole:
@@ -255,7 +253,7 @@ def ceiling_sentence(run: Run) -> Words:
         estimate
         for phase in run.phases("load")
         for estimate in estimates(run, phase, "rows_per_second")
-        if estimate.value and not cells_of.embedded(run, estimate.cell.system)
+        if estimate.value and not run.embedded(estimate.cell.system)
     ]
     for estimate in servers:
         share = (estimate.value or 0.0) / ceiling

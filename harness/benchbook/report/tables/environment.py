@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from benchbook.analyse.run import Run
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.report import cell, quantity
 from benchbook.report.quantity import MISSING
-from benchbook.report.results import Run
 from benchbook.report.table import Code, Details, Table, Words, missing
 
 # The environment of a run: the machine, its kernel, file system, memory and limits, and the harness itself.
@@ -159,7 +159,7 @@ def _device(facts: dict[str, Any]) -> str:
 def pins_table(run: Run) -> Table | Words:
     """Return one row a system of the run, found or not; one a source where that is a factor."""
     programs = run.facts("programs")
-    declared = cell.systems(run)
+    declared = run.systems
     rows: list[list[str | Code]] = []
     for system, source in _used(run):
         program = programs.get(f"{system}{FROM}{source}" if source else system) or {}
@@ -167,7 +167,7 @@ def pins_table(run: Run) -> Table | Words:
         versions = ", ".join(_stated(run, system, source))
         rows.append(
             [
-                cell.title(run, system),
+                run.title(system),
                 str(declared.get(system, {}).get("version") or program.get("version") or MISSING),
                 versions or "it never ran",
                 f"{source}: not to be had"
@@ -229,7 +229,7 @@ UNKNOWN = "unknown: a running server"
 
 def durability_table(run: Run) -> Table | Words:
     """Return one row a system and arm, with the settings that differ from the system's defaults."""
-    declared = cell.systems(run)
+    declared = run.systems
     programs = run.facts("programs")
     rows = []
     for system, arm in dict.fromkeys((one.system, one.arm) for one in cell.cells(run)):
@@ -242,7 +242,7 @@ def durability_table(run: Run) -> Table | Words:
         if (programs.get(system) or {}).get("url"):
             # Whoever started that server configured it; what an arm declares was never applied to it.
             stated, changed = [UNKNOWN] * len(COLUMNS), UNKNOWN
-        rows.append([cell.title(run, system), arm or "vanilla", *stated, changed or "none"])
+        rows.append([run.title(system), arm or "vanilla", *stated, changed or "none"])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
     return Table(["System", "Arm", *COLUMNS.values(), "Settings changed"], rows)

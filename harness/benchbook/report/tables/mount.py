@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from benchbook.analyse.run import Run
 from benchbook.report import quantity
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 
 COUNTS = {

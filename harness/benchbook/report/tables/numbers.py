@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from benchbook.analyse.run import Run
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
 from benchbook.report.conclusion import refused
 from benchbook.report.metric import metric as words_of
-from benchbook.report.results import Run
 from benchbook.report.table import Details, Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 

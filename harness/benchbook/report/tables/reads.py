@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from benchbook.analyse.run import Run
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
-from benchbook.report.results import Run
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from benchbook.analyse import same_work
 from benchbook.analyse.answers import Difference
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import answer, limit, quantity
 from benchbook.report import cell as cells_of
-from benchbook.report.results import Run
 from benchbook.report.table import Details, Table, Words, escape_markdown, missing
 
 # Checks: was the same work done? Rows, values and operations, counted outside the timed phases.
@@ -33,7 +34,7 @@ def checks_table(run: Run) -> Table | Words:
         rows.append(
             [
                 one.label,
-                f"{one.ok} of {one.planned}",
+                f"{one.ok} of {one.trials}",
                 quantity.count(held),
                 quantity.count(own.height - held),
                 quantity.count(float(failed or 0)),
@@ -93,7 +94,7 @@ SHOWN = 12
 
 def matrix(run: Run) -> Table | Words:
     """Return one row a system and one column a query type: how many of its answers are those of most systems."""
-    found = answer.validated(run)
+    found = same_work.of_run(run).validated
     if not found or len({one.system for one in found}) < 2:
         return missing("The validation of answers", "fewer than two systems gave answers")
     kinds = sorted({one.query_type for one in found})
@@ -118,14 +119,14 @@ def matrix(run: Run) -> Table | Words:
         rows.append([_named(run, *judged), *cells])
     caption = (
         "Answers that are the same as those of most systems: columns and keys equal, floats within a relative "
-        f"difference of {quantity.fact_text(answer.tolerance(run))}"
+        f"difference of {quantity.fact_text(same_work.of_run(run).tolerance)}"
     )
     return Table(["System", *kinds], rows, caption)
 
 
 def words(run: Run) -> Words:
     """Say in a sentence or two how many systems gave the same answers, and which did not."""
-    found = answer.validated(run)
+    found = same_work.of_run(run).validated
     given = [one for one in _order(run) if any((each.system, each.arm) == one for each in found)]
     if len({system for system, _ in given}) < 2:
         return missing("The validation of answers", "fewer than two systems gave answers")
@@ -146,7 +147,7 @@ def words(run: Run) -> Words:
 
 def side_by_side(run: Run) -> Table | Words:
     """Return the first rows of one query's answers, one column a system, as the suite prints them side by side."""
-    for group in answer.groups(run):
+    for group in same_work.of_run(run).groups:
         asked = min(((one.query_type, one.query_id) for one in group.answers if one.rows), default=None)
         if asked is None:
             continue
@@ -171,7 +172,7 @@ def side_by_side(run: Run) -> Table | Words:
 def differences(run: Run) -> Table | Words:
     """Return where each system first differs from most; a sentence where none does."""
     rows = []
-    for one in answer.validated(run):
+    for one in same_work.of_run(run).validated:
         if one.example is not None:
             place = one.example
             key = (
@@ -182,7 +183,7 @@ def differences(run: Run) -> Table | Words:
             rows.append(
                 [
                     _named(run, one.system, one.arm), one.query_type, str(place.query_id), key,
-                    _side(place, place.b), f"{cells_of.title(run, place.a_system)}: {_side(place, place.a)}",
+                    _side(place, place.b), f"{run.title(place.a_system)}: {_side(place, place.a)}",
                 ]
             )  # fmt: skip
     if rows:
@@ -197,7 +198,7 @@ def _order(run: Run) -> list[tuple[str, str]]:
 
 def _named(run: Run, system: str, arm: str) -> str:
     """Return a system's title, with the arm where the run has several of it."""
-    title = cells_of.title(run, system)
+    title = run.title(system)
     return f"{title}, {arm}" if len({c.arm for c in cells_of.cells(run) if c.system == system}) > 1 else title
 
 
@@ -302,12 +303,12 @@ def gaps_table(run: Run) -> Table | Words:
     )
 
 
-def _row(run: Run, one: cells_of.Cell, held: list[dict[str, Any]], status: str, reason: str) -> list[str]:
+def _row(run: Run, one: Cell, held: list[dict[str, Any]], status: str, reason: str) -> list[str]:
     if len(held) == 1:
         return [held[0]["trial_id"].rpartition("/")[2], one.label, str(held[0]["block"] + 1), status, reason]
     blocks = sorted({int(row["block"]) + 1 for row in held})
     shown = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else str(blocks[0])
-    return [f"{len(held)} trials", cells_of.title(run, one.system), shown, status, reason]
+    return [f"{len(held)} trials", run.title(one.system), shown, status, reason]
 
 
 # The trials of a run in their order, whatever became of them.

@@ -1,0 +1,478 @@
+"""One recorded run: facts, cells, values and frames. Claims, comparisons and pages all read a run through it.
+
+Nothing is read before it is asked for, and each part is read once. The database is open only while a query runs,
+or for the length of ``Run.opened``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchbook.declare.level import same
+from benchbook.errors import RequestError, unknown
+
+if TYPE_CHECKING:
+    import polars as pl
+    from duckdb import DuckDBPyConnection
+
+Pair = tuple[str, str]
+"""Phase and metric."""
+TRIAL = "trial"
+"""The phase that means the whole trial."""
+AA = "aa"
+"""Factor of an A/A run: two labels that change nothing."""
+RESULTS_VARIABLE = "BENCHBOOK_RESULTS"
+"""Environment variable with the results folder, set by ``report.render`` for the cells of a page."""
+RUN_VARIABLE = "BENCHBOOK_RUN"
+"""Environment variable with the run's identity; without it the latest run is opened."""
+MIX_VARIABLE = "BENCHBOOK_MIX"
+"""Set to 1 to read trials of different data or configurations as one run, with a warning."""
+
+_PLACE = ("cell", "block", "position")
+"""Columns of a trial that say where it is in the run."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels, and what became of its trials."""
+
+    name: str
+    system: str
+    arm: str
+    levels: dict[str, str] = field(hash=False)
+    ok: int
+    """Trials that count."""
+    trials: int
+    """Recorded trials of any status."""
+    statuses: tuple[str, ...]
+    """Statuses other than ok, each once."""
+    reason: str | None
+    """Why the first trial that does not count does not."""
+    versions: tuple[str, ...]
+    """Versions that the running system stated."""
+    datasets: tuple[str, ...]
+    """Digests of the data that its trials loaded; more than one is a mixture."""
+    queries: tuple[str, ...]
+    configurations: tuple[str, ...]
+    title: str = ""
+    """The title of its system; reports add a flag where its answers differ."""
+    varying: tuple[tuple[str, str], ...] = ()
+    """Its levels of the factors that vary in the run, except the system, in the order of the factors."""
+
+    @property
+    def label(self) -> str:
+        """What charts and tables call it: the system's title and the levels that vary."""
+        return ", ".join([self.title, *(_level_words(*level) for level in self.varying)])
+
+    def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
+        """Return the label without the levels that all drawn cells share and that are written above them."""
+        known = {_level_words(factor, level) for factor, level in shared.items() if isinstance(level, str)}
+        return ", ".join(part for part in self.label.split(", ") if part not in known)
+
+    def at(self, levels: Mapping[str, str | Sequence[str]]) -> bool:
+        """Return whether it has these levels, or one of several; a factor that it lacks excludes nothing."""
+        return all(
+            factor not in self.levels
+            or self.levels[factor] in ([wanted] if isinstance(wanted, str) else wanted)
+            for factor, wanted in levels.items()
+        )
+
+    def matches(self, wanted: Mapping[str, Iterable[str]]) -> bool:
+        """Return whether the cell has one of the wanted levels of each factor."""
+        return all(
+            factor in self.levels and any(same(self.levels[factor], level) for level in levels)
+            for factor, levels in wanted.items()
+        )
+
+    @property
+    def size(self) -> tuple[tuple[str, str], ...]:
+        """Its levels without the label of an A/A run, as a key."""
+        return tuple(sorted((name, level) for name, level in self.levels.items() if name != AA))
+
+
+@dataclass(frozen=True)
+class Series:
+    """The values of one metric in one cell."""
+
+    by_block: dict[int, float]
+    unit: str
+    direction: str
+    """higher, lower or none."""
+    trial_ids: dict[int, str] = field(default_factory=dict)
+
+
+EMPTY = Series({}, "1", "none")
+
+
+def _level_words(factor: str, level: str) -> str:
+    return f"{factor.replace('_', ' ')} {level}"
+
+
+class Run:
+    """One run of a results folder."""
+
+    def __init__(self, results: Path, run_id: str, connection: DuckDBPyConnection | None = None) -> None:
+        self.results = results
+        self.run_id = run_id
+        self.mixed = ""
+        """What differs between trials that should be alike, where the reader asked to see them together."""
+        self._connection = connection
+        self._frames: dict[str, pl.DataFrame] = {}
+        self._series: dict[Pair, dict[str, Series]] = {}
+        self._all_series = False
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[DuckDBPyConnection]:
+        """Keep one connection to the database open for all reads inside the block."""
+        from benchbook.record import database
+
+        if self._connection is not None:
+            yield self._connection
+            return
+        with database.open(self.results, read_only=True) as connection:
+            self._connection = connection
+            try:
+                yield connection
+            finally:
+                self._connection = None
+
+    # Facts
+
+    @functools.cached_property
+    def info(self) -> dict[str, Any]:
+        """The run's row of table ``runs``. Raises RequestError where the results hold no such run."""
+        with self.opened() as connection:
+            found = connection.execute("SELECT * FROM runs WHERE run_id = ?", [self.run_id])
+            names = [str(column[0]) for column in found.description or []]
+            row = found.fetchone()
+            if row is None:
+                known = [str(one[0]) for one in connection.execute("SELECT run_id FROM runs").fetchall()]
+                raise unknown("run", self.run_id, known)
+        return dict(zip(names, row, strict=True))
+
+    @property
+    def experiment(self) -> str:
+        """The name of its experiment."""
+        return str(self.info["experiment"])
+
+    @property
+    def profile(self) -> str:
+        """The profile that it ran at."""
+        return str(self.info["profile"])
+
+    def facts(self, topic: str) -> dict[str, Any]:
+        """Return one part of run.json (``host``, ``programs``, ``declared`` …) as key → value."""
+        return self._topics.get(topic, {})
+
+    def fact_list(self, topic: str) -> list[Any]:
+        """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""
+        facts = self.facts(topic)
+        return [facts[key] for key in sorted(facts, key=lambda key: int(key) if key.isdigit() else 0)]
+
+    @functools.cached_property
+    def _topics(self) -> dict[str, dict[str, Any]]:
+        text = "SELECT topic, key, value FROM run_facts WHERE run_id = ?"
+        found: dict[str, dict[str, Any]] = {}
+        with self.opened() as connection:
+            for topic, key, value in connection.execute(text, [self.run_id]).fetchall():
+                found.setdefault(topic, {})[key] = json.loads(value) if value else None
+        return found
+
+    @functools.cached_property
+    def declared(self) -> dict[str, Any]:
+        """The experiment as it was declared when the run began."""
+        return self.facts("declared").get("experiment") or {}
+
+    @functools.cached_property
+    def systems(self) -> dict[str, dict[str, Any]]:
+        """System → its declaration as it was for the run."""
+        held = self.facts("declared").get("systems") or {}
+        return {str(name): value if isinstance(value, dict) else {} for name, value in held.items()}
+
+    def title(self, system: str) -> str:
+        """Return the title of a system, else its name."""
+        return str(self.systems.get(system, {}).get("title") or system)
+
+    def embedded(self, system: str) -> bool:
+        """Return whether a system shares the client's process."""
+        stated = self.systems.get(system, {}).get("embedded")
+        if stated is None:
+            return bool((self.facts("programs").get(system) or {}).get("source") == "python")
+        return bool(stated)
+
+    @property
+    def machine(self) -> str | None:
+        """The machine's id; None where it could not be read."""
+        named = (self.facts("host").get("machine") or {}).get("id")
+        return named if isinstance(named, str) and not named.startswith("not readable") else None
+
+    # Cells and values
+
+    @functools.cached_property
+    def cells(self) -> list[Cell]:
+        """The cells, in the order of their first trial."""
+        digests = ", ".join(
+            f"list_sort(list(DISTINCT {column}) FILTER (good AND {column} IS NOT NULL))"
+            for column in ("version_reported", "dataset_digest", "queries_digest", "config_digest")
+        )
+        text = (
+            "WITH held AS (SELECT *, status = 'ok' AS good FROM trials WHERE run_id = ?), "  # noqa: S608 - ours
+            "grouped AS (SELECT cell, any_value(system) AS system, any_value(arm) AS arm, "
+            "count(*) FILTER (good) AS ok, count(*) AS trials, "
+            "list_sort(list(DISTINCT status) FILTER (NOT good)) AS statuses, "
+            'min_by(reason, "index") FILTER (NOT good) AS reason, min_by(trial_id, "index") AS first, '
+            f'min("index") AS place, [{digests}] AS digests FROM held GROUP BY cell) '
+            "SELECT g.cell, g.system, g.arm, g.ok, g.trials, g.statuses, g.reason, g.digests, (SELECT "
+            "list((l.factor, l.level)) FROM levels l WHERE l.trial_id = g.first) FROM grouped g ORDER BY g.place"
+        )
+        found = []
+        with self.opened() as connection:
+            rows = connection.execute(text, [self.run_id]).fetchall()
+        for name, system, arm, good, trials, statuses, reason, held, levels in rows:
+            versions, datasets, queries, configurations = (tuple(each or ()) for each in held)
+            found.append(
+                Cell(
+                    name, system, arm or "",
+                    {factor: str(level) for factor, level in levels or [("system", system)]}, good, trials,
+                    tuple(statuses or ()), reason, versions, datasets, queries, configurations, self.title(system),
+                )
+            )  # fmt: skip
+        factors = dict.fromkeys(factor for cell in found for factor in cell.levels if factor != "system")
+        varying = [factor for factor in factors if len({cell.levels.get(factor) for cell in found}) > 1]
+        return [
+            replace(cell, varying=tuple((name, cell.levels[name]) for name in varying if name in cell.levels))
+            for cell in found
+        ]
+
+    @property
+    def against_itself(self) -> bool:
+        """Whether it is an A/A run."""
+        return any(AA in cell.levels for cell in self.cells)
+
+    def values(self, cell: str | Any, pair: Pair) -> Series:
+        """Return the values of a metric in a cell (or the name of one); empty where nothing was measured."""
+        name = cell if isinstance(cell, str) else cell.name
+        if pair not in self._series and not self._all_series:
+            self.preload([pair])
+        return self._series.get(pair, {}).get(name, EMPTY)
+
+    def preload(self, pairs: Iterable[Pair] | None = None) -> None:
+        """Read the values of these metrics in one query; by default of every metric that has a direction."""
+        wanted = None if pairs is None else sorted(set(pairs) - self._series.keys())
+        if wanted == [] or (self._all_series and wanted is None):
+            return
+        chosen = (
+            "m.direction <> 'none'"
+            if wanted is None
+            else "(m.phase, m.metric) IN (SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))"
+        )
+        given: list[Any] = [self.run_id]
+        if wanted is not None:
+            given += [[phase for phase, _ in wanted], [metric for _, metric in wanted]]
+        text = (
+            "SELECT t.cell, m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
+            "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
+            "FROM measurements m JOIN trials t USING (trial_id) "
+            f"WHERE t.run_id = ? AND t.status = 'ok' AND isfinite(m.value) AND {chosen} "
+            "GROUP BY ALL ORDER BY ALL"
+        )
+        with self.opened() as connection:
+            rows = connection.execute(text, given).fetchall()
+        for pair in wanted or ():
+            self._series.setdefault(pair, {})
+        for cell, phase, metric, unit, direction, blocks, values, trials in rows:
+            self._series.setdefault((phase, metric), {})[cell] = Series(
+                dict(zip(blocks, values, strict=True)),
+                unit,
+                direction,
+                dict(zip(blocks, trials, strict=True)),
+            )
+        self._all_series = self._all_series or wanted is None
+
+    def pairs(self) -> list[Pair]:
+        """Return every phase and metric that has a direction, by name."""
+        self.preload()
+        found = [
+            pair
+            for pair, held in self._series.items()
+            if any(one.direction != "none" for one in held.values())
+        ]
+        return sorted(found)
+
+    def failed(self, cell: str | Any, phase: str) -> int:
+        """Return how many operations failed in a phase of a cell; phase ``trial`` means all phases."""
+        named = cell if isinstance(cell, str) else cell.name
+        return sum(
+            count for (name, of), count in self._failures.items() if name == named and phase in (TRIAL, of)
+        )
+
+    @functools.cached_property
+    def _failures(self) -> dict[Pair, int]:
+        """(cell, phase) → operations that failed in trials that count."""
+        text = (
+            "SELECT t.cell, e.phase, coalesce(sum(e.operations), 0)::BIGINT FROM errors e "
+            "JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' GROUP BY ALL"
+        )
+        with self.opened() as connection:
+            rows = connection.execute(text, [self.run_id]).fetchall()
+        return {(cell, phase): count for cell, phase, count in rows}
+
+    # Frames
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """Return the rows of ``table`` that belong to this run, in the order they were recorded."""
+        if table not in self._frames:
+            self._frames[table] = self._read(table)
+        return self._frames[table]
+
+    def _read(self, table: str) -> pl.DataFrame:
+        from benchbook.record.tables import BY_NAME
+
+        where = self._schema
+        if BY_NAME[table].owner == "run_id" or table == "trials":
+            order = '"index"' if table == "trials" else "rowid"
+            text = f"SELECT * FROM {where}.{table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
+        else:
+            text = (
+                f"SELECT r.* FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
+                'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
+            )
+        return self.query(text)
+
+    def answers(self) -> pl.DataFrame:
+        """Return each different answer of trials that count once, with the first trial that gave it.
+
+        ``recorded`` is how many trials gave it. The text of answers is the largest part of a run, so the database
+        groups those with the same digest.
+        """
+        text = (
+            "SELECT coalesce(t.dataset_digest, '') AS dataset_digest, t.system, t.arm, r.query_type, r.query_id, "  # noqa: S608 - names of ours
+            'r.digest, arg_min(t.trial_id, t."index") AS trial_id, any_value(r.columns) AS columns, '
+            f'any_value(r."rows") AS "rows", count(*) AS recorded FROM {self._schema}.answers r '
+            "JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' GROUP BY ALL "
+            'ORDER BY min((t."index", r.rowid))'
+        )
+        return self.query(text)
+
+    @property
+    def _schema(self) -> str:
+        """Where tables have their order of rows as ``rowid``."""
+        from benchbook.record import objects
+
+        return objects.ORDERED if objects.of(self.results) else "main"
+
+    def query(self, text: str) -> pl.DataFrame:
+        """Return what a query with the run's identity as its one parameter finds."""
+        from benchbook.record.tables import BATCH_ROWS
+
+        with self.opened() as connection:
+            return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)
+
+    @functools.cached_property
+    def ok(self) -> pl.DataFrame:
+        """The trials that count: status ``ok``."""
+        import polars as pl
+
+        return self.frame("trials").filter(pl.col("status") == "ok")
+
+    def measured(self, phase: str, metric: str) -> pl.DataFrame:
+        """Return one row for each ``ok`` trial that measured ``metric`` in ``phase``, with the trial's columns."""
+        chosen = self.placed(phase, metric).drop(_PLACE)
+        return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
+
+    def placed(self, phase: str, metric: str) -> pl.DataFrame:
+        """Return the same rows with the trial's cell, block and position alone."""
+        found = self._placed.get((phase, metric))
+        return self._none_placed if found is None else found
+
+    @functools.cached_property
+    def _placed(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """(phase, metric) → the measurements that are numbers."""
+        import polars as pl
+
+        numbers = self.frame("measurements").filter(pl.col("value").is_finite())
+        whole = numbers.join(
+            self.ok.select("trial_id", *_PLACE), on="trial_id", how="inner", maintain_order="left"
+        )
+        return whole.partition_by("phase", "metric", as_dict=True, maintain_order=True)
+
+    @functools.cached_property
+    def _none_placed(self) -> pl.DataFrame:
+        trials = self.ok.select("trial_id", *_PLACE).clear()
+        return self.frame("measurements").clear().join(trials, on="trial_id")
+
+    def phases(self, workload: str) -> list[str]:
+        """Return the names of the phases that ran ``workload``, in their order in a trial."""
+        import polars as pl
+
+        rows = (
+            self.frame("phases").filter(pl.col("workload") == workload).sort("position", maintain_order=True)
+        )
+        return rows["phase"].unique(maintain_order=True).to_list()
+
+
+def open_run(results: Path | None = None, run_id: str | None = None) -> Run:
+    """Open a run: the one named, else that of the environment, else the latest of the results folder.
+
+    Raises RequestError where there is none, or where trials that should be alike had different data or
+    configurations.
+    """
+    folder = results or Path(os.environ.get(RESULTS_VARIABLE, "results"))
+    name = run_id or os.environ.get(RUN_VARIABLE) or None
+    run = Run(folder, _known(folder, name))
+    run.mixed = mixture(run)
+    if run.mixed and os.environ.get(MIX_VARIABLE) != "1":
+        raise RequestError(
+            f"Run {run.run_id}: {run.mixed}. Numbers of different work are not compared.",
+            f"Run the experiment again, or set {MIX_VARIABLE}=1 to see them together, with a warning.",
+        )
+    return run
+
+
+def _known(results: Path, run_id: str | None) -> str:
+    from benchbook.record import database
+
+    with database.open(results, read_only=True) as connection:
+        rows = connection.execute("SELECT run_id FROM runs ORDER BY created_at, run_id").fetchall()
+    names = [str(row[0]) for row in rows]
+    if not names:
+        raise RequestError(f"{results}: no run is recorded there.", "Start one with: bench run quickstart")
+    if run_id is None:
+        return names[-1]
+    if run_id not in names:
+        raise unknown("run", run_id, names, str(results))
+    return run_id
+
+
+def mixture(run: Run) -> str:
+    """Return in words what differs between trials that should be alike, or an empty text.
+
+    Alike are: the data and the queries of trials with the same levels apart from system, arm and storage;
+    the configuration of the trials of one cell.
+    """
+    trials = run.ok.select("trial_id", "cell", "dataset_digest", "queries_digest", "config_digest").to_dicts()
+    work = {row["trial_id"]: "" for row in trials}
+    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        if trial_id in work and factor not in ("system", "arm", "storage"):
+            work[trial_id] += f"{factor}={level},"
+    found = []
+    for what, digest, alike in (
+        ("dataset", "dataset_digest", lambda row: work[row["trial_id"]]),
+        ("query set", "queries_digest", lambda row: work[row["trial_id"]]),
+        ("configuration", "config_digest", lambda row: row["cell"]),
+    ):
+        groups: dict[str, set[str]] = {}
+        for row in trials:
+            if row[digest]:
+                groups.setdefault(alike(row), set()).add(row[digest])
+        worst = max((len(digests) for digests in groups.values()), default=0)
+        if worst > 1:
+            found.append(f"its trials used {worst} different digests of one {what}")
+    return "; ".join(found)
