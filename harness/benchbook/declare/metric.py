@@ -1,191 +1,185 @@
-"""The metrics that a claim may rest on: what each workload, every phase and a whole trial are measured by."""
+"""The one table of metrics: name, unit, direction, title, and which workload measures it.
+
+Workloads and telemetry take units and directions from here, claims are checked against it, and reports take titles.
+"""
 
 from __future__ import annotations
 
-EVERY_PHASE = (
-    "client_cpu_fraction",
-    "client_cpu_seconds",
-    "client_rss_peak_bytes",
-    "device_flushes",
-    "device_read_bytes",
-    "device_write_bytes",
-    "device_writes",
-    "machine_steal_fraction",
-    "psi_cpu_some_fraction",
-    "psi_io_some_fraction",
-    "psi_memory_some_fraction",
-    "server_cpu_seconds",
-    "server_read_bytes",
-    "server_rss_peak_bytes",
-    "server_memory_peak_bytes",
-    "server_write_bytes",
-    "storage_bucket_read_bytes",
-    "storage_bucket_write_bytes",
-    "storage_get_requests",
-    "storage_head_requests",
-    "storage_list_requests",
-    "storage_put_requests",
-    "storage_requests",
-)
-"""Of every timed phase."""
+import functools
+from dataclasses import dataclass
+from typing import Literal
 
-SERIES = (
-    "acknowledged_seconds",
-    "latency_max",
-    "latency_mean",
-    "latency_p50",
-    "latency_p90",
-    "latency_p95",
-    "latency_p99",
-    "latency_p999",
-    "retries",
-    "rows",
-    "rows_per_second",
-    "series",
-    "settled_seconds",
-    "steady_from_seconds",
-    "steady_rows_per_second",
-    "steady_seconds",
-    "steady_values_per_second",
-    "values_per_second",
-)
-
-OF_WORKLOAD = {
-    "load": (
-        "acknowledged_seconds",
-        "bytes_per_second",
-        "latency_max",
-        "latency_mean",
-        "latency_p50",
-        "latency_p80",
-        "latency_p90",
-        "latency_p95",
-        "latency_p99",
-        "latency_p999",
-        "retries",
-        "rows",
-        "rows_found",
-        "rows_per_second",
-        "rows_per_second_attempted",
-        "rows_refused",
-        "settled_seconds",
-        "steady_from_seconds",
-        "steady_rows_per_second",
-        "steady_seconds",
-        "steady_values_per_second",
-        "values_per_second",
-    ),
-    "kline": (
-        "bytes_per_second",
-        "errors",
-        "in_flight",
-        "latency_max",
-        "latency_mean",
-        "latency_p50",
-        "latency_p80",
-        "latency_p90",
-        "latency_p95",
-        "latency_p99",
-        "latency_p999",
-        "reads",
-        "reads_per_second",
-        "rows_decoded_per_read",
-        "rows_per_read",
-        "rows_per_second",
-    ),
-    "inch": SERIES,
-    "stress": SERIES,
-    "fio": (
-        "bytes",
-        "bytes_per_second",
-        "latency_max",
-        "latency_mean",
-        "latency_p50",
-        "latency_p80",
-        "latency_p90",
-        "latency_p95",
-        "latency_p99",
-        "latency_p999",
-        "operations",
-        "operations_per_second",
-        "seconds",
-    ),
-    "original": (
-        "latency_max",
-        "latency_mean",
-        "latency_min",
-        "queries",
-        "queries_per_second",
-        "rows",
-        "rows_per_second",
-        "seconds",
-        "values_per_second",
-    ),
-    "blob": (
-        "acknowledged_seconds",
-        "bytes_per_second",
-        "errors",
-        "latency_max",
-        "latency_mean",
-        "latency_p50",
-        "latency_p80",
-        "latency_p90",
-        "latency_p95",
-        "latency_p99",
-        "latency_p999",
-        "objects",
-        "objects_per_second",
-        "offered_per_second",
-        "operations",
-        "operations_per_second",
-        "saturated",
-        "settled_seconds",
-        "synced_writes_per_second",
-    ),
-    "query": (
-        "data_cached_bytes",
-        "errors",
-        "latency_max",
-        "latency_mean",
-        "latency_p50",
-        "latency_p80",
-        "latency_p90",
-        "latency_p95",
-        "latency_p99",
-        "latency_p999",
-        "queries",
-        "queries_per_second",
-    ),
-}
-"""Of each workload's phases; metrics of a workload that is not listed here are not checked."""
+Direction = Literal["higher", "lower", "none"]
 
 TRIAL = "trial"
-"""The phase that stands for the whole trial."""
-OF_TRIAL = ("bytes_per_row", "bytes_per_value", "disk_bytes", "overhead_fraction", "start_seconds")
+"""The phase that means the whole trial."""
+PHASE = "phase"
+"""In ``Metric.of``: measured in every timed phase, whatever its workload."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric: what it is measured in, which values are better, and what a report calls it."""
+
+    name: str
+    unit: str
+    """SI, ``B`` for bytes, ``1`` for a count or a fraction."""
+    direction: Direction
+    title: str
+    of: str = ""
+    """The workloads that measure it, with spaces between; ``phase`` or ``trial``. Empty: no claim may rest on it."""
+    noun: str = ""
+    """What a bare rate or count counts: ``rows``."""
+    brief: str = ""
+    main: bool = False
+    """Whether a table shows it where the reader asks for no metric by name."""
+
+    @property
+    def short(self) -> str:
+        """The metric in a word or two, for the label of a row."""
+        return self.brief or self.title.lower()
+
+
+_SERIES = "load inch stress"
+_LATENCY = f"{_SERIES} kline fio blob query"
+
+TABLE = (
+    # Rows
+    Metric("rows_per_second", "1/s", "higher", "Rows loaded per second", f"{_SERIES} original kline command",
+           "rows", "rows/s", main=True),
+    Metric("values_per_second", "1/s", "higher", "Values loaded per second", f"{_SERIES} original", "values"),
+    Metric("steady_rows_per_second", "1/s", "higher", "Rows loaded per second once steady", _SERIES,
+           "rows", "rows/s, steady"),
+    Metric("steady_values_per_second", "1/s", "higher", "Values loaded per second once steady", _SERIES, "values"),
+    Metric("steady_from_seconds", "s", "none", "Start of the steady part", _SERIES),
+    Metric("steady_seconds", "s", "none", "Length of the steady part", _SERIES),
+    Metric("rows_per_second_attempted", "1/s", "none", "Rows sent per second, acknowledged or not", "load",
+           "rows", "rows/s sent"),
+    Metric("rows_per_cpu_second", "1/s", "higher", "Rows per second of processor time", "command",
+           "rows", "rows/CPU-s"),
+    Metric("rows", "1", "none", "Rows acknowledged", f"{_SERIES} original command", "rows"),
+    Metric("rows_found", "1", "none", "Acknowledged rows found afterwards", "load", "rows"),
+    Metric("rows_refused", "1", "lower", "Rows refused", "load", "rows"),
+    Metric("series", "1", "none", "Series", "inch stress", "series"),
+    Metric("retries", "1", "lower", "Retries", _SERIES),
+    # Bytes and time
+    Metric("bytes_per_second", "B/s", "higher", "Bytes per second", "load kline fio blob"),
+    Metric("bytes", "B", "none", "Bytes", "fio"),
+    Metric("acknowledged_seconds", "s", "lower", "Time until all work was acknowledged", f"{_SERIES} blob"),
+    Metric("settled_seconds", "s", "lower", "Time until all data was settled", f"{_SERIES} blob", main=True),
+    Metric("seconds", "s", "lower", "Run time of the tool", "fio original"),
+    # Operations
+    Metric("queries_per_second", "1/s", "higher", "Queries per second", "query original", "queries", main=True),
+    Metric("queries", "1", "none", "Queries answered", "query original", "queries"),
+    Metric("reads_per_second", "1/s", "higher", "Reads per second", "kline", "reads", "reads/s"),
+    Metric("reads", "1", "none", "Reads answered", "kline", "reads"),
+    Metric("rows_per_read", "1", "none", "Bars received per read", "kline", "bars"),
+    Metric("rows_decoded_per_read", "1", "none", "Bars decoded per read", "kline", "bars"),
+    Metric("in_flight", "1", "none", "Reads in flight", "kline", "reads"),
+    Metric("objects_per_second", "1/s", "higher", "Objects per second", "blob", "objects", "objects/s"),
+    Metric("objects", "1", "none", "Objects", "blob", "objects"),
+    Metric("operations_per_second", "1/s", "higher", "Operations per second", "fio blob", "operations"),
+    Metric("operations", "1", "none", "Operations", "fio blob", "operations"),
+    Metric("offered_per_second", "1/s", "none", "Operations offered per second", "blob", "operations"),
+    Metric("saturated", "1", "lower", "Offered rate not reached", "blob"),
+    Metric("synced_writes_per_second", "1/s", "none", "Synced writes per second of fio", "blob", "writes"),
+    Metric("errors", "1", "lower", "Failed operations", "kline blob query", "operations"),
+    Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache", "query"),
+    # Latency
+    Metric("latency_mean", "s", "lower", "Mean latency", f"{_LATENCY} original"),
+    Metric("latency_p50", "s", "lower", "Median latency", _LATENCY, brief="median", main=True),
+    Metric("latency_p80", "s", "lower", "80th percentile of latency", "load kline fio blob query"),
+    Metric("latency_p90", "s", "lower", "90th percentile of latency", _LATENCY),
+    Metric("latency_p95", "s", "lower", "95th percentile of latency", _LATENCY),
+    Metric("latency_p99", "s", "lower", "99th percentile of latency", _LATENCY, main=True),
+    Metric("latency_p999", "s", "lower", "99.9th percentile of latency", _LATENCY),
+    Metric("latency_max", "s", "lower", "Longest latency", f"{_LATENCY} original"),
+    Metric("latency_min", "s", "lower", "Shortest latency", "original"),
+    # Commands timed by hyperfine
+    Metric("command_seconds", "s", "lower", "Run time of the command", "command"),
+    Metric("command_seconds_min", "s", "lower", "Shortest run time of the command", "command"),
+    Metric("command_seconds_max", "s", "lower", "Longest run time of the command", "command"),
+    Metric("command_runs", "1", "none", "Runs of the command", "command"),
+    # Every phase, by telemetry
+    Metric("client_cpu_fraction", "1", "lower", "Share of its cores that the client used", PHASE),
+    Metric("client_cpu_seconds", "s", "lower", "Processor time of the client", PHASE),
+    Metric("client_rss_peak_bytes", "B", "lower", "Peak memory of the client", PHASE),
+    Metric("server_cpu_seconds", "s", "lower", "Processor time of the server", PHASE),
+    Metric("server_rss_peak_bytes", "B", "lower", "Peak memory of the server", PHASE),
+    Metric("server_memory_peak_bytes", "B", "lower", "Peak memory of the server's container", PHASE),
+    Metric("server_read_bytes", "B", "lower", "Bytes read by the server", PHASE),
+    Metric("server_write_bytes", "B", "lower", "Bytes written by the server", PHASE),
+    Metric("harness_cpu_seconds", "s", "lower", "Processor time of the harness"),
+    Metric("device_flushes", "1", "lower", "Flushes of the device", PHASE),
+    Metric("device_read_bytes", "B", "lower", "Bytes read from the device", PHASE),
+    Metric("device_write_bytes", "B", "lower", "Bytes written to the device", PHASE),
+    Metric("device_writes", "1", "lower", "Writes to the device", PHASE),
+    Metric("machine_steal_fraction", "1", "lower", "Share of time stolen by the hypervisor", PHASE),
+    Metric("psi_cpu_some_fraction", "1", "lower", "Share of time in which a process waited for a processor", PHASE),
+    Metric("psi_io_some_fraction", "1", "lower", "Share of time in which a process waited for storage", PHASE),
+    Metric("psi_memory_some_fraction", "1", "lower", "Share of time in which a process waited for memory", PHASE),
+    Metric("record_stall_seconds", "s", "lower", "Time that workers waited for the file of single operations"),
+    # Every phase, as MinIO counts what a mounted bucket does
+    Metric("storage_bucket_read_bytes", "B", "none", "Bytes read from the bucket", PHASE),
+    Metric("storage_bucket_write_bytes", "B", "none", "Bytes written to the bucket", PHASE),
+    Metric("storage_requests", "1", "none", "Requests to the bucket", PHASE),
+    Metric("storage_get_requests", "1", "none", "GET requests to the bucket", PHASE),
+    Metric("storage_head_requests", "1", "none", "HEAD requests to the bucket", PHASE),
+    Metric("storage_list_requests", "1", "none", "LIST requests to the bucket", PHASE),
+    Metric("storage_put_requests", "1", "none", "PUT requests to the bucket", PHASE),
+    # The whole trial
+    Metric("disk_bytes", "B", "lower", "Bytes on disk after settling", TRIAL, brief="size on disk", main=True),
+    Metric("bytes_per_value", "B", "lower", "Bytes on disk per value", TRIAL),
+    Metric("bytes_per_row", "B", "lower", "Bytes on disk per row", TRIAL, brief="bytes/row"),
+    Metric("disk_data_bytes", "B", "lower", "Bytes on disk: data", brief="data on disk"),
+    Metric("disk_wal_bytes", "B", "lower", "Bytes on disk: write-ahead log", brief="log on disk"),
+    Metric("start_seconds", "s", "lower", "Time until the system answered", TRIAL),
+    Metric("overhead_fraction", "1", "lower", "The harness's own share of the trial", TRIAL),
+    Metric("limited_memory_peak_bytes", "B", "lower", "Peak memory under the limit"),
+    Metric("limited_memory_kills", "1", "lower", "Processes killed at the memory limit"),
+    Metric("limited_throttled_seconds", "s", "lower", "Time throttled by the processor limit"),
+)  # fmt: skip
+
+BY_NAME = {metric.name: metric for metric in TABLE}
+MAIN = tuple(metric.name for metric in TABLE if metric.main)
+_DIRECTIONS = ("read_", "write_")
+"""Before the name of a metric of fio's mixed jobs, which measure reads and writes apart."""
+
+
+@functools.cache
+def describe(name: str) -> Metric:
+    """Return a metric; one that the table lacks has its name as title, and a unit from the end of its name.
+
+    >>> describe("latency_p50").title, describe("read_bytes_per_second").unit, describe("disk_index_bytes").unit
+    ('Median latency', 'B/s', 'B')
+    """
+    if name in BY_NAME:
+        return BY_NAME[name]
+    for prefix in _DIRECTIONS:
+        if name.startswith(prefix) and (base := BY_NAME.get(name.removeprefix(prefix))):
+            side = prefix.rstrip("_")
+            return Metric(name, base.unit, base.direction, f"{base.title} ({side}s)", noun=base.noun)
+    unit = next((unit for end, unit in (("_bytes", "B"), ("_seconds", "s")) if name.endswith(end)), "1")
+    direction: Direction = "lower" if name.startswith("disk_") else "none"
+    return Metric(name, unit, direction, name.replace("_", " ").capitalize())
+
+
+def is_main(name: str) -> bool:
+    """Return whether tables show the metric where the reader asks for none by name."""
+    return describe(name).main
 
 
 def metrics(workload: str | None) -> tuple[str, ...] | None:
-    """Return the metrics of a phase of ``workload`` (None: of the whole trial); None where they are not listed.
+    """Return the metrics of a phase of ``workload`` (None: of the whole trial); None for an unknown workload.
 
-    >>> "latency_p50" in metrics("query")
-    True
+    >>> "latency_p50" in metrics("query"), metrics("unknown")
+    (True, None)
     """
     if workload is None:
-        return OF_TRIAL
-    own = OF_WORKLOAD.get(workload)
-    return None if own is None else (*own, *EVERY_PHASE)
+        return _measured_by(TRIAL)
+    own = _measured_by(workload)
+    return (*own, *_measured_by(PHASE)) if own else None
 
 
-MAIN = (
-    "rows_per_second",
-    "settled_seconds",
-    "queries_per_second",
-    "latency_p50",
-    "latency_p99",
-    "disk_bytes",
-)
-
-
-def is_main(metric: str) -> bool:
-    """Say whether a metric is one of them."""
-    return metric in MAIN
+def _measured_by(what: str) -> tuple[str, ...]:
+    return tuple(one.name for one in TABLE if what in one.of.split())

@@ -1,25 +1,34 @@
-"""A measurement: one number of one phase, with its unit and the direction that is better."""
+"""A measurement: one number of one phase. Its unit and direction come from the table of metrics."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.declare.metric import Direction, describe
 
 Event = dict[str, Any]
 """One line of benchload's output (docs/benchload-events.md)."""
-Direction = Literal["higher", "lower", "none"]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One number. ``unit`` is SI or ``B`` (bytes); a count or a fraction has the unit ``1``."""
+    """One number of one phase."""
 
     phase: str
     metric: str
     value: float
-    unit: str
-    direction: Direction
+
+    @property
+    def unit(self) -> str:
+        """SI, ``B`` for bytes, ``1`` for a count or a fraction."""
+        return describe(self.metric).unit
+
+    @property
+    def direction(self) -> Direction:
+        """Which values are better: higher, lower or none."""
+        return describe(self.metric).direction
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as ``trial.json`` holds it."""
-        return asdict(self)
+        return {**vars(self), "unit": self.unit, "direction": self.direction}

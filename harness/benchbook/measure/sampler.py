@@ -15,7 +15,7 @@ from typing import Self
 
 from benchbook.measure import usage
 from benchbook.measure.ledger import Ledger, Tree
-from benchbook.measure.metric import SUMMARY, UNITS, Sample
+from benchbook.measure.samples import SUMMARY, UNITS, Sample
 from benchbook.measure.usage import TICKS, Usage, pss
 
 # The sums of a phase, from what was read when it began and when it ended.
@@ -24,7 +24,7 @@ Reading = dict[tuple[str, str], float]
 """(scope, metric) → value at one moment."""
 
 Summary = dict[str, float | None]
-"""Metric (see ``metric.SUMMARY``) → value; None where it could not be measured."""
+"""Metric (see ``samples.SUMMARY``) → value; None where it could not be measured."""
 
 SUMS = {
     "server_cpu_seconds": (("server", "cpu_user_seconds"), ("server", "cpu_system_seconds")),
@@ -69,7 +69,7 @@ class Phase:
             self.most[key] = max(value, self.most.get(key, value))
 
     def summary(self) -> Summary:
-        """Return the phase's numbers under the names of ``metric.SUMMARY``, in their order."""
+        """Return the phase's numbers under the names of ``samples.SUMMARY``, in their order."""
         found: Summary = {name: self._sum(keys) for name, keys in SUMS.items()}
         found |= {name: self.most.get(key) for name, key in PEAKS.items()}
         found |= {name: _share(self.grown.get(key), self.seconds) for name, key in STALLS.items()}

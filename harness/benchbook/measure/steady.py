@@ -140,8 +140,8 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
     seconds = sum(int(one["duration_ns"]) for one in part) / 1e9
     rows, values = (found * sum(int(one.get(name) or 0) for one in part) for name in ("rows", "values"))
     return [
-        Measurement(phase, "steady_rows_per_second", rows / seconds, "1/s", "higher"),
-        Measurement(phase, "steady_values_per_second", values / seconds, "1/s", "higher"),
-        Measurement(phase, "steady_from_seconds", int(part[0]["start_ns"]) / 1e9, "s", "none"),
-        Measurement(phase, "steady_seconds", seconds, "s", "none"),
+        Measurement(phase, "steady_rows_per_second", rows / seconds),
+        Measurement(phase, "steady_values_per_second", values / seconds),
+        Measurement(phase, "steady_from_seconds", int(part[0]["start_ns"]) / 1e9),
+        Measurement(phase, "steady_seconds", seconds),
     ]

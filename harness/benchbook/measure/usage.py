@@ -275,7 +275,7 @@ def device(folder: Path) -> Device | None:
 
 
 def counters(device: Device | None) -> dict[str, float]:
-    """Return metric → value (see ``metric.MACHINE_UNITS``); what is not readable is left out."""
+    """Return metric → value (see ``samples.MACHINE_UNITS``); what is not readable is left out."""
     found: dict[str, float] = {}
     for part in (_cpu, _pressure, _memory, lambda: _device(device)):
         with contextlib.suppress(OSError, ValueError, LookupError):

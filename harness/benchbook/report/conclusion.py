@@ -8,9 +8,9 @@ from benchbook.analyse import same_work
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.catalogue import root
+from benchbook.declare.metric import describe
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, versus
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Words, code, escape_markdown, missing
 from benchbook.report.tables import verdicts
 from benchbook.report.versus import Estimate, Versus, estimates
@@ -39,7 +39,7 @@ def words(run: Run, question: str | None = None) -> Words:
     stated = verdicts.WORDS.get(one.test, "published")
     published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} cells{_spread(one)}"
-    metric = words_of(one.metric).title
+    metric = describe(one.metric).title
     metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
     sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}{_arm(one)}"
     return Words(f"{escape_markdown(f'{sides}, {metric}')}: {measured}{where}{published}. {_said(one)}")
@@ -268,7 +268,7 @@ def findings(run: Run) -> Words:
 
 
 def _finding(pair: Versus, said: Verdict | None) -> str:
-    what = pair.above.phase.capitalize() if pair.above.phase != "trial" else words_of(pair.above.metric).title
+    what = pair.above.phase.capitalize() if pair.above.phase != "trial" else describe(pair.above.metric).title
     numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
     if said is None:
         return f"{what}: {numbers}, a ratio of {quantity.number(pair.value)}; not ranked."

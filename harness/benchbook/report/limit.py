@@ -10,11 +10,11 @@ from collections.abc import Callable
 import polars as pl
 
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.measure import steady
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity, versus
 from benchbook.report.charts import order
-from benchbook.report.metric import metric as words_of
 from benchbook.report.scaled import scaled_label
 from benchbook.report.table import Words, escape_markdown
 from benchbook.report.versus import known_floors, sources
@@ -314,7 +314,7 @@ def _noise(run: Run) -> list[str]:
         return ["The noise floor of this machine is not known (./bench aa): small differences may be noise."]
     least, most = (end(known, key=lambda one: known[one]) for end in (min, max))
     low, high = (
-        f"{quantity.percent(known[one] - 1)} ({words_of(one[2]).title}, {one[1]})" for one in (least, most)
+        f"{quantity.percent(known[one] - 1)} ({describe(one[2]).title}, {one[1]})" for one in (least, most)
     )
     found = f"The noise floor of this machine, from {' and '.join(sources(run))}, is {low} to {high}"
     return [f"{found}, by metric and cell: no difference within it is claimed."]

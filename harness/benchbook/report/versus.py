@@ -11,10 +11,9 @@ from benchbook.analyse import interval, noise, ratio, verdict
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
-from benchbook.declare.metric import is_main
+from benchbook.declare.metric import describe, is_main
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
-from benchbook.report.metric import metric as words_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,7 +113,7 @@ class Estimate:
 
     def text(self) -> str:
         """Return the mean with its unit."""
-        return quantity.text(self.value, self.unit, words_of(self.metric).noun)
+        return quantity.text(self.value, self.unit, describe(self.metric).noun)
 
     def interval(self) -> str:
         """Return the interval in words, or why there is none."""

@@ -89,10 +89,9 @@ class Confined:
 
     def measure(self, findings: Findings) -> None:
         """Add what the group used."""
-        units = {"memory_peak_bytes": "B", "memory_kills": "1", "throttled_seconds": "s"}
         for metric, value in (self.group.usage() if self.group else {}).items():
             name = f"limited_{metric}"
-            findings.measurements.append(Measurement("trial", name, value, units[metric], "lower"))
+            findings.measurements.append(Measurement("trial", name, value))
 
     def killed(self) -> str:
         """Say that the memory limit was reached, where the kernel killed for it."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from benchbook.errors import TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
-from benchbook.measure.metric import SUMMARY
 from benchbook.measure.sampler import OUTSIDE
 from benchbook.process import network
 from benchbook.systems.driver import TableCount
@@ -99,10 +98,10 @@ class Findings:
         """
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9
         fraction = cpu / duration / self.client_cores if duration > 0 else 0.0
-        self.measurements.append(Measurement(phase, "client_cpu_seconds", cpu, "s", "lower"))
-        self.measurements.append(Measurement(phase, "client_cpu_fraction", fraction, "1", "lower"))
+        self.measurements.append(Measurement(phase, "client_cpu_seconds", cpu))
+        self.measurements.append(Measurement(phase, "client_cpu_fraction", fraction))
         if stalled := float(summary.get("record_stall_ns") or 0) / 1e9:
-            self.measurements.append(Measurement(phase, "record_stall_seconds", stalled, "s", "lower"))
+            self.measurements.append(Measurement(phase, "record_stall_seconds", stalled))
 
     def size(self, parts: Mapping[str, int], rows: int, values: int) -> None:
         """Add the bytes on disk, whole and by part, and what a row and a value take of them."""
@@ -113,9 +112,7 @@ class Findings:
         }
         found |= {"bytes_per_value": whole / values} if values else {}
         found |= {"bytes_per_row": whole / rows} if rows else {}
-        self.measurements += [
-            Measurement("trial", metric, value, "B", "lower") for metric, value in found.items()
-        ]
+        self.measurements += [Measurement("trial", metric, value) for metric, value in found.items()]
 
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
         """Add the sums of telemetry by phase; the client's CPU is in its own summary, over the timed time alone.
@@ -130,10 +127,7 @@ class Findings:
                 if not server and metric.startswith(("server_", "device_")):
                     self.unmeasured[metric] = "the server ran before, out of sight of this harness"
                 elif value is not None:
-                    kind = SUMMARY[metric]
-                    self.measurements.append(
-                        Measurement(phase, metric, float(value), kind.unit, kind.direction)
-                    )
+                    self.measurements.append(Measurement(phase, metric, float(value)))
 
     def require_whole(self) -> None:
         """Raise TrialInvalid where data or answers are not whole: such a trial may not be compared."""

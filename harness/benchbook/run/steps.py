@@ -66,7 +66,7 @@ class StorageWork:
     def measurements(self) -> list[Measurement]:
         """Return every counter of every phase."""
         return [
-            Measurement(phase, name, value, "B" if name.endswith("_bytes") else "1", "none")
+            Measurement(phase, name, value)
             for phase, grown in self._grown.items()
             for name, value in grown.items()
         ]
@@ -183,9 +183,7 @@ class Steps:
         self.findings.client_cpu(phase, summary)
         cached = self.storage.cached_bytes()
         if cached is not None:
-            self.findings.measurements.append(
-                Measurement(phase, "data_cached_bytes", float(cached), "B", "none")
-            )
+            self.findings.measurements.append(Measurement(phase, "data_cached_bytes", float(cached)))
 
     def command(self, phase: str, options: CommandOptions) -> None:
         """Time a tool's command; nothing is left of the file it read."""

@@ -287,11 +287,9 @@ def record_of(
     if trial.running:
         found.unmeasured["start_seconds"] = "the server was not started by this harness"
     elif status != "skipped":
-        found.measurements.append(Measurement("trial", "start_seconds", start_seconds, "s", "lower"))
+        found.measurements.append(Measurement("trial", "start_seconds", start_seconds))
     if status != "skipped":
-        found.measurements.append(
-            Measurement("trial", "overhead_fraction", overhead / duration, "1", "lower")
-        )
+        found.measurements.append(Measurement("trial", "overhead_fraction", overhead / duration))
     return {
         "schema": SCHEMA,
         "trial_id": planned.trial_id,

@@ -22,7 +22,7 @@ def test_a_trial_is_cold_where_all_that_asked_for_it_had_it(states, found):
 
 
 def read(phase, value, metric="server_read_bytes"):
-    return Measurement(phase, metric, value, "B", "lower")
+    return Measurement(phase, metric, value)
 
 
 @pytest.mark.parametrize(

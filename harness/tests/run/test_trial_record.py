@@ -42,9 +42,9 @@ def test_data_is_held_against_the_memory_that_the_system_may_use(monkeypatch: py
 def test_cold_without_a_byte_read_is_recorded_as_lukewarm(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = Findings()
     findings.cache_states["q"] = "cold"
-    findings.measurements.append(Measurement("q", "server_read_bytes", 4096.0, "B", "lower"))
+    findings.measurements.append(Measurement("q", "server_read_bytes", 4096.0))
     assert record(monkeypatch, findings, Limits())["cache_state"] == "cold"
-    findings.measurements[0] = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
+    findings.measurements[0] = Measurement("q", "server_read_bytes", 0.0)
     assert record(monkeypatch, findings, Limits())["cache_state"] == "lukewarm"
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchbook.analyse.run import Cell, Run
+from benchbook.declare.metric import describe
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import strip
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 
@@ -170,7 +170,7 @@ LINE_HEIGHT = 22
 
 def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures | Words:
     """Draw ``metric`` of every query phase; where a system has several cells, one figure a phase that names each."""
-    title = f"{words_of(metric).title} by query type"
+    title = f"{describe(metric).title} by query type"
     if words := refused(run, title):
         return words
     found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
@@ -189,7 +189,7 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
 
 def _by_phase(run: Run, metric: str) -> list[Figure]:
     drawn = [
-        strip.chart(run, phase, metric, f"{words_of(metric).title}, {phase}") for phase in run.phases("query")
+        strip.chart(run, phase, metric, f"{describe(metric).title}, {phase}") for phase in run.phases("query")
     ]
     return [replace(figure, width=theme.HALF_WIDTH) for figure in drawn if isinstance(figure, Figure)]
 
@@ -223,7 +223,7 @@ def _queries_draw(found: list[Estimate], metric: str) -> Any:
     spread = [row["value"] for row in points] + [
         row[end] for row in means for end in ("low", "high") if row[end]
     ]
-    scale, axis = axes.value(spread, f"{words_of(metric).title} ({unit})")
+    scale, axis = axes.value(spread, f"{describe(metric).title} ({unit})")
     y = alt.Y(
         "type:N",
         title=None,

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.report import quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import FEWEST_TRIALS, mean
 
@@ -51,7 +51,7 @@ def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate
 
     ``factor`` is the one whose levels are the offered rates, operations a second.
     """
-    title = f"{words_of(metric).title} against throughput, {phase}"
+    title = f"{describe(metric).title} against throughput, {phase}"
     if words := refused(run, title):
         return words
     found = rates(run, phase, metric, factor)
@@ -103,7 +103,7 @@ def _is_number(text: str | None) -> bool:
 
 def figure(found: Sequence[Rate], title: str, metric: str = "latency_p99") -> Figure:
     """Return the figure of rates, from whatever run they come."""
-    return Figure(title, _draw(found, words_of(metric).title), _alternative(found, title), _table(found))
+    return Figure(title, _draw(found, describe(metric).title), _alternative(found, title), _table(found))
 
 
 def _draw(found: Sequence[Rate], words: str) -> Any:

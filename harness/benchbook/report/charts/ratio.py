@@ -8,11 +8,11 @@ from typing import Any
 
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
+from benchbook.declare.metric import describe
 from benchbook.report import figure, quantity, scaled, theme, versus
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.tables import verdicts
 from benchbook.report.versus import Versus
@@ -97,13 +97,13 @@ def chart(run: Run) -> Figure | Words:
 
 def label(one: Versus) -> str:
     """Return what a ratio is of: the metric and, for queries, the type."""
-    title = words_of(one.above.metric).title
+    title = describe(one.above.metric).title
     return title if one.above.phase in ("trial", "load") else f"{title}, {one.above.phase}"
 
 
 def short(one: Versus) -> str:
     """Return the row's label: the phase and the metric in a word."""
-    words = words_of(one.above.metric)
+    words = describe(one.above.metric)
     return words.short if one.above.phase == "trial" else f"{one.above.phase}, {words.short}"
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme
 from benchbook.report import theme as axes
 from benchbook.report.cell import Wanted
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 
@@ -31,7 +31,7 @@ def chart(
     ``title`` is what a page calls it, and its axis, that draws one metric of several phases; ``only`` gives the levels
     of factors that are drawn.
     """
-    title = title or words_of(metric).title
+    title = title or describe(metric).title
     if words := refused(run, title):
         return words
     found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
@@ -73,7 +73,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
 
     largest = max(point.value for estimate in found for point in estimate.points)
     divisor, unit = quantity.scale(largest, found[0].unit)
-    noun = words_of(found[0].metric).noun
+    noun = describe(found[0].metric).noun
     unit = {"1/s": f"{noun}/s" if noun else "per second", "1": noun}.get(unit, unit)
     labels = [estimate.cell.label for estimate in found]
     systems = [estimate.cell.system for estimate in found]
@@ -176,7 +176,7 @@ def table(found: list[Estimate]) -> Table:
     columns = ["System", "Trials", "Mean", "95 % interval", "Every trial"]
     rows = []
     for estimate in found:
-        noun = words_of(estimate.metric).noun
+        noun = describe(estimate.metric).noun
         every = ", ".join(
             quantity.text(point.value, estimate.unit, noun)
             for point in figure.evenly(estimate.points, LISTED)

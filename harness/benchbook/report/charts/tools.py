@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.report import cell as cells_of
 from benchbook.report import figure, quantity, scaled, theme, versus
 from benchbook.report.charts import ratio
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Table, Words, escape_markdown, missing
 from benchbook.report.versus import Versus
 
@@ -32,7 +32,7 @@ class Beside:
     @property
     def metric(self) -> str:
         """The metric in a word or two."""
-        return words_of(self.pair.above.metric).short
+        return describe(self.pair.above.metric).short
 
 
 def chart(run: Run, of: str, factor: str = "tool") -> Figures | Words:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.report import cell as cells_of
 from benchbook.report import quantity
 from benchbook.report.conclusion import refused
-from benchbook.report.metric import metric as words_of
 from benchbook.report.table import Details, Table, Words, missing
 from benchbook.report.versus import Estimate, estimates
 
@@ -27,7 +27,7 @@ def numbers_table(run: Run) -> Details | Words:
     for phase, metric in sorted(pairs, key=lambda pair: order.get(pair[0], len(order))):
         for one in estimates(run, phase, metric):
             shown = [one.text(), one.interval()] if one.points else [quantity.MISSING, "not measured"]
-            rows.append([phase, words_of(metric).title, one.cell.label, str(len(one.points)), *shown])
+            rows.append([phase, describe(metric).title, one.cell.label, str(len(one.points)), *shown])
     if not rows:
         return missing("The table of all numbers", "no trial of this run measured anything")
     columns = ["Phase", "Metric", "System", "Trials", "Mean", "95 % interval"]
@@ -42,7 +42,7 @@ NOT_MEASURED = quantity.MISSING
 
 def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> Table | Words:
     """Return ``metric`` of a phase: one row a system and its other levels, one column a level of ``across``."""
-    title = words_of(metric).title
+    title = describe(metric).title
     found = [one for one in estimates(run, phase, metric) if one.points]
     if not found:
         return missing(title, f"no trial of this run that counts measured {metric}")
@@ -59,7 +59,7 @@ def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> 
 
 def queries(run: Run, metric: str = "latency_p50") -> Table | Words:
     """Return ``metric`` of every query type: one row a cell, one column a type."""
-    title = f"{words_of(metric).title} by query type"
+    title = f"{describe(metric).title} by query type"
     if words := refused(run, title):
         return words
     phases = run.phases("query")

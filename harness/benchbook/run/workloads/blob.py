@@ -116,9 +116,7 @@ def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
     with steps.timeline.phase("sync-limit"):
         rate = measure(folder, options.workers, size)
     if rate is not None:
-        steps.findings.measurements.append(
-            Measurement(phase, "synced_writes_per_second", rate, "1/s", "none")
-        )
+        steps.findings.measurements.append(Measurement(phase, "synced_writes_per_second", rate))
 
 
 def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> None:
@@ -169,17 +167,17 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
     operations, objects = float(summary["operations"]), float(summary["rows"])
     rate = 1 / duration if duration > 0 else 0.0
     found = [
-        Measurement(phase, "objects_per_second", objects * rate, "1/s", "higher"),
-        Measurement(phase, "operations_per_second", operations * rate, "1/s", "higher"),
-        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate, "B/s", "higher"),
-        Measurement(phase, "objects", objects, "1", "none"),
-        Measurement(phase, "operations", operations, "1", "none"),
-        Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
-        Measurement(phase, "acknowledged_seconds", duration, "s", "lower"),
-        Measurement(phase, "settled_seconds", duration + settle_seconds, "s", "lower"),
+        Measurement(phase, "objects_per_second", objects * rate),
+        Measurement(phase, "operations_per_second", operations * rate),
+        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate),
+        Measurement(phase, "objects", objects),
+        Measurement(phase, "operations", operations),
+        Measurement(phase, "errors", float(summary.get("errors") or 0)),
+        Measurement(phase, "acknowledged_seconds", duration),
+        Measurement(phase, "settled_seconds", duration + settle_seconds),
     ]
     offered = summary.get("offered_per_second")
     if offered is not None:
-        found.append(Measurement(phase, "offered_per_second", float(offered), "1/s", "none"))
-        found.append(Measurement(phase, "saturated", float(bool(summary.get("saturated"))), "1", "lower"))
+        found.append(Measurement(phase, "offered_per_second", float(offered)))
+        found.append(Measurement(phase, "saturated", float(bool(summary.get("saturated")))))
     return found

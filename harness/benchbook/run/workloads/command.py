@@ -171,16 +171,16 @@ def measurements(phase: str, timed: Timed, rows: int | None) -> list[Measurement
     """Return the metrics of a command; rates are over the median of its runs."""
     seconds, cpu = median(timed.seconds), timed.user_seconds + timed.system_seconds
     found = [
-        Measurement(phase, "command_seconds", seconds, "s", "lower"),
-        Measurement(phase, "command_seconds_min", min(timed.seconds), "s", "lower"),
-        Measurement(phase, "command_seconds_max", max(timed.seconds), "s", "lower"),
-        Measurement(phase, "client_cpu_seconds", cpu, "s", "lower"),
-        Measurement(phase, "command_runs", float(len(timed.seconds)), "1", "none"),
+        Measurement(phase, "command_seconds", seconds),
+        Measurement(phase, "command_seconds_min", min(timed.seconds)),
+        Measurement(phase, "command_seconds_max", max(timed.seconds)),
+        Measurement(phase, "client_cpu_seconds", cpu),
+        Measurement(phase, "command_runs", float(len(timed.seconds))),
     ]
     if rows is not None:
-        found.append(Measurement(phase, "rows", float(rows), "1", "none"))
+        found.append(Measurement(phase, "rows", float(rows)))
         if seconds > 0:
-            found.append(Measurement(phase, "rows_per_second", rows / seconds, "1/s", "higher"))
+            found.append(Measurement(phase, "rows_per_second", rows / seconds))
         if cpu > 0:
-            found.append(Measurement(phase, "rows_per_cpu_second", rows / cpu, "1/s", "higher"))
+            found.append(Measurement(phase, "rows_per_cpu_second", rows / cpu))
     return found

@@ -127,15 +127,13 @@ def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
         numbers = {"latency_mean": latency["mean"], "latency_max": latency["max"]}
         numbers |= {name: latency["percentile"][key] for name, key in PERCENTILES.items()}
         found += [
-            Measurement(phase, f"{prefix}bytes_per_second", float(stated["bw_bytes"]), "B/s", "higher"),
-            Measurement(phase, f"{prefix}operations_per_second", float(stated["iops"]), "1/s", "higher"),
-            Measurement(phase, f"{prefix}bytes", float(stated["io_bytes"]), "B", "none"),
-            Measurement(phase, f"{prefix}operations", float(stated["total_ios"]), "1", "none"),
-            Measurement(phase, f"{prefix}seconds", float(stated["runtime"]) / 1e3, "s", "lower"),
+            Measurement(phase, f"{prefix}bytes_per_second", float(stated["bw_bytes"])),
+            Measurement(phase, f"{prefix}operations_per_second", float(stated["iops"])),
+            Measurement(phase, f"{prefix}bytes", float(stated["io_bytes"])),
+            Measurement(phase, f"{prefix}operations", float(stated["total_ios"])),
+            Measurement(phase, f"{prefix}seconds", float(stated["runtime"]) / 1e3),
         ]
-        found += [
-            Measurement(phase, prefix + name, value / 1e9, "s", "lower") for name, value in numbers.items()
-        ]
+        found += [Measurement(phase, prefix + name, value / 1e9) for name, value in numbers.items()]
     return found
 
 

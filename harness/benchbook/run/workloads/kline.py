@@ -112,14 +112,14 @@ def measurements(
     errors = float(summary.get("errors") or 0)
     came = float(summary["rows"]) / reads if reads else 0.0
     return [
-        Measurement(phase, "reads_per_second", reads * rate, "1/s", "higher"),
-        Measurement(phase, "rows_per_second", float(summary["rows"]) * rate, "1/s", "higher"),
-        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate, "B/s", "none"),
-        Measurement(phase, "reads", reads, "1", "none"),
-        Measurement(phase, "rows_per_read", came, "1", "none"),
-        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else came, "1", "none"),
-        Measurement(phase, "errors", errors, "1", "lower"),
-        Measurement(phase, "in_flight", float(request.in_flight), "1", "none"),
+        Measurement(phase, "reads_per_second", reads * rate),
+        Measurement(phase, "rows_per_second", float(summary["rows"]) * rate),
+        Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate),
+        Measurement(phase, "reads", reads),
+        Measurement(phase, "rows_per_read", came),
+        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else came),
+        Measurement(phase, "errors", errors),
+        Measurement(phase, "in_flight", float(request.in_flight)),
         *latency(phase, histograms),
     ]
 

@@ -56,16 +56,16 @@ def measurements(
     share = rows / attempted if attempted else 0.0
     rate = 1 / acknowledged if acknowledged > 0 else 0.0
     return [
-        Measurement(phase, "rows_per_second", rows * rate, "1/s", "higher"),
-        Measurement(phase, "values_per_second", values * rate, "1/s", "higher"),
-        Measurement(phase, "bytes_per_second", dataset_bytes * share * rate, "B/s", "higher"),
-        Measurement(phase, "rows_per_second_attempted", attempted * rate, "1/s", "none"),
-        Measurement(phase, "acknowledged_seconds", acknowledged, "s", "lower"),
-        Measurement(phase, "settled_seconds", acknowledged + settle_seconds, "s", "lower"),
-        Measurement(phase, "rows", sent, "1", "none"),
-        Measurement(phase, "rows_found", rows, "1", "none"),
-        Measurement(phase, "rows_refused", refused, "1", "lower"),
-        Measurement(phase, "retries", float(summary.get("retries") or 0), "1", "lower"),
+        Measurement(phase, "rows_per_second", rows * rate),
+        Measurement(phase, "values_per_second", values * rate),
+        Measurement(phase, "bytes_per_second", dataset_bytes * share * rate),
+        Measurement(phase, "rows_per_second_attempted", attempted * rate),
+        Measurement(phase, "acknowledged_seconds", acknowledged),
+        Measurement(phase, "settled_seconds", acknowledged + settle_seconds),
+        Measurement(phase, "rows", sent),
+        Measurement(phase, "rows_found", rows),
+        Measurement(phase, "rows_refused", refused),
+        Measurement(phase, "retries", float(summary.get("retries") or 0)),
     ]
 
 

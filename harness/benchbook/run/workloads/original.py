@@ -20,25 +20,13 @@ from typing import TYPE_CHECKING
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import OriginalOptions
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.measure.measurement import Direction, Measurement
+from benchbook.measure.measurement import Measurement
 from benchbook.process import spawn
 from benchbook.systems.driver import SeveralDatabases
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
-UNITS: dict[str, tuple[str, Direction]] = {
-    "rows_per_second": ("1/s", "higher"),
-    "values_per_second": ("1/s", "higher"),
-    "queries_per_second": ("1/s", "higher"),
-    "rows": ("1", "none"),
-    "queries": ("1", "none"),
-    "rows_found": ("1", "none"),
-    "seconds": ("s", "lower"),
-    "latency_min": ("s", "lower"),
-    "latency_mean": ("s", "lower"),
-    "latency_max": ("s", "lower"),
-}
 _NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
 
 
@@ -166,9 +154,7 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
         stated = _run(steps, phase, adapter, options)
     with steps.timeline.phase("check"):
         stated = _checked(steps, options, adapter, stated)
-    steps.findings.measurements += [
-        Measurement(phase, name, value, *UNITS[name]) for name, value in stated.items()
-    ]
+    steps.findings.measurements += [Measurement(phase, name, value) for name, value in stated.items()]
 
 
 def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -> dict[str, float]:

@@ -43,11 +43,9 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
     duration = float(summary["duration_ns"]) / 1e9
     operations = float(summary["operations"])
     found = [
-        Measurement(
-            phase, "queries_per_second", operations / duration if duration > 0 else 0.0, "1/s", "higher"
-        ),
-        Measurement(phase, "queries", operations, "1", "none"),
-        Measurement(phase, "errors", float(summary.get("errors") or 0), "1", "lower"),
+        Measurement(phase, "queries_per_second", operations / duration if duration > 0 else 0.0),
+        Measurement(phase, "queries", operations),
+        Measurement(phase, "errors", float(summary.get("errors") or 0)),
     ]
     return found + latency(phase, histograms)
 
@@ -62,11 +60,7 @@ def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
         return []
     numbers = {"latency_mean": merged.mean_seconds}
     numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
-    return [
-        Measurement(phase, metric, value, "s", "lower")
-        for metric, value in numbers.items()
-        if value is not None
-    ]
+    return [Measurement(phase, metric, value) for metric, value in numbers.items() if value is not None]
 
 
 def _latency(histograms: list[Event]) -> list[Event]:

@@ -36,7 +36,7 @@ def inch(steps: Steps, phase: str, options: InchOptions) -> None:
              f"--tags={','.join(map(str, options.tags))}", f"--fields={options.fields}")  # fmt: skip
     summary = _load(steps, phase, "inch", _request("inch", flags, tables, options), INCH_TABLE)
     steps.findings.check(f"points acknowledged in {phase}", rows, int(summary["rows"]))
-    steps.findings.measurements.append(Measurement(phase, "series", float(options.series), "1", "none"))
+    steps.findings.measurements.append(Measurement(phase, "series", float(options.series)))
 
 
 def stress(steps: Steps, phase: str, options: StressOptions) -> None:
@@ -45,7 +45,7 @@ def stress(steps: Steps, phase: str, options: StressOptions) -> None:
     request = _request("stress", flags, {}, options, lasts_seconds=seconds(options.lasts))
     summary = _load(steps, phase, "stress", request, STRESS_TABLE)
     reached = min(options.series, int(summary["rows"]))
-    steps.findings.measurements.append(Measurement(phase, "series", float(reached), "1", "none"))
+    steps.findings.measurements.append(Measurement(phase, "series", float(reached)))
 
 
 def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: str) -> dict[str, Any]:

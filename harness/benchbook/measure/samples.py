@@ -1,16 +1,14 @@
-"""The names, units and directions of what telemetry measures; the one list of them."""
+"""The samples of telemetry: names, units and scopes, and the metrics that a phase is summed up as."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 Sample = dict[str, Any]
 """``{"phase", "seconds", "scope", "metric", "value", "unit"}``, one line of telemetry.jsonl."""
 
 Scope = Literal["server", "client", "machine", "harness"]
-Direction = Literal["higher", "lower", "none"]
 
 PROCESS_UNITS: Mapping[str, str] = {
     "cpu_user_seconds": "s",
@@ -64,31 +62,23 @@ UNITS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Unit and direction of one number of a phase's summary."""
-
-    unit: str
-    direction: Direction = "lower"
-
-
-SUMMARY: Mapping[str, Measured] = {
-    "server_cpu_seconds": Measured("s"),
-    "client_cpu_seconds": Measured("s"),
-    "harness_cpu_seconds": Measured("s"),
-    "server_rss_peak_bytes": Measured("B"),
-    "client_rss_peak_bytes": Measured("B"),
-    "server_memory_peak_bytes": Measured("B"),
-    "server_read_bytes": Measured("B"),
-    "server_write_bytes": Measured("B"),
-    "device_read_bytes": Measured("B"),
-    "device_write_bytes": Measured("B"),
-    "device_writes": Measured("1"),
-    "device_flushes": Measured("1"),
-    "machine_steal_fraction": Measured("1"),
-    "psi_cpu_some_fraction": Measured("1"),
-    "psi_io_some_fraction": Measured("1"),
-    "psi_memory_some_fraction": Measured("1"),
-}
-"""What a phase is summed up as. ``machine_steal_fraction`` is of all cores' time; a PSI fraction is the share
-of the phase's wall time in which at least one process waited for that resource."""
+SUMMARY = (
+    "server_cpu_seconds",
+    "client_cpu_seconds",
+    "harness_cpu_seconds",
+    "server_rss_peak_bytes",
+    "client_rss_peak_bytes",
+    "server_memory_peak_bytes",
+    "server_read_bytes",
+    "server_write_bytes",
+    "device_read_bytes",
+    "device_write_bytes",
+    "device_writes",
+    "device_flushes",
+    "machine_steal_fraction",
+    "psi_cpu_some_fraction",
+    "psi_io_some_fraction",
+    "psi_memory_some_fraction",
+)
+"""The metrics that a phase is summed up as. ``machine_steal_fraction`` is of all cores' time; a PSI fraction is the
+share of the phase's wall time in which at least one process waited for that resource."""
