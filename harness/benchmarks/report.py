@@ -20,10 +20,11 @@ from typing import Any
 
 from timed import arguments, timed, workplace
 
+from benchbook.analyse import limits
 from benchbook.analyse.run import Run, open_run
 from benchbook.record import database, folder, rebuild
 from benchbook.record.tables import BATCH_ROWS
-from benchbook.report import answer, conclusion, limit, render
+from benchbook.report import answer, conclusion, render
 from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
 from benchbook.report.tables import numbers, work
 from benchbook.site import index
@@ -42,7 +43,7 @@ PARTS: tuple[Callable[[Run], Any], ...] = (
     conclusion.answer_sentence, conclusion.findings, answer.table, strip.throughput, rate_over_time.chart,
     heatmap.chart, latency.query_types_chart, latency.percentiles_chart,
     strip.size_on_disk, ratio.chart, order.chart, telemetry.chart, work.checks_table, work.gaps_table, work.trials_table, numbers.numbers_table,
-    limit.limits,
+    limits.limits,
 )  # fmt: skip
 
 

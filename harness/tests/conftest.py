@@ -1,12 +1,20 @@
-"""Settings of all tests: no example of a property test fails for being slow on a busy machine; what is tallied."""
+"""Settings of all tests, and synthetic runs for those that read one."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from tests import tally
 
+if TYPE_CHECKING:
+    from benchbook.analyse.run import Run
+
+# A property test does not fail for being slow on a busy machine.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -26,3 +34,27 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 def pytest_sessionfinish() -> None:
     tally.keep()
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., Run]:
+    """Return a function that writes a synthetic run with the given options into a database and opens it."""
+    from benchbook.analyse.run import open_run
+    from tests.record import synthetic_run
+
+    def make(**options: Any) -> Run:
+        results = tmp_path / "results"
+        run_id = synthetic_run.write(results, database=True, **{"telemetry_seconds": 4, **options})
+        return open_run(results, run_id)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """An ordinary run of two embedded systems and three blocks, for tests that only read it."""
+    from benchbook.analyse.run import open_run
+    from tests.record import synthetic_run
+
+    results = tmp_path_factory.mktemp("plain") / "results"
+    return open_run(results, synthetic_run.write(results, database=True, telemetry_seconds=4))

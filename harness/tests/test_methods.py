@@ -23,7 +23,7 @@ def test_every_named_test_exists():
 
 def test_every_rule_is_broken_on_purpose_somewhere():
     """By ``broken_rules.py``, which takes minutes; here only that its list still fits the program."""
-    from benchbook.site.methods import rules
+    from benchbook.analyse.rules import rules
 
     tried = broken_rules.breaks()
     assert {one.rule for one in tried} >= {one.number for one in rules()}
@@ -63,10 +63,10 @@ def test_the_table_of_counts_is_that_of_the_tally():
 
 def test_numbers_in_the_text_are_those_of_the_program():
     from benchbook.analyse import interval
+    from benchbook.analyse.rules import rules
     from benchbook.measure import steady
     from benchbook.plan import precision
     from benchbook.run import watchdog
-    from benchbook.site.methods import rules
 
     def default(file: str, name: str) -> int:
         found = re.findall(rf'"{name}"\) or (\d+)\)', (TESTS / file).read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ def test_numbers_in_the_text_are_those_of_the_program():
 
 
 def test_every_rule_has_a_line():
-    from benchbook.site.methods import rules
+    from benchbook.analyse.rules import rules
 
     assert [int(number) for number in re.findall(r"^\| (\d+)\. ", PAGE, re.MULTILINE)] == [
         one.number for one in rules()

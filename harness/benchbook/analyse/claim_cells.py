@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchbook.analyse.run import Cell, Run
-from benchbook.declare.claim import Claim, PublishedMachine
+from benchbook.declare.claim import Claim
 from benchbook.declare.level import listed, ordered
 
 # The cells of a run that a claim compares, and what it names that the run has not.
@@ -136,28 +135,3 @@ def _rest(cell: Cell, without: Collection[str]) -> Key:
 
 
 # A substitute for a system that a run has not: shown in its place, and never judged (rule 15 of docs/methods.md).
-
-
-# Whether a run of profile ``published`` had the publication's machine; on a smaller one it is scaled.
-
-PUBLISHED = "published"
-_NEARLY = 0.9
-"""Memory that a machine shows is a little less than what it is sold with."""
-
-
-def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, Any]) -> str | None:
-    """Return in words by what the machine falls short of the publication's, or None where the run is not scaled.
-
-    ``host`` is that part of run.json. A publication whose machine is not declared gives no label.
-    """
-    if profile != PUBLISHED or machine is None:
-        return None
-    cpu, memory = host.get("cpu") or {}, host.get("memory") or {}
-    cores = cpu.get("usable_cores", cpu.get("logical_cores", cpu.get("cores")))
-    size = memory.get("total_bytes", memory.get("bytes"))
-    short = []
-    if isinstance(cores, int) and cores < machine.cores:
-        short.append(f"{cores} of the publication's {machine.cores} cores")
-    if isinstance(size, int | float) and size < _NEARLY * machine.memory_gb * 1e9:
-        short.append(f"{size / 1e9:.0f} of its {machine.memory_gb:g} GB of memory")
-    return f"scaled: this machine has {' and '.join(short)}" if short else None

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.analyse import interval, judgement, noise, same_work
-from benchbook.analyse.claim_cells import Sides, absent, differing, scaled, sides
+from benchbook.analyse.claim_cells import Sides, absent, differing, sides
 from benchbook.analyse.judgement import Evidence, Expectation, Kind, Word, evidence, reason
 from benchbook.analyse.noise import Floors
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.ratio import ratio as of_ratio
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
+from benchbook.analyse.scaled import scaled
 from benchbook.declare.claim import Claim, PublishedMachine
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.declare.level import listed, same
@@ -272,6 +273,7 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
     """
     run = Run(results, run_id)
     with run.opened():
+        run.require()
         claims, machine = declared(run)
         if run.against_itself:
             raise RequestError(

@@ -117,7 +117,10 @@ def compare(
         )
     one = Run(results, a)
     with one.opened() as connection:
-        return _compared(one, Run(results, b, connection), across, metrics)
+        two = Run(results, b, connection)
+        one.require()
+        two.require()
+        return _compared(one, two, across, metrics)
 
 
 def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -> Comparison:

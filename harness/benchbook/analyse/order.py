@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchbook.analyse.comparison import estimates
+from benchbook.analyse.run import Run
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -134,3 +137,18 @@ def check(rate: float, latency: float, in_flight: float, tolerance: float = TOLE
     """
     expected = rate * latency
     return Little(expected, in_flight, abs(expected - in_flight) <= tolerance * max(expected, in_flight))
+
+
+def of_run(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
+    """Return by what factor the load's result changes from one place in a block to the next."""
+    loads = run.phases("load")
+    if not loads:
+        return None
+    found = estimates(run, loads[0], metric)
+    return effect(
+        [
+            Placed(point.block, point.position, estimate.cell.name, point.value)
+            for estimate in found
+            for point in estimate.points
+        ]
+    )

@@ -157,6 +157,10 @@ class Run:
                 raise unknown("run", self.run_id, known)
         return dict(zip(names, row, strict=True))
 
+    def require(self) -> None:
+        """Raise RequestError where the results hold no such run."""
+        _ = self.info
+
     @property
     def experiment(self) -> str:
         """The name of its experiment."""

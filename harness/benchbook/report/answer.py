@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from benchbook.analyse import same_work
+from benchbook.analyse import quantity, same_work
 from benchbook.analyse.run import Run
-from benchbook.report import quantity
 from benchbook.report.table import Table, Words, escape_markdown, missing
 
 SHOWN = 30

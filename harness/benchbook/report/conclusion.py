@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.analyse import same_work
+from benchbook.analyse import comparison, quantity, same_work
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.catalogue import root
 from benchbook.declare.metric import describe
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity, versus
 from benchbook.report.table import Words, code, escape_markdown, missing
 from benchbook.report.tables import verdicts
-from benchbook.report.versus import Estimate, Versus, estimates
 
 # The answer of a run in one sentence: the first of its claims that two sides were measured for.
 
@@ -145,7 +144,7 @@ def answer_sentence(run: Run) -> Words:
         return Words(
             f"No answer: {escape_markdown('; '.join(faults))}. Speeds at different work are not compared."
         )
-    measured = [cell for cell in cells_of.cells(run) if cell.ok]
+    measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
         return Words("No answer: no trial of this run counts. The gaps below say why.")
     kinds = [
@@ -204,7 +203,7 @@ def ranked(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Estimat
 def leads(run: Run, phase: str, metric: str, cells: list[Cell]) -> list[Versus]:
     """Return the best cell's comparison with each of the others, the nearest first."""
     order = ranked(run, phase, metric, cells)
-    pairs = [versus.versus(run, order[0], other) for other in order[1:]]
+    pairs = [comparison.versus(run, order[0], other) for other in order[1:]]
     return [pair for pair in pairs if pair is not None]
 
 
@@ -212,7 +211,7 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
     pairs = leads(run, phase, "rows_per_second", cells)
     if not pairs:
         return f"no two systems were measured in {phase}"
-    verdicts = versus.verdicts(pairs)
+    verdicts = comparison.verdicts(pairs)
     if verdicts[0].winner is None:
         return f"at loading, {verdicts[0].sentence}"
     rates = f"{pairs[0].above.text()} against {', '.join(pair.below.text() for pair in pairs)}"
@@ -224,7 +223,7 @@ def _queries(run: Run, cells: list[Cell]) -> str:
     won: dict[str, list[float]] = {}
     phases = run.phases("query")
     by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
-    said = iter(versus.verdicts([pair for pairs in by_phase for pair in pairs]))
+    said = iter(comparison.verdicts([pair for pairs in by_phase for pair in pairs]))
     for pairs in by_phase:
         verdicts = [next(said) for _ in pairs]
         if pairs and all(one.winner == pairs[0].above.cell.label for one in verdicts):
@@ -248,17 +247,17 @@ def findings(run: Run) -> Words:
     """Return one sentence for each comparison with the baseline, as a list."""
     if faults := same_work.faults(run):
         return missing("The list of findings", "; ".join(faults))
-    base = versus.baseline(run)
+    base = comparison.baseline(run)
     pairs = [
         pair
-        for phase, metric in versus.metrics(run)
-        for pair in (versus.against(run, phase, metric, base) if base else [])
+        for phase, metric in comparison.metrics(run)
+        for pair in (comparison.against(run, phase, metric, base) if base else [])
     ]
     if not pairs:
         return missing("The list of findings", "no two systems were measured in the same blocks")
-    ranked_pairs = [pair for pair in pairs if not versus.mixed(run, pair)]
-    said = iter(versus.verdicts(ranked_pairs))
-    lines = [_finding(pair, None if versus.mixed(run, pair) else next(said)) for pair in pairs]
+    ranked_pairs = [pair for pair in pairs if not comparison.mixed(run, pair)]
+    said = iter(comparison.verdicts(ranked_pairs))
+    lines = [_finding(pair, None if comparison.mixed(run, pair) else next(said)) for pair in pairs]
     if len(ranked_pairs) < len(pairs):
         lines.append(
             "Not ranked above: an embedded system against a server, whose numbers hold the transport "
@@ -273,3 +272,10 @@ def _finding(pair: Versus, said: Verdict | None) -> str:
     if said is None:
         return f"{what}: {numbers}, a ratio of {quantity.number(pair.value)}; not ranked."
     return f"{what}: {said.sentence}; {numbers}."
+
+
+def limits(run: Run) -> Words:
+    """Return the limits of the run as a list."""
+    from benchbook.analyse.limits import limits as limits_of
+
+    return Words("\n".join(f"- {escape_markdown(words)}" for words in limits_of(run)))

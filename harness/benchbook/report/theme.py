@@ -12,6 +12,9 @@ from typing import Any
 import altair as alt
 from altair.utils import schemapi
 
+from benchbook.analyse.run import Run
+from benchbook.analyse.scaled import scaled_label
+
 # The colour and the shape of a system, the same in every chart of every report.
 #
 # Colours are from Okabe and Ito's set for colour-blind readers, with its light ones exchanged for others of
@@ -285,3 +288,8 @@ def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
     if max(map(len, labels), default=0) > SHORT_LABEL:
         drawn |= {"columns": 1, "labelLimit": LEGEND_LIMIT}
     return alt.Legend(**drawn)
+
+
+def scaled_title(run: Run, text: str) -> str:
+    """Return the title of a chart, with the label where the run is scaled."""
+    return f"{text} (scaled)" if scaled_label(run) else text

@@ -1,38 +1,16 @@
-"""The page of known defects of the published benchmarks: data in ``defects.toml``, one row a defect."""
+"""The page of known defects of the published benchmarks."""
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
+from benchbook.declare.defects import Publication, publications
 from benchbook.report.table import Table, Words, code, escape_markdown
 
-FILE = Path(__file__).with_name("defects.toml")
 
-
-@dataclass(frozen=True)
-class Publication:
-    """A published benchmark and what is known to be wrong with it: (defect, how we know it)."""
-
-    experiment: str
-    title: str
-    defects: tuple[tuple[str, str], ...]
-
-    def table(self) -> Table:
-        """Return one row a defect."""
-        return Table(["Defect", "How we know"], [list(row) for row in self.defects])
-
-
-def publications() -> list[Publication]:
-    """Return the publications in the order of the file."""
-    stated = tomllib.loads(FILE.read_text(encoding="utf-8"))["publications"]
-    return [
-        Publication(
-            one["experiment"], one["title"], tuple((each["defect"], each["known"]) for each in one["defects"])
-        )
-        for one in stated
-    ]
+def table(publication: Publication) -> Table:
+    """Return one row a defect."""
+    return Table(["Defect", "How we know"], [list(row) for row in publication.defects])
 
 
 @dataclass(frozen=True)
@@ -43,11 +21,11 @@ class Listing:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         html = "".join(
-            f"<h3>{escape_markdown(one.title)}</h3><p>Rerun by {code(one.experiment)}.</p>{one.table().html()}"
+            f"<h3>{escape_markdown(one.title)}</h3><p>Rerun by {code(one.experiment)}.</p>{table(one).html()}"
             for one in self.publications
         )
         plain = "".join(
-            f"### {escape_markdown(one.title)}\n\nRerun by {code(one.experiment)}.\n\n{one.table().markdown()}\n"
+            f"### {escape_markdown(one.title)}\n\nRerun by {code(one.experiment)}.\n\n{table(one).markdown()}\n"
             for one in self.publications
         )
         return {"text/html": html, "text/markdown": plain, "text/plain": plain}

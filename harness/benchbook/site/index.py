@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import same_work
+from benchbook.analyse import comparison, quantity, same_work
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import BenchbookError
-from benchbook.report import quantity, versus
 from benchbook.report import theme as axes
 from benchbook.report.charts import ratio as ratios
 from benchbook.report.figure import Figure
@@ -137,16 +136,18 @@ def _claims(run: Run) -> list[Outcome]:
 
 
 def _comparisons(run: Run) -> list[Outcome]:
-    base = versus.baseline(run)
+    base = comparison.baseline(run)
     if base is None or same_work.faults(run):
         return []
     made = []
     pairs = [
-        pair for phase, metric in versus.metrics(run) for pair in versus.against(run, phase, metric, base)
+        pair
+        for phase, metric in comparison.metrics(run)
+        for pair in comparison.against(run, phase, metric, base)
     ]
-    said = iter(versus.verdicts([pair for pair in pairs if not versus.mixed(run, pair)]))
+    said = iter(comparison.verdicts([pair for pair in pairs if not comparison.mixed(run, pair)]))
     for pair in pairs:
-        judged = None if versus.mixed(run, pair) else next(said)
+        judged = None if comparison.mixed(run, pair) else next(said)
         better = pair.advantage
         if judged is None:
             verdict = NOT_RANKED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.rules import DURABILITY
 from benchbook.declare.catalogue import Catalogue
-from benchbook.report import quantity
 from benchbook.report.table import Code, Table
-from benchbook.report.tables.environment import COLUMNS
 
 
 def pins() -> Table:
@@ -59,11 +59,11 @@ def durability() -> Table:
                 [
                     one.title,
                     arm,
-                    *(str(known.get(key) or "not declared") for key in COLUMNS),
+                    *(str(known.get(key) or "not declared") for key in DURABILITY),
                     settings or "none",
                 ]
             )
-    return Table(["System", "Arm", *COLUMNS.values(), "Settings changed"], rows)
+    return Table(["System", "Arm", *DURABILITY.values(), "Settings changed"], rows)
 
 
 WAYS = {"nix": "Nix", "docker": "image", "go": "Go module", "python": "Python package", "host": "on PATH:"}

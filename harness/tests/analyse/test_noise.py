@@ -97,7 +97,7 @@ def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
     aa(tmp_path, "aa-new", 0.001, created="2026-02-01T00:00:00+00:00", systems=(A,), database=False)
     run(tmp_path, 1.03)
     observed = Run(tmp_path, "run-1")
-    floors = noise.floors(tmp_path, observed)
+    floors = noise.floors(observed)
     by_system = {cell.system: floors.floor(cell, PAIR) for cell in observed.cells}
     assert {system: floor.run_id for system, floor in by_system.items() if floor} == {
         A: "aa-new",

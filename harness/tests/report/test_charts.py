@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.report import cell
+from benchbook.analyse.cells import chosen, labelled
+from benchbook.analyse.run import Run
 from benchbook.report.charts import latency, order, ratio, strip, telemetry
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Words
@@ -91,13 +92,13 @@ def test_telemetry_of_the_cells_of_some_levels(made):
 
 def test_a_title_with_a_comma_stays_whole_in_labels(made, monkeypatch):
     monkeypatch.setattr(
-        cell, "title", lambda run, system: {"sqlite": "SQLite, in memory", "duckdb": "SQLite"}[system]
+        Run, "title", lambda run, system: {"sqlite": "SQLite, in memory", "duckdb": "SQLite"}[system]
     )
     run = made(batch_sizes=(1000, 5000))
-    assert {one.label for one in cell.chosen(run, {"batch_size": "1000"}).values()} == {
+    assert {one.label for one in chosen(run, {"batch_size": "1000"}).values()} == {
         "SQLite", "SQLite, in memory",
     }  # fmt: skip
-    assert {one.title for one in cell.cells(run)} == {"SQLite", "SQLite, in memory"}
+    assert {one.title for one in labelled(run)} == {"SQLite", "SQLite, in memory"}
 
 
 def test_a_long_title_of_a_horizontal_axis_is_in_lines(plain):

@@ -8,7 +8,7 @@ import re
 from benchbook.analyse import same_work
 from benchbook.analyse.run import open_run
 from benchbook.record import database, rebuild
-from benchbook.report import conclusion, limit
+from benchbook.report import conclusion
 from benchbook.report.charts import ratio
 from benchbook.report.table import Words
 from benchbook.report.tables import cost, environment, verdicts, work
@@ -47,7 +47,7 @@ def test_servers_are_not_ranked_against_embedded_systems(made):
     listed = conclusion.findings(run).markdown
     assert "not ranked" in listed
     assert "hold the transport" in listed
-    assert "Servers are not ranked against embedded systems" in limit.limits(run).markdown.replace(
+    assert "Servers are not ranked against embedded systems" in conclusion.limits(run).markdown.replace(
         "&#39;", "'"
     )
 
@@ -97,7 +97,7 @@ def test_an_empty_answer_everywhere_proves_nothing(made):
 
 
 def test_limits_say_what_was_not_controlled(plain):
-    words = limit.limits(plain).markdown
+    words = conclusion.limits(plain).markdown
     assert "turbo" in words
     assert "3 trials" in words
     assert "inside the client" in words
@@ -110,7 +110,7 @@ def test_limits_say_where_workers_waited_for_the_record(made):
         for phase, seconds in (("load", 2.5), ("groupby", 1e-6)):
             row = [trial, phase, "record_stall_seconds", seconds, "s", "lower"]
             connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
-    words = limit.limits(run).markdown
+    words = conclusion.limits(run).markdown
     assert "waited up to 2.5\N{NO-BREAK SPACE}s" in words
     assert "operations in phase load" in words
     assert "groupby" not in words

@@ -8,8 +8,18 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["figure", "page", "quantity", "table", "theme"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "analyse.quantity",
+        "declare.metric",
+        "report.figure",
+        "report.page",
+        "report.table",
+        "report.theme",
+    ],
+)
 def test_examples(name):
-    found = doctest.testmod(importlib.import_module(f"benchbook.report.{name}"))
+    found = doctest.testmod(importlib.import_module(f"benchbook.{name}"))
     assert found.attempted > 0
     assert found.failed == 0

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchbook.report import cell
+from benchbook.analyse.run import Cell
 from benchbook.report.tables import work
 
 
@@ -17,14 +17,18 @@ def run(*trials: tuple[int, str, str, str]) -> Any:
         {"trial_id": f"r/{number:04d}", "cell": name, "block": number % 3, "status": status, "reason": reason}
         for number, name, status, reason in trials
     ]
-    return SimpleNamespace(frame=lambda _: pl.DataFrame(rows), info={"planned_trials": len(rows)})
+    return SimpleNamespace(
+        frame=lambda _: pl.DataFrame(rows), info={"planned_trials": len(rows)}, title=str.upper
+    )
 
 
 @pytest.fixture(autouse=True)
 def two_cells_of_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [cell.Cell(name, "a", "vanilla", f"A, {name}", 3, 0, "A") for name in ("x", "y")]
-    monkeypatch.setattr(cell, "cells", lambda _: cells)
-    monkeypatch.setattr(cell, "title", lambda _, system: system.upper())
+    found = [
+        Cell(name, "a", "vanilla", {}, 0, 3, (), None, (), (), (), (), "A", (("size", name),))
+        for name in "xy"
+    ]
+    monkeypatch.setattr(work, "labelled", lambda _: found)
 
 
 def test_a_skipped_system_is_one_row():
@@ -36,4 +40,4 @@ def test_a_skipped_system_is_one_row():
 
 def test_each_failed_trial_is_a_row_of_its_own():
     table = work.gaps_table(run((0, "x", "failed", "died"), (1, "x", "failed", "died"), (2, "x", "ok", "")))
-    assert [row[:3] for row in table.rows] == [["0000", "A, x", "1"], ["0001", "A, x", "2"]]
+    assert [row[:3] for row in table.rows] == [["0000", "A, size x", "1"], ["0001", "A, size x", "2"]]

@@ -26,8 +26,8 @@ def judged(
 
 def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = None) -> str:
     monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
-    titles = {"systems": {"cnosdb-2.4": {"title": "CnosDB 2.4"}}}
-    run: Any = SimpleNamespace(results=None, run_id="run", facts=lambda _: titles)
+    titles = {"cnosdb-2.4": "CnosDB 2.4"}
+    run: Any = SimpleNamespace(results=None, run_id="run", title=lambda name: titles.get(name, name))
     return conclusion.words(run, question).markdown
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.report import kline_answer
-from benchbook.report.steps import Step
+from benchbook.report.story import story
+
+kline = story("kline-mysql-vs-kv")
+Step = kline.Step
 
 
 def step(stocks: int, label: str, asked: str, value: float, published: float | None = None) -> Step:
@@ -17,8 +19,8 @@ def step(stocks: int, label: str, asked: str, value: float, published: float | N
 
 
 def said(monkeypatch: pytest.MonkeyPatch, *found: Step) -> str:
-    monkeypatch.setattr(kline_answer, "steps", lambda _, phase, __: list(found) if phase == "long" else [])
-    return kline_answer.words(SimpleNamespace()).markdown
+    monkeypatch.setattr(kline, "steps", lambda _, phase, __: list(found) if phase == "long" else [])
+    return kline.answer_sentence(SimpleNamespace()).markdown
 
 
 def test_the_first_step_is_told_behind_its_service_and_the_last_of_the_store(monkeypatch):

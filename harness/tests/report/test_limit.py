@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from benchbook.analyse import limits
 from benchbook.analyse.run import open_run
 from benchbook.record import database
-from benchbook.report import limit
+from benchbook.report import conclusion
 from benchbook.run.findings import Findings
 
 
@@ -13,7 +14,7 @@ def changed(made, *statements, **options):
     with database.open(run.results) as connection:
         for statement in statements:
             connection.execute(statement)
-    return limit.limits(open_run(run.results, run.run_id)).markdown
+    return conclusion.limits(open_run(run.results, run.run_id)).markdown
 
 
 def test_a_client_that_used_most_of_its_cores_is_told(made):
@@ -29,7 +30,7 @@ def test_a_system_that_other_machines_could_reach_is_told_with_the_reason(made):
     findings = Findings()
     findings.note_listening(2)
     [check] = findings.checks
-    assert check["name"] == limit.LISTENING
+    assert check["name"] == limits.LISTENING
     listened = (
         "INSERT INTO checks SELECT trial_id, 'addresses beyond loopback', '0', "
         "CASE system WHEN 'sqlite' THEN '2' ELSE '0' END, true FROM trials"

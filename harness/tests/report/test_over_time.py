@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchbook.report import cell as cells_of
-from benchbook.report import scaled, theme
+from benchbook.analyse import scaled
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.run import open_run
+from benchbook.record import database
+from benchbook.report import theme
 from benchbook.report.charts import heatmap, rate_over_time, rates, strip, telemetry
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Words
@@ -98,7 +101,7 @@ def test_every_trial_has_the_rates_of_its_intervals_in_order(made):
 
 
 def test_of_very_many_trials_some_lines_are_drawn(plain):
-    cell = cells_of.cells(plain)[0]
+    cell = labelled(plain)[0]
     found = [
         rate_over_time.Trial(cell, block, ((1.0, 100.0 + block), (2.0, 200.0)), 1.0 if block % 2 else None)
         for block in range(500)
@@ -113,25 +116,20 @@ def test_of_very_many_trials_some_lines_are_drawn(plain):
 def test_without_the_machine_of_the_publication_no_label(made):
     run = made(profile="published")
     assert scaled.scaled_label(run) is None
-    assert scaled.title(run, "Rows") == "Rows"
+    assert theme.scaled_title(run, "Rows") == "Rows"
 
 
 def test_a_run_of_the_published_size_on_a_smaller_machine_is_labelled(made):
     import json
 
-    import polars as pl
-
     run = made(profile="published")
-    facts = run.frame("run_facts")
     experiment = json.dumps({"published_machine": {"cores": 16, "memory_gb": 256}})
     cpu = json.dumps({"logical_cores": 2})
-    held = facts.filter(~((pl.col("topic") == "declared") & (pl.col("key") == "experiment")))
-    held = held.filter(~((pl.col("topic") == "host") & (pl.col("key") == "cpu")))
-    added = [
-        {"run_id": run.run_id, "topic": topic, "key": key, "value": value}
-        for topic, key, value in (("declared", "experiment", experiment), ("host", "cpu", cpu))
-    ]
-    run._frames["run_facts"] = pl.concat([held, pl.DataFrame(added, schema=facts.schema)])
+    with database.open(run.results) as connection:
+        for topic, key, value in (("declared", "experiment", experiment), ("host", "cpu", cpu)):
+            connection.execute("DELETE FROM run_facts WHERE topic = ? AND key = ?", [topic, key])
+            connection.execute("INSERT INTO run_facts VALUES (?, ?, ?, ?)", [run.run_id, topic, key, value])
+    run = open_run(run.results, run.run_id)
     figure = strip.throughput(run)
     assert isinstance(figure, Figure)
     assert figure.title.endswith("(scaled)")
@@ -163,7 +161,7 @@ def test_a_long_label_has_a_line_of_the_legend_to_itself(labels, columns):
 
 
 def test_only_chosen_cells_are_drawn(plain):
-    [cell, other] = cells_of.cells(plain)
+    [cell, other] = labelled(plain)
     assert cell.at({"system": cell.system})
     assert not cell.at({"system": [other.system]})
     assert cell.at({"a factor that it lacks": "x"})

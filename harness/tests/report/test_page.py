@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.record import database
-from benchbook.report import quantity, render
+from benchbook.report import render
 from tests.report.parsed import Page
 
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)> *a* [b](http://evil.test) `c` | $d$"

@@ -10,11 +10,13 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.run import Run
-from benchbook.report import cell
-from benchbook.report.charts import slowdown, strip
+from benchbook.report.charts import strip
 from benchbook.report.figure import Figure
+from benchbook.report.story import story
 from benchbook.report.table import Table, Words
-from benchbook.report.tables import cost, mount
+from benchbook.report.tables import cost
+
+mounted = story("influx-local-vs-s3fs")
 
 
 class Trials:
@@ -64,7 +66,7 @@ def counted(**requests: float) -> list[tuple[str, str, str, float]]:
 
 
 def test_the_table_of_the_mount_has_the_phases_in_their_order_and_means_of_trials() -> None:
-    table = mount.table(Trials([*counted(load=300.0), ("w", "load", "storage_put_requests", 20.0)]))  # type: ignore[arg-type]
+    table = mounted.mount_table(Trials([*counted(load=300.0), ("w", "load", "storage_put_requests", 20.0)]))  # type: ignore[arg-type]
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == ["load", "drop caches", "check", "q", "inch", "stop"]
     assert str(table.rows[0][1]) == "300"
@@ -72,7 +74,7 @@ def test_the_table_of_the_mount_has_the_phases_in_their_order_and_means_of_trial
 
 
 def test_without_a_store_that_counts_a_sentence() -> None:
-    said = mount.table(Trials([("w", "load", "rows_per_second", 1.0)]))  # type: ignore[arg-type]
+    said = mounted.mount_table(Trials([("w", "load", "rows_per_second", 1.0)]))  # type: ignore[arg-type]
     assert isinstance(said, Words)
     assert "counts requests" in said.markdown
 
@@ -104,7 +106,7 @@ def test_the_guess_that_queries_read_from_memory_is_answered(
 
 def test_the_table_of_reads_has_a_row_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [SimpleNamespace(name=name, label=name) for name in ("warm", "cold", "failed")]
-    monkeypatch.setattr(cell, "cells", lambda _run: cells)
+    monkeypatch.setattr(cost, "labelled", lambda _run: cells)
     run: Any = Trials([("w", "q", "data_cached_bytes", 5e6), ("c", "drop caches", "server_read_bytes", 9e6)])
     table = cost.reads_table(run)
     assert isinstance(table, Table)
@@ -124,7 +126,7 @@ def judged(claim: str, measured: float | None) -> Any:
 def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", 2.7), judged("fio", 1.9)])
     levels = {"fio": "fio, read", "load": "bulk load", "no such claim": "nothing"}
-    figure = slowdown.chart(plain, levels, "Times slower")
+    figure = mounted.slowdown_chart(plain, levels, "Times slower")
     assert isinstance(figure, Figure)
     assert [row[0] for row in figure.table.rows] == ["fio, read", "bulk load"]
     assert "2.70" in str(figure.table.rows[1][1])
@@ -133,21 +135,16 @@ def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeyp
 
 def test_a_slowdown_that_nothing_measured_is_a_sentence(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", None)])
-    assert isinstance(slowdown.chart(plain, {"load": "bulk load"}, "Times slower"), Words)
+    assert isinstance(mounted.slowdown_chart(plain, {"load": "bulk load"}, "Times slower"), Words)
 
 
 def test_cells_that_leave_a_phase_out_have_no_row_in_its_chart(plain: Run) -> None:
     left = set(plain.ok.filter(system="sqlite")["trial_id"])
     # A run of its own: what is worked out once a run must neither come from the shared one nor stay with it.
-    run = Run(
-        plain.results,
-        plain.run_id,
-        "",
-        {
-            name: plain.frame(name).filter(~(pl.col("trial_id").is_in(left) & (pl.col("phase") == "groupby")))
-            for name in ("phases", "measurements")
-        },
-    )
+    run = Run(plain.results, plain.run_id)
+    for name in ("phases", "measurements"):
+        gone = pl.col("trial_id").is_in(left) & (pl.col("phase") == "groupby")
+        run._frames[name] = plain.frame(name).filter(~gone)
     figure = strip.chart(run, "groupby", "latency_p50", "Queries: median latency")
     assert isinstance(figure, Figure)
     assert figure.title == "Queries: median latency"

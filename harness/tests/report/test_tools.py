@@ -6,8 +6,10 @@ import pytest
 
 from benchbook.analyse.run import Run, open_run
 from benchbook.record import database
-from benchbook.report.charts import tools
+from benchbook.report.story import story
 from benchbook.report.table import Words
+
+tools = story("load-tools")
 
 
 @pytest.fixture

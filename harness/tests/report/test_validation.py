@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import same_work
+from benchbook.analyse.cells import FLAG, labelled
 from benchbook.analyse.run import Run
-from benchbook.report import cell, notebook
+from benchbook.report import notebook
 from benchbook.report.charts import rate_over_time, strip
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words
@@ -30,7 +31,7 @@ def test_systems_that_agree_are_said_to(made):
     assert isinstance(work.differences(run), Words)
     assert "3 gave the same answers to all 80 queries" in work.words(run).markdown
     assert not same_work.of_run(run).flagged
-    assert not any(cell.FLAG in one.label for one in cell.cells(run))
+    assert not any(FLAG in one.label for one in labelled(run))
 
 
 def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(made):
@@ -53,12 +54,12 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
     assert same_work.of_run(run).flagged == {("sqlite", "vanilla")}
     assert "2 gave the same answers to all 80 queries" in work.words(run).markdown
     assert "SQLite 3.45.1 gave others, or none, to 4." in work.words(run).markdown
-    flagged = {one.system for one in cell.cells(run) if one.label.endswith(cell.FLAG)}
+    flagged = {one.system for one in labelled(run) if one.label.endswith(FLAG)}
     assert flagged == {"sqlite"}
-    assert cell.FLAG.strip() in str(strip.throughput(run))
+    assert FLAG.strip() in str(strip.throughput(run))
     asked = numbers.queries(run)
     assert isinstance(asked, Table)
-    assert [row[0] for row in asked.rows if cell.FLAG in row[0]] == ["SQLite 3.45.1" + cell.FLAG]
+    assert [row[0] for row in asked.rows if FLAG in row[0]] == ["SQLite 3.45.1" + FLAG]
 
 
 def shown(report: Path, run: Run) -> Iterator[tuple[str, Any]]:
@@ -91,7 +92,7 @@ def test_the_one_that_differs_is_named_in_every_chart_of_the_suite_whatever_else
             spec = spec.replace(f'"{name}", "(', f'"{name} (')
             texts = [spec, figure.alt, str(figure.table.rows)]
             for text in texts:
-                assert text.count(name) == text.count(name + cell.FLAG), (line, figure.title)
+                assert text.count(name) == text.count(name + FLAG), (line, figure.title)
             if name in texts[0]:
                 drawn.append(line.partition("(")[0])
     assert {
@@ -106,14 +107,14 @@ def test_two_that_differ_are_undecided_and_not_compared(made):
     assert isinstance(found, Table)
     assert {text for row in found.rows for text in row[1:]} == {"undecided, 1 of 20"}
     assert isinstance(numbers.queries(run), Words)
-    assert not any(cell.FLAG in one.label for one in cell.cells(run))
+    assert not any(FLAG in one.label for one in labelled(run))
 
 
 def test_answers_stand_side_by_side_with_one_column_a_system(made):
     run = made(systems=THREE, wrong_answers_of="sqlite")
     found = work.side_by_side(run)
     assert isinstance(found, Table)
-    assert list(found.columns[1:]) == [one.label.removesuffix(cell.FLAG) for one in cell.cells(run)]
+    assert list(found.columns[1:]) == [one.label.removesuffix(FLAG) for one in labelled(run)]
     assert len(found.rows) == 5
     for row in found.rows:
         assert row[0].startswith("2026-01-01 ")

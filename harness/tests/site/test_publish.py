@@ -14,7 +14,7 @@ import pytest
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
 from benchbook.record import archive
-from benchbook.report import limit
+from benchbook.report import conclusion
 from benchbook.site import index, published
 from tests.claims import measured_run
 from tests.record import synthetic_run
@@ -122,4 +122,4 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     }
     assert [one.run_id for one in index.pages(root, found) if one.run_id] == ["run-1"]
     shown = open_run(published.results(found, tmp_path / "shown"), "run-1")
-    assert "no difference within it is claimed" in limit.limits(shown).markdown
+    assert "no difference within it is claimed" in conclusion.limits(shown).markdown

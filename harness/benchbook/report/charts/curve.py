@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.comparison import FEWEST_TRIALS, mean
 from benchbook.analyse.run import Run
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table, Words, missing
-from benchbook.report.versus import FEWEST_TRIALS, mean
 
 # A metric along a number: one line a system, its interval upright at every point, and a limit where there is one.
 
@@ -147,7 +148,7 @@ def concurrency(
     if len({one.at for one in dots}) < 2:
         return missing(title, f"it needs trials of {phase} at two or more levels of {ALONG}, {_words(fixed)}")
     bound = _limit(run, phase, fixed) if metric == RATE else []
-    return figure(dots, scaled.title(run, title), Axes("Operations in flight", unit), bound)
+    return figure(dots, theme.scaled_title(run, title), Axes("Operations in flight", unit), bound)
 
 
 def batches(run: Run, phases: Mapping[str, int], fixed: Mapping[str, str]) -> Figure | Words:
@@ -161,7 +162,7 @@ def batches(run: Run, phases: Mapping[str, int], fixed: Mapping[str, str]) -> Fi
             dots.append(Dot(one.system, one.label, float(batch), one.value, one.low, one.high, one.trials))
     if len({one.at for one in dots}) < 2:
         return missing(title, "it needs trials of puts with two or more sizes of batch")
-    return figure(dots, scaled.title(run, title), Axes("Objects a transaction", "Objects per second"))
+    return figure(dots, theme.scaled_title(run, title), Axes("Objects a transaction", "Objects per second"))
 
 
 def _words(fixed: Mapping[str, str]) -> str:

@@ -11,9 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, missing
@@ -72,7 +73,7 @@ def maps(run: Run, phase: str) -> list[Map]:
     rows = run.frame("intervals").filter(wanted & pl.col("histogram").is_not_null())
     joined = run.ok.select("trial_id", "cell").join(rows, on="trial_id", how="inner", maintain_order="left")
     made = []
-    for cell in cells_of.cells(run):
+    for cell in labelled(run):
         own = joined.filter(pl.col("cell") == cell.name)
         if own.height:
             columns = own.select("started_seconds", "duration_seconds", "histogram")
@@ -121,7 +122,7 @@ def bands(held: Histogram) -> list[tuple[float, float, int]]:
 
 
 def _figure(run: Run, one: Map) -> Figure:
-    title = scaled.title(run, f"{TITLE} in {one.phase}: {one.cell.label}")
+    title = theme.scaled_title(run, f"{TITLE} in {one.phase}: {one.cell.label}")
     return Figure(title, _draw(one), _alternative(one), _table(one), width=theme.HALF_WIDTH)
 
 

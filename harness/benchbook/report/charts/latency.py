@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.metric import describe
-from benchbook.report import cell as cells_of
-from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import strip
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, missing
-from benchbook.report.versus import Estimate, estimates
 
 # Latency by percentile, from the trials' histograms merged: the shape that a mean hides.
 #
@@ -63,7 +64,7 @@ def curves(run: Run, phase: str) -> list[Curve]:
     )
     joined = run.ok.select("trial_id", "cell").join(rows, on="trial_id", how="inner", maintain_order="left")
     made = []
-    for cell in cells_of.cells(run):
+    for cell in labelled(run):
         encoded = joined.filter(pl.col("cell") == cell.name)["histogram"].to_list()
         if not encoded:
             continue
@@ -87,7 +88,7 @@ def _figure(run: Run, phase: str) -> Figure | None:
     if not found:
         return None
     return Figure(
-        scaled.title(run, f"{phase}: latency by percentile"),
+        theme.scaled_title(run, f"{phase}: latency by percentile"),
         _latency_draw(found),
         _latency_alternative(phase, found),
         _latency_table(found),
@@ -179,7 +180,7 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
     if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
         return Figures(_by_phase(run, metric))
     return Figure(
-        scaled.title(run, title),
+        theme.scaled_title(run, title),
         _queries_draw(found, metric),
         _queries_alternative(found, title),
         _queries_table(found),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from benchbook.analyse import comparison as estimates_of
+from benchbook.analyse import quantity
+from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
-from benchbook.report import figure, quantity, scaled, theme
-from benchbook.report import versus as estimates_of
+from benchbook.report import figure, theme
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, missing
-from benchbook.report.versus import Estimate, estimates
-
-if TYPE_CHECKING:
-    from benchbook.analyse.order import PositionEffect
 
 TITLE = "Effect of the position within a block"
 
@@ -43,29 +41,12 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     return Figures(
         [
             Figure(
-                scaled.title(run, TITLE),
+                theme.scaled_title(run, TITLE),
                 _draw(found, points, means),
                 _alternative(means),
                 _table(means, points),
                 width=theme.HALF_WIDTH,
             )
-        ]
-    )
-
-
-def effect(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
-    """Return by what factor the load's result changes from one place in a block to the next."""
-    from benchbook.analyse import order
-
-    loads = run.phases("load")
-    if not loads:
-        return None
-    found = estimates(run, loads[0], metric)
-    return order.effect(
-        [
-            order.Placed(point.block, point.position, estimate.cell.name, point.value)
-            for estimate in found
-            for point in estimate.points
         ]
     )
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
 from benchbook.measure.steady import FEWEST
-from benchbook.report import cell as cells_of
-from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, missing
@@ -62,7 +63,7 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | W
         return missing(title, f"no trial of this run that counts has two intervals of {least} or more")
     figures = [
         Figure(
-            scaled.title(run, f"{title}: {key}" if key else title), _draw(found, counted),
+            theme.scaled_title(run, f"{title}: {key}" if key else title), _draw(found, counted),
             _alternative(title, key, found, counted), _table(found, counted), width=theme.HALF_WIDTH,
         )
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
@@ -87,7 +88,7 @@ def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Tri
     rows = run.frame("intervals").filter(
         (pl.col("phase") == phase) & (pl.col("duration_seconds") >= counted.shortest_seconds)
     )
-    known = {cell.name: cell for cell in cells_of.cells(run)}
+    known = {cell.name: cell for cell in labelled(run)}
     levels = _varying(run)
     begins = dict(run.measured(phase, "steady_from_seconds").select("trial_id", "value").iter_rows())
     rates: dict[str, list[tuple[float, float]]] = {}

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.comparison import FEWEST_TRIALS, mean
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table, Words, missing
-from benchbook.report.versus import FEWEST_TRIALS, mean
 
 REACHED = 0.99
 """Share of the offered rate below which it was not reached."""
@@ -57,7 +58,7 @@ def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate
     found = rates(run, phase, metric, factor)
     if len({one.offered for one in found}) < 2:
         return missing(title, f"it needs trials of {phase} at two or more levels of the factor {factor}")
-    return figure(found, scaled.title(run, title), metric)
+    return figure(found, theme.scaled_title(run, title), metric)
 
 
 def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:

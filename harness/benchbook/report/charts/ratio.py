@@ -6,16 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import comparison, quantity
+from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.declare.metric import describe
-from benchbook.report import figure, quantity, scaled, theme, versus
+from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table, Words, missing
 from benchbook.report.tables import verdicts
-from benchbook.report.versus import Versus
 
 # Ratios as a forest: a line at 1, and for each row its interval, its mean and the points of its trials.
 
@@ -71,23 +72,27 @@ ROW_HEIGHT = 30
 
 def chart(run: Run) -> Figure | Words:
     """Draw every metric's ratio of each cell to the baseline."""
-    base = versus.baseline(run)
+    base = comparison.baseline(run)
     title = f"Compared with {base.label}" if base else "The comparison with a baseline"
     if words := refused(run, title):
         return words
     if base is None:
         return missing(title, "no trial of this run counts")
-    made = [one for phase, metric in versus.metrics(run) for one in versus.against(run, phase, metric, base)]
-    found = [one for one in made if not versus.mixed(run, one)]
+    made = [
+        one
+        for phase, metric in comparison.metrics(run)
+        for one in comparison.against(run, phase, metric, base)
+    ]
+    found = [one for one in made if not comparison.mixed(run, one)]
     if not found:
         return missing(title, "no second system was measured in the same blocks")
     notes = [figure.note(one.ratio.trials for one in found)]
-    if left := dict.fromkeys(one.cell.label for one in made if versus.mixed(run, one)):
+    if left := dict.fromkeys(one.cell.label for one in made if comparison.mixed(run, one)):
         notes.append(
             f"Embedded systems and servers are not ranked with each other: of {', '.join(left)} only sizes are shown."
         )
     return Figure(
-        scaled.title(run, title),
+        theme.scaled_title(run, title),
         _ratio_draw(found, base.label),
         _ratio_alternative(found, title),
         _ratio_table(found),
@@ -246,7 +251,7 @@ def published_figure(
 ) -> Figure:
     """Return the picture of some rows, each with the ratio of the rerun and the one ``stated``."""
     return Figure(
-        scaled.title(run, title), _published_ratio_draw(found, axis_title, stated),
+        theme.scaled_title(run, title), _published_ratio_draw(found, axis_title, stated),
         _published_ratio_alternative(found, title, stated),
         _published_ratio_table(found, stated),
     )  # fmt: skip

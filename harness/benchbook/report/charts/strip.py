@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import Wanted, chosen
+from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import cell as cells_of
-from benchbook.report import figure, quantity, scaled, theme
+from benchbook.report import figure, theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Wanted
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table, Words, missing
-from benchbook.report.versus import Estimate, estimates
 
 # One row a cell, every trial a point, the mean with its 95 % interval: the chart for any metric of a phase.
 
@@ -35,12 +35,12 @@ def chart(
     if words := refused(run, title):
         return words
     found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
-    shown = cells_of.chosen(run, only)
+    shown = chosen(run, only)
     found = _once([replace(one, cell=shown[one.cell.name]) for one in found if one.cell.name in shown])
     if not any(estimate.points for estimate in found):
         return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
     return Figure(
-        scaled.title(run, title),
+        theme.scaled_title(run, title),
         _draw(found, title),
         _alternative(found, title),
         table(found),

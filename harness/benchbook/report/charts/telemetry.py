@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import Wanted, chosen, labelled
 from benchbook.analyse.run import Cell, Run
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity, scaled, theme
+from benchbook.report import theme
 from benchbook.report import theme as axes
-from benchbook.report.cell import Wanted
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, missing
 
@@ -96,7 +96,7 @@ def series(run: Run, panel: Panel) -> list[Series]:
     wanted = (
         (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
     )
-    known = {cell.name: cell for cell in cells_of.cells(run)}
+    known = {cell.name: cell for cell in labelled(run)}
     # Where one phase ends and the next begins, one sample belongs to both.
     rows = (
         run.frame("telemetry").filter(wanted).unique(["trial_id", "seconds", "metric"], maintain_order=True)
@@ -173,7 +173,7 @@ def chart(
     ``only`` gives the levels of factors whose cells are drawn, of a run that has too many to tell apart.
     """
     figures, absent = [], []
-    shown = cells_of.chosen(run, only)
+    shown = chosen(run, only)
     inside = [cell for cell in shown.values() if run.embedded(cell.system)]
     for panel in panels:
         found = [
@@ -187,7 +187,7 @@ def chart(
         else:
             figures.append(
                 Figure(
-                    scaled.title(run, panel.title),
+                    theme.scaled_title(run, panel.title),
                     _draw(found, panel),
                     _alternative(found, panel),
                     _table(found, panel),

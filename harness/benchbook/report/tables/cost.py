@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import Wanted, chosen, labelled
+from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import Cell, Run
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity
-from benchbook.report.cell import Wanted
 from benchbook.report.table import Table, Words, escape_markdown, missing
-from benchbook.report.versus import estimates
 
 # What a load cost its server: processor time and peak memory for each million rows, bytes on disk for each row.
 
@@ -27,7 +26,7 @@ def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None 
     cpu, settling = _cost_of(run, phase, "server_cpu_seconds"), _cost_of(run, "settle", "server_cpu_seconds")
     memory, disk = _cost_of(run, phase, "server_rss_peak_bytes"), _cost_of(run, "trial", "bytes_per_row")
     lines = []
-    for cell in cells_of.chosen(run, only).values():
+    for cell in chosen(run, only).values():
         own = [trial for trial in _trials(run, cell.name) if rows.get(trial)]
         if not own:
             continue
@@ -87,7 +86,7 @@ def writes_table(
     """
     rows = [
         row
-        for cell in cells_of.cells(run)
+        for cell in labelled(run)
         if cell.at(only or {})
         for phase in phases
         if (row := _row(run, cell, phase, only or {}))
@@ -145,7 +144,7 @@ def reads_table(run: Run) -> Table | Words:
     if not phases:
         return missing("The bytes read by the queries", "no trial of this run asked any")
     rows = []
-    for cell in cells_of.cells(run):
+    for cell in labelled(run):
         own = {str(one) for one in run.ok.filter(run.ok["cell"] == cell.name)["trial_id"]}
         if not own:
             continue

@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.quantity import MISSING
+from benchbook.analyse.rules import DURABILITY
 from benchbook.analyse.run import Run
 from benchbook.plan.factors import FROM, SOURCE
-from benchbook.report import cell, quantity
-from benchbook.report.quantity import MISSING
 from benchbook.report.table import Code, Details, Table, Words, missing
 
 # The environment of a run: the machine, its kernel, file system, memory and limits, and the harness itself.
@@ -197,7 +199,7 @@ def _used(run: Run) -> list[tuple[str, str | None]]:
         (system, sources.get(trial))
         for trial, system in run.frame("trials").select("trial_id", "system").iter_rows()
     )
-    order = list(dict.fromkeys(one.system for one in cell.cells(run)))
+    order = list(dict.fromkeys(one.system for one in labelled(run)))
     return sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1] or ""))
 
 
@@ -216,12 +218,6 @@ def _stated(run: Run, system: str, source: str | None) -> list[str]:
 
 # Durability side by side: what has happened to the data when each system acknowledges a write.
 
-COLUMNS = {
-    "fsync": "Flush to disk",
-    "wal": "Write-ahead log",
-    "replication": "Replication",
-    "compression": "Compression",
-}
 
 UNKNOWN = "unknown: a running server"
 """What is said of a server that was given by its address."""
@@ -232,20 +228,20 @@ def durability_table(run: Run) -> Table | Words:
     declared = run.systems
     programs = run.facts("programs")
     rows = []
-    for system, arm in dict.fromkeys((one.system, one.arm) for one in cell.cells(run)):
+    for system, arm in dict.fromkeys((one.system, one.arm) for one in labelled(run)):
         known = declared.get(system, {})
         named = (known.get("arms") or {}).get(arm) or {}
         durability = named.get("durability") or known.get("durability") or {}
         settings = named.get("settings") or {}
         changed = ", ".join(f"{key} = {quantity.fact_text(value)}" for key, value in settings.items())
-        stated = [str(durability.get(key) or "not declared") for key in COLUMNS]
+        stated = [str(durability.get(key) or "not declared") for key in DURABILITY]
         if (programs.get(system) or {}).get("url"):
             # Whoever started that server configured it; what an arm declares was never applied to it.
-            stated, changed = [UNKNOWN] * len(COLUMNS), UNKNOWN
+            stated, changed = [UNKNOWN] * len(DURABILITY), UNKNOWN
         rows.append([run.title(system), arm or "vanilla", *stated, changed or "none"])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
-    return Table(["System", "Arm", *COLUMNS.values(), "Settings changed"], rows)
+    return Table(["System", "Arm", *DURABILITY.values(), "Settings changed"], rows)
 
 
 # The dataset: what it is made of, how large it is, and the digest that says it was the same for all.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity
 from benchbook.report.conclusion import refused
 from benchbook.report.table import Details, Table, Words, missing
-from benchbook.report.versus import Estimate, estimates
 
 # Every measured number of a run: one row a phase, metric and cell, with interval and number of trials.
 
@@ -66,7 +66,7 @@ def queries(run: Run, metric: str = "latency_p50") -> Table | Words:
     by_phase = {phase: {one.cell.name: one for one in estimates(run, phase, metric)} for phase in phases}
     rows = [
         [cell.label, *(_text(by_phase[phase].get(cell.name)) for phase in phases)]
-        for cell in cells_of.cells(run)
+        for cell in labelled(run)
         if cell.ok
     ]
     if not rows or not phases:

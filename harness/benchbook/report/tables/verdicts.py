@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record.rerun import made_by
-from benchbook.report import quantity
 from benchbook.report.table import Table, Words, escape_html, missing
 
 if TYPE_CHECKING:

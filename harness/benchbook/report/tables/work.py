@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from benchbook.analyse import same_work
+from benchbook.analyse import limits, quantity, same_work
 from benchbook.analyse.answers import Difference
+from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
-from benchbook.report import answer, limit, quantity
-from benchbook.report import cell as cells_of
+from benchbook.report import answer
 from benchbook.report.table import Details, Table, Words, escape_markdown, missing
 
 # Checks: was the same work done? Rows, values and operations, counted outside the timed phases.
@@ -26,7 +26,7 @@ def checks_table(run: Run) -> Table | Words:
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
     refused = run.frame("measurements").filter(pl.col("metric") == "rows_refused").join(trials, on="trial_id")
     rows = []
-    for one in cells_of.cells(run):
+    for one in labelled(run):
         own = checks.filter(pl.col("cell") == one.name)
         held = int(own["ok"].sum())
         failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
@@ -56,7 +56,7 @@ def checks_table(run: Run) -> Table | Words:
 
 def failed(run: Run) -> Table | Words:
     """Return the checks and operations that failed, or the sentence that none did."""
-    labels = {one.name: one.label for one in cells_of.cells(run)}
+    labels = {one.name: one.label for one in labelled(run)}
     trials = run.frame("trials").select("trial_id", "cell")
     rows = [
         [
@@ -193,13 +193,13 @@ def differences(run: Run) -> Table | Words:
 
 def _order(run: Run) -> list[tuple[str, str]]:
     """Return systems with their arms in the order that they have in every chart."""
-    return list(dict.fromkeys((cell.system, cell.arm) for cell in cells_of.cells(run)))
+    return list(dict.fromkeys((cell.system, cell.arm) for cell in labelled(run)))
 
 
 def _named(run: Run, system: str, arm: str) -> str:
     """Return a system's title, with the arm where the run has several of it."""
     title = run.title(system)
-    return f"{title}, {arm}" if len({c.arm for c in cells_of.cells(run) if c.system == system}) > 1 else title
+    return f"{title}, {arm}" if len({c.arm for c in labelled(run) if c.system == system}) > 1 else title
 
 
 def _moment(key: tuple[object, object]) -> str:
@@ -237,7 +237,7 @@ def refusals_table(run: Run, phase: str = "load") -> Table | Words:
         return Words("Every write of every trial was acknowledged.")
     sent = _sent(run, phase)
     lines = []
-    for cell in cells_of.cells(run):
+    for cell in labelled(run):
         own = found.filter(pl.col("cell") == cell.name)
         for (kind, status, message), group in own.group_by("kind", "status", "message", maintain_order=True):
             trials = group["trial_id"].unique().to_list()
@@ -278,7 +278,7 @@ def gaps_table(run: Run) -> Table | Words:
     undone = (planned or trials.height) - trials.height
     if bad.is_empty() and undone <= 0:
         return Words(f"All {trials.height} trials of the run ended well and count.")
-    labels = {one.name: one for one in cells_of.cells(run)}
+    labels = {one.name: one for one in labelled(run)}
     together: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in bad.to_dicts():
         alone = () if row["status"] == "skipped" else (row["trial_id"],)
@@ -319,7 +319,7 @@ def trials_table(run: Run) -> Details | Words:
     trials = run.frame("trials").to_dicts()
     if not trials:
         return missing("The list of trials", "no trial is recorded")
-    labels = {one.name: one.label for one in cells_of.cells(run)}
+    labels = {one.name: one.label for one in labelled(run)}
     rows = [
         [
             row["trial_id"].rpartition("/")[2],
@@ -331,7 +331,7 @@ def trials_table(run: Run) -> Details | Words:
             quantity.text(row["start_seconds"], "s"),
             quantity.text(row["overhead_seconds"], "s"),
             row["cache_state"] or "unknown",
-            limit.of_trial(run, row["trial_id"]) or quantity.MISSING,
+            limits.of_trial(run, row["trial_id"]) or quantity.MISSING,
         ]
         for row in trials
     ]

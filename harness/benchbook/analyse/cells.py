@@ -1,4 +1,4 @@
-"""The cells of a run as a reader sees them: their order, and a flag where answers differ."""
+"""The cells of a run as readers see them: in a stable order, flagged where their answers differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from benchbook.analyse import same_work
 from benchbook.analyse.run import Cell, Run
-from benchbook.report import theme
 
 Wanted = str | Sequence[str]
 """A level of a factor, or several of which one is meant."""
@@ -17,8 +16,8 @@ FLAG = " (answers differ)"
 """Behind the title of a system whose answers differ from those of most systems."""
 
 
-def cells(run: Run) -> list[Cell]:
-    """Return the cells of a run: by system in its stable order, then by name.
+def labelled(run: Run) -> list[Cell]:
+    """Return the cells of a run: in the order in which its systems are declared, then by name.
 
     Where a system, in an arm, gives other answers than most, its title has the flag, so that charts which shorten a
     label show it too.
@@ -33,7 +32,10 @@ def _cells(run: Run) -> tuple[Cell, ...]:
         replace(cell, title=cell.title + FLAG) if (cell.system, cell.arm) in flagged else cell
         for cell in run.cells
     ]
-    return tuple(sorted(found, key=lambda cell: (theme.slot(cell.system), cell.system, _natural(cell.name))))
+    order = {system: place for place, system in enumerate(run.systems)}
+    return tuple(
+        sorted(found, key=lambda cell: (order.get(cell.system, len(order)), cell.system, _natural(cell.name)))
+    )
 
 
 def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell]:
@@ -42,8 +44,8 @@ def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell
     Levels that all of the chosen have are left out of their labels.
     """
     if not only:
-        return {cell.name: cell for cell in cells(run)}
-    found = [cell for cell in cells(run) if cell.at(only)]
+        return {cell.name: cell for cell in labelled(run)}
+    found = [cell for cell in labelled(run) if cell.at(only)]
     alike = set.intersection(*(set(cell.varying) for cell in found)) if found else set()
     return {
         cell.name: replace(cell, varying=tuple(level for level in cell.varying if level not in alike))

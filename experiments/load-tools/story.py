@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import comparison, quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import cell as cells_of
-from benchbook.report import figure, quantity, scaled, theme, versus
+from benchbook.report import figure, theme
 from benchbook.report.charts import ratio
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words, escape_markdown, missing
-from benchbook.report.versus import Versus
 
 ROW_HEIGHT = 58
 SHAPES = ["circle", "square", "triangle-up"]
@@ -52,7 +53,7 @@ def findings(run: Run, of: str, factor: str = "tool") -> Words:
     if words := refused(run, TITLE.format(of=of)):
         return words
     rows = [(phase, one) for phase in run.phases("command") for one in beside(run, phase, of, factor)]
-    verdicts = versus.verdicts([one.pair for _, one in rows])
+    verdicts = comparison.verdicts([one.pair for _, one in rows])
     lines: dict[str, list[str]] = {}
     for (phase, one), judged in zip(rows, verdicts, strict=True):
         lines.setdefault(f"{phase}, {one.metric}", []).append(_said(one, claimed=judged.winner is not None))
@@ -78,13 +79,13 @@ def _range(one: Beside) -> str:
 def beside(run: Run, phase: str, of: str, factor: str) -> list[Beside]:
     """Return the ratios of a phase: for each cell of another level, the cell of ``of`` that differs in nothing else."""
     levels = levels_of(run)
-    metrics = [metric for name, metric in versus.metrics(run) if name == phase]
+    metrics = [metric for name, metric in comparison.metrics(run) if name == phase]
     varying = [
         name for name in dict.fromkeys(name for known in levels.values() for name in known)
         if name != factor and len({known.get(name) for known in levels.values()}) > 1
     ]  # fmt: skip
     made = []
-    for below in cells_of.cells(run):
+    for below in labelled(run):
         known = levels.get(below.name, {})
         above = next(
             (name for name, other in levels.items() if {**known, factor: of} == other and known != other),
@@ -94,7 +95,7 @@ def beside(run: Run, phase: str, of: str, factor: str) -> list[Beside]:
             continue
         label = ", ".join([known[factor], *(f"{name.replace('_', ' ')} {known[name]}" for name in varying)])
         for metric in metrics:
-            pairs = versus.against(run, phase, metric, below)
+            pairs = comparison.against(run, phase, metric, below)
             made += [Beside(label, pair) for pair in pairs if pair.cell.name == above]
     return made
 
@@ -116,7 +117,7 @@ def _figure(run: Run, of: str, phase: str, rows: list[Beside]) -> Figure:
     title = f"{TITLE.format(of=of)}: {phase}"
     said = "; ".join(f"{one.other}, {one.metric}: {_words(one)}" for one in rows)
     return Figure(
-        scaled.title(run, title),
+        theme.scaled_title(run, title),
         _draw(rows),
         f"{title}, with 95 % intervals and a line at 1. {said}.",
         _table(rows),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from benchbook.analyse import limits
 from benchbook.analyse.run import open_run
 from benchbook.record import database
-from benchbook.report import limit
+from benchbook.report import conclusion
 from benchbook.report.tables import work
 
 
@@ -24,8 +25,8 @@ def with_rates(made, phase, *operations):
 
 def test_queries_that_slow_down_all_the_time_are_drifting_and_stay_in_every_number(made):
     run = with_rates(made, "groupby", *range(200, 100, -8))
-    assert limit.counted(run)["groupby"] == {"drifting": 6}
-    words = limit.limits(run).markdown
+    assert limits.counted(run)["groupby"] == {"drifting": 6}
+    words = conclusion.limits(run).markdown
     assert "phase groupby was still changing in 6 of 6 trials that count" in words
     assert "groupby drifting" in str(work.trials_table(run).table.rows)
     assert run.measured("groupby", "latency_p50").height == 6
@@ -33,13 +34,13 @@ def test_queries_that_slow_down_all_the_time_are_drifting_and_stay_in_every_numb
 
 def test_an_even_pace_is_steady_and_a_short_phase_is_not_judged(made):
     run = with_rates(made, "groupby", *[100, 101, 99, 100, 102, 98, 100, 101, 99, 100])
-    assert limit.counted(run)["groupby"] == {"steady": 6}
-    assert "still changing" not in limit.limits(run).markdown
+    assert limits.counted(run)["groupby"] == {"steady": 6}
+    assert "still changing" not in conclusion.limits(run).markdown
     short = made(run_id="quickstart-20260302T000000-0009", intervals=4)
-    assert set(limit.labels(short).values()) == {"short"}
+    assert set(limits.labels(short).values()) == {"short"}
 
 
 def test_a_slow_begin_is_told(made):
     run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
-    assert limit.counted(run)["groupby"] == {"warming": 6}
-    assert "began at another in 6 of 6" in limit.limits(run).markdown
+    assert limits.counted(run)["groupby"] == {"warming": 6}
+    assert "began at another in 6 of 6" in conclusion.limits(run).markdown

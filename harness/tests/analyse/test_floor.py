@@ -7,11 +7,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import ratio
+from benchbook.analyse import comparison, ratio, rules
 from benchbook.analyse.run import Run, open_run
 from benchbook.record import rebuild
-from benchbook.report import limit, versus
-from benchbook.site import methods
+from benchbook.report import conclusion
 from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
@@ -34,10 +33,10 @@ def opened(results: Path, factor: float, aa_spread: float | None, systems: tuple
     return open_run(results, "run-1")
 
 
-def only(run: Run) -> versus.Versus:
-    base = versus.baseline(run)
+def only(run: Run) -> comparison.Versus:
+    base = comparison.baseline(run)
     assert base is not None
-    [found] = versus.against(run, *PAIR, base)
+    [found] = comparison.against(run, *PAIR, base)
     return found
 
 
@@ -52,10 +51,10 @@ def test_a_difference_within_the_noise_floor_is_not_claimed(tmp_path: Path) -> N
 
 def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_path: Path) -> None:
     without, known = opened(tmp_path / "without", 1.03, None), opened(tmp_path / "known", 1.03, 0.06)
-    assert "is not known" in limit.limits(without).markdown
-    assert methods.noise(without).mark == "not kept"
-    assert "no difference within it is claimed" in limit.limits(known).markdown
-    assert methods.noise(known).mark == "partly"  # bytes on disk have no floor here
+    assert "is not known" in conclusion.limits(without).markdown
+    assert rules.noise(without).mark == "not kept"
+    assert "no difference within it is claimed" in conclusion.limits(known).markdown
+    assert rules.noise(known).mark == "partly"  # bytes on disk have no floor here
 
 
 def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:
@@ -67,27 +66,27 @@ def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:
     for _ in range(rounds):
         pairs = [replace(with_tmp, **_drawn(chance)) for _ in range(20)]
         alone += any(pair.verdict().winner for pair in pairs)
-        together += any(one.winner for one in versus.verdicts(pairs))
+        together += any(one.winner for one in comparison.verdicts(pairs))
     assert alone > rounds / 3
     assert together <= rounds * 0.12
 
 
-def _pair() -> versus.Versus:
+def _pair() -> comparison.Versus:
     import inspect
 
-    from benchbook.report.cell import Cell
-    from benchbook.report.versus import Estimate
+    from benchbook.analyse.comparison import Estimate
+    from benchbook.analyse.run import Cell
 
     fields = dict.fromkeys(inspect.signature(Cell).parameters)
-    cell = Cell(**{**fields, "name": "a", "label": "A", "system": "a"})
+    cell = Cell(**{**fields, "name": "a", "title": "A", "varying": (), "system": "a"})
     estimate = Estimate(cell, *PAIR, "1/s", "higher", (), 1.0, None, None)
-    return versus.Versus(estimate, estimate, ratio.ratio({0: 1.0}, {0: 1.0}), 0)
+    return comparison.Versus(estimate, estimate, ratio.ratio({0: 1.0}, {0: 1.0}), 0)
 
 
 def _drawn(chance: random.Random) -> dict[str, Any]:
     from dataclasses import replace
 
-    from benchbook.report.versus import Point
+    from benchbook.analyse.comparison import Point
 
     def side() -> Any:
         points = tuple(

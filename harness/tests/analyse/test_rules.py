@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbook.analyse import rules
 from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.site import methods
@@ -12,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_every_rule_has_a_check_and_no_mark_is_given_unseen():
-    assert len(methods.rules()) == 19
-    assert [rule.name for rule in methods.rules() if rule.check is None] == []
+    assert len(rules.rules()) == 19
+    assert [rule.name for rule in rules.rules() if rule.check is None] == []
 
 
 def marks(run):
-    return {rule.number: rule.finding(run).mark for rule in methods.rules()}
+    return {rule.number: rule.finding(run).mark for rule in rules.rules()}
 
 
 def spoiled(made, *statements, **options):
@@ -52,14 +53,14 @@ def test_marks_fall_with_what_was_not_recorded(made):
 
 
 def test_two_trials_are_too_few_and_three_are_few(made):
-    assert methods.trials(made(blocks=2)).mark == "not kept"
-    assert methods.trials(made(blocks=3, run_id="quickstart-20260302T000000-0003")).mark == "partly"
+    assert rules.trials(made(blocks=2)).mark == "not kept"
+    assert rules.trials(made(blocks=3, run_id="quickstart-20260302T000000-0003")).mark == "partly"
 
 
 def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_told(made):
     cold = "UPDATE trials SET cache_state = 'cold'"
     read = "UPDATE measurements SET value = 4096 WHERE metric = 'server_read_bytes'"
-    assert methods.caches(made()).mark == "kept"
+    assert rules.caches(made()).mark == "kept"
     for number, (statements, mark, words) in enumerate(
         (
             ((cold,), "not kept", "6 trials call themselves cold and read nothing"),
@@ -72,21 +73,21 @@ def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_to
         with database.open(run.results) as connection:
             for statement in statements:
                 connection.execute(statement)
-        found = methods.caches(open_run(run.results, run.run_id))
+        found = rules.caches(open_run(run.results, run.run_id))
         assert found.mark == mark
         assert words in found.why
 
 
 def test_a_phase_without_one_pace_or_a_latency_that_cannot_be_costs_the_mark(made):
-    short = methods.outliers(made())
+    short = rules.outliers(made())
     assert short.mark == "partly"
     assert "too short to tell" in short.why
-    kept = methods.little(made(run_id="quickstart-20260304T000000-0001"))
+    kept = rules.little(made(run_id="quickstart-20260304T000000-0001"))
     assert kept.mark == "kept"
     run = made(run_id="quickstart-20260304T000000-0002")
     with database.open(run.results) as connection:
         connection.execute("UPDATE measurements SET value = 9 * value WHERE metric = 'latency_mean'")
-    assert methods.little(open_run(run.results, run.run_id)).mark == "partly"
+    assert rules.little(open_run(run.results, run.run_id)).mark == "partly"
 
 
 def test_published_numbers_without_the_defects_of_their_method_are_half_kept(made):
@@ -99,7 +100,7 @@ def test_published_numbers_without_the_defects_of_their_method_are_half_kept(mad
             "UPDATE run_facts SET value = ? WHERE topic = 'declared' AND key = 'experiment'",
             [json.dumps(facts)],
         )
-    found = methods.sources(open_run(run.results, run.run_id))
+    found = rules.sources(open_run(run.results, run.run_id))
     assert found.mark == "partly"
     assert "no defects" in found.why
 

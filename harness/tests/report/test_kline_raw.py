@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.site import defects, kline
+from benchbook.report.story import story
+from benchbook.site import defects
+
+kline = story("kline-mysql-vs-kv")
 
 
 def test_every_group_agrees_with_littles_law_and_not_with_the_stated_clients():
@@ -33,11 +36,11 @@ def test_fewer_than_three_repeats_have_no_interval(tmp_path):
     file.write_text("\n".join(lines[:3]) + "\n")
     (one,) = kline.groups(file)
     assert one.low is None
-    assert "none: 2 repeats" in kline.table(file).rows[0]
+    assert "none: 2 repeats" in kline.raw_table(file).rows[0]
 
 
 def test_the_chart_names_every_system():
-    figure = kline.chart()
+    figure = kline.raw_chart()
     for title in kline.TITLES.values():
         assert title in figure.alt
     assert len(figure.table.rows) == len(kline.groups())

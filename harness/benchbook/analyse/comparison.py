@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from benchbook.analyse import interval, noise, ratio, verdict
+from benchbook.analyse import interval, noise, quantity, ratio, verdict
+from benchbook.analyse.cells import labelled
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe, is_main
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,7 +138,7 @@ def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
     by_cell = rows.partition_by("cell", as_dict=True, maintain_order=True)
     made = []
-    for cell in cells_of.cells(run):
+    for cell in labelled(run):
         own = by_cell.get((cell.name,), rows.clear())
         points = Points(own)
         value, low, high = mean(own["value"].to_list())
@@ -234,7 +233,7 @@ def baseline(run: Run) -> Cell | None:
     So the answer, which names the fastest first, and the comparison give one ratio of a load in one direction. Of
     embedded systems and servers it is the more numerous kind's, because the two are not ranked with each other.
     """
-    measured = [cell for cell in cells_of.cells(run) if cell.ok]
+    measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
         return None
     kinds = [run.embedded(cell.system) for cell in measured]

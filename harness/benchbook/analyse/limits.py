@@ -9,15 +9,13 @@ from collections.abc import Callable
 
 import polars as pl
 
+from benchbook.analyse import comparison, order, quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import known_floors, sources
 from benchbook.analyse.run import Run
+from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.metric import describe
 from benchbook.measure import steady
-from benchbook.report import cell as cells_of
-from benchbook.report import quantity, versus
-from benchbook.report.charts import order
-from benchbook.report.scaled import scaled_label
-from benchbook.report.table import Words, escape_markdown
-from benchbook.report.versus import known_floors, sources
 
 # Whether each timed phase of each trial ran at one pace: its label, read from the intervals that were kept.
 
@@ -99,10 +97,9 @@ STOLEN = 0.01
 """Share of time stolen by the hypervisor that is worth a word."""
 
 
-def limits(run: Run) -> Words:
-    """Return the limits of the run as a list."""
-    found = [words for part in _PARTS for words in part(run)]
-    return Words("\n".join(f"- {escape_markdown(words)}" for words in found))
+def limits(run: Run) -> list[str]:
+    """Return what a reader must know before using the numbers of a run, one sentence or two each."""
+    return [words for part in _PARTS for words in part(run)]
 
 
 def _mixed(run: Run) -> list[str]:
@@ -124,7 +121,7 @@ def _size(run: Run) -> list[str]:
 
 def _trials(run: Run) -> list[str]:
     # A cell without any has its place among the gaps.
-    counts = [cell.ok for cell in cells_of.cells(run) if cell.ok]
+    counts = [cell.ok for cell in labelled(run) if cell.ok]
     words = []
     if counts and min(counts) < 3:
         words.append(
@@ -181,7 +178,7 @@ def _pace(run: Run) -> list[str]:
 
 
 def _embedded(run: Run) -> list[str]:
-    names = list(dict.fromkeys(cell.system for cell in cells_of.cells(run)))
+    names = list(dict.fromkeys(cell.system for cell in labelled(run)))
     inside = [run.title(name) for name in names if run.embedded(name)]
     if not inside:
         return []
@@ -295,7 +292,7 @@ def _elsewhere(run: Run) -> list[str]:
 
 
 def _order(run: Run) -> list[str]:
-    found = order.effect(run)
+    found = order.of_run(run)
     if found is None or not found.present or found.factor is None:
         return []
     return [
@@ -307,7 +304,7 @@ def _order(run: Run) -> list[str]:
 
 
 def _noise(run: Run) -> list[str]:
-    if versus.baseline(run) is None:
+    if comparison.baseline(run) is None:
         return []
     known = known_floors(run)
     if not known:

@@ -12,7 +12,6 @@ import pytest
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
 from benchbook.record import rebuild
-from benchbook.report import results
 from tests.record import synthetic_run
 
 
@@ -33,7 +32,7 @@ def test_the_environment_names_the_run(made, monkeypatch):
 def test_an_unknown_run_names_those_there_are(made):
     run = made()
     with pytest.raises(RequestError, match=run.run_id):
-        results.open_run(run.results, "quickstart-none")
+        open_run(run.results, "quickstart-none")
 
 
 @pytest.mark.parametrize("digest", ["dataset_digest", "queries_digest", "config_digest"])
@@ -42,9 +41,9 @@ def test_trials_of_different_work_are_refused_unless_asked_for(tmp_path, monkeyp
     _change(tmp_path, run_id, 2, **{digest: "sha256:" + "0" * 64})
     rebuild.rebuild(tmp_path)
     with pytest.raises(RequestError, match="2 different digests"):
-        results.open_run(tmp_path, run_id)
+        open_run(tmp_path, run_id)
     monkeypatch.setenv("BENCHBOOK_MIX", "1")
-    assert "2 different digests" in results.open_run(tmp_path, run_id).mixed
+    assert "2 different digests" in open_run(tmp_path, run_id).mixed
 
 
 def test_a_trial_that_does_not_count_does_not_mix(tmp_path):
@@ -53,7 +52,7 @@ def test_a_trial_that_does_not_count_does_not_mix(tmp_path):
     )
     _change(tmp_path, run_id, 2, dataset_digest="sha256:" + "0" * 64)
     rebuild.rebuild(tmp_path)
-    assert results.open_run(tmp_path, run_id).mixed == ""
+    assert open_run(tmp_path, run_id).mixed == ""
 
 
 def test_only_trials_that_count_are_measured(made):
@@ -72,7 +71,7 @@ def test_frames_hold_their_rows_and_not_a_batch_of_a_million(plain):
     """A process whose frames reserve more than there is memory cannot start another one any more."""
 
     def frames() -> Iterator[object]:
-        opened = results.open_run(plain.results, plain.run_id)
+        opened = open_run(plain.results, plain.run_id)
         yield from (opened.frame(name) for name in ("trials", "phases", "intervals", "telemetry"))
 
     list(frames())

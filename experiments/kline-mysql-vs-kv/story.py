@@ -1,0 +1,577 @@
+"""What only the comparison of packed days and tables needs: the steps from the published method to the same work."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.analyse import comparison, order, quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
+from benchbook.analyse.order import Little
+from benchbook.analyse.run import Run
+from benchbook.declare.catalogue import root
+from benchbook.report import theme
+from benchbook.report import theme as axes
+from benchbook.report.figure import Figure
+from benchbook.report.table import Table, Words, escape_markdown, missing
+from benchbook.report.theme import PALETTE, SHAPES
+
+# How many times as fast the store of packed days is as MySQL, one step of the method after the other.
+#
+# The first step is what the publication did; each later one puts one thing right, and the last compares the same
+# work. Steps that a run did not measure are left out.
+
+STEPS = {
+    ("as-published", "published"): "as published",
+    ("as-published", "equal"): "equal reads in flight",
+    ("any-stock", "equal"): "any stock",
+    ("same-bars", "equal"): "the same bars",
+    ("corrected", "equal"): "all bars decoded",
+}
+"""(method, reads in flight) → what the step puts right."""
+
+STORES = ("kvrocks-2.8.0", "redis-7")
+TABLES = ("mysql-8", "mariadb-10.11")
+ARMS = {
+    "published": "asked directly",
+    "service": "behind a service in Go",
+    "service-python": "behind a service in Python",
+}
+PUBLISHED = "kline-mysql-vs-kv.csv"
+PAYLOADS = {"short": "100B", "long": "100KB"}
+BARS_OF_STOCK = 120_000
+"""In the publication: 500 days of 240 bars."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step at one volume and with one way of asking the store."""
+
+    phase: str
+    stocks: int
+    label: str
+    """What the step puts right."""
+    asked: str
+    """The store and how it is asked."""
+    over: str
+    """The database of tables that it is compared with."""
+    versus: Versus
+    published: float | None
+    """The publication's ratio at this volume, at the first step of a read."""
+
+    @property
+    def row(self) -> str:
+        """Its row in a chart."""
+        return f"{self.stocks} stocks, {self.label}"
+
+    def text(self) -> str:
+        """Return its ratio with the 95 % interval, where there is one."""
+        ratio, value = self.versus.ratio, quantity.number(self.versus.value)
+        if ratio.low is None or ratio.high is None:
+            return value
+        return f"{value} ({quantity.number(ratio.low)} to {quantity.number(ratio.high)})"
+
+
+def steps(run: Run, phase: str, metric: str) -> list[Step]:
+    """Return the steps of a phase in order: by volume, then by step, then by the way of asking."""
+    cells = _levels(run)
+    found = [(cells[one.cell.name], one) for one in estimates(run, phase, metric) if one.points]
+    made = []
+    for levels, above in found:
+        label = STEPS.get((levels.get("method", ""), _flight(levels)))
+        if levels["system"] not in STORES or levels["arm"] not in ARMS or label is None:
+            continue
+        below = _steps_table(found, levels)
+        compared = versus(run, above, below) if below is not None else None
+        if below is None or compared is None:
+            continue
+        stocks = int(levels["stocks"])
+        made.append(
+            Step(
+                phase, stocks, label, f"{_title(above)}, {ARMS[levels['arm']]}", _title(below), compared,
+                _published(phase, stocks) if label == "as published" and metric == "reads_per_second" else None,
+            )
+        )  # fmt: skip
+    order = list(STEPS.values())
+    return sorted(made, key=lambda one: (one.stocks, order.index(one.label), one.asked))
+
+
+def _steps_table(found: list[tuple[dict[str, str], Estimate]], levels: dict[str, str]) -> Estimate | None:
+    """Return the database of tables at the same levels: the one that was published, else its substitute."""
+    alike = {name: level for name, level in levels.items() if name not in ("system", "arm")}
+    for system in TABLES:
+        for other, estimate in found:
+            if other["system"] == system and all(other.get(name) == level for name, level in alike.items()):
+                return estimate
+    return None
+
+
+def _levels(run: Run) -> dict[str, dict[str, str]]:
+    """Return the levels of each cell."""
+    of_trial: dict[str, dict[str, str]] = {}
+    for trial, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
+        of_trial.setdefault(trial, {})[factor] = level
+    trials = run.frame("trials").select("trial_id", "cell").iter_rows()
+    return {cell: of_trial.get(trial, {}) for trial, cell in trials}
+
+
+def _flight(levels: dict[str, str]) -> str:
+    return "published" if levels.get("in_flight") == "published" else "equal"
+
+
+def _title(estimate: Estimate) -> str:
+    return estimate.cell.title
+
+
+def _published(phase: str, stocks: int) -> float | None:
+    """Return the published ratio of QData over MySQL at a volume; None where it was not published."""
+    rows = {}
+    with (root() / "datasets" / "published" / PUBLISHED).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if (
+                row["payload"] == PAYLOADS.get(phase)
+                and row["metric"] == "throughput"
+                and row["source"] == "statistics"
+                and int(row["rows_actual"]) == stocks * BARS_OF_STOCK
+            ):
+                rows[row["system"]] = float(row["value"])
+    return rows["qdata"] / rows["mysql"] if {"qdata", "mysql"} <= rows.keys() else None
+
+
+# The answer to the question of packed days and tables: from what was published to the same work, in two sentences.
+
+FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
+
+
+def answer_sentence(run: Run) -> Words:
+    """Say for each kind of read how the ratio shrinks or stands, at the largest volume that has both steps."""
+    said = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
+    if not said:
+        return missing("The answer", "no volume of this run has both the first and the last step")
+    return Words(" ".join(escape_markdown(one) for one in said))
+
+
+def _sentence(run: Run, phase: str) -> str:
+    found = steps(run, phase, "reads_per_second")
+    both = [{one.stocks for one in found if one.label == label} for label in (FIRST, LAST)]
+    largest = max(set.intersection(*both), default=0)
+    held = [one for one in found if one.stocks == largest]
+    # As published it was behind a service in Python; the same work is told of the store itself.
+    order = list(ARMS.values())
+    first = max((one for one in held if one.label == FIRST), key=lambda one: _place(order, one), default=None)
+    last = min((one for one in held if one.label == LAST), key=lambda one: _place(order, one), default=None)
+    if first is None or last is None:
+        return ""
+    published = f" (the publication has {quantity.number(first.published)})" if first.published else ""
+    return (
+        f"{phase.capitalize()} reads of {largest} stocks: {first.asked}, has {first.text()} times the reads a "
+        f"second of {first.over} as published{published}; where both do the same work, {last.asked} has "
+        f"{last.text()} times those of {last.over}."
+    )
+
+
+def _place(order: list[str], one: Step) -> int:
+    return next(place for place, words in enumerate(order) if one.asked.endswith(words))
+
+
+# The store of packed days over MySQL, step by step from the published method to the same work.
+#
+# A point is the ratio of one block, the upright tick their mean, the pale bar its 95 % interval; the open diamond is
+# the published ratio at the same number of stocks.
+
+PUBLISHED_COLOUR = "published (QData over MySQL)"
+WORDS = {
+    "reads_per_second": "Reads a second",
+    "latency_mean": "Mean latency",
+    "latency_max": "Longest latency",
+}
+
+
+def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Words:
+    """Draw the steps of a phase."""
+    title = f"{WORDS[metric]} of {phase} reads, packed days over tables"
+    found = steps(run, phase, metric)
+    if not found:
+        return missing(title, "this run measured no cell of both that can be compared")
+    title = f"{WORDS[metric]} of {phase} reads, packed days over {found[0].over}"
+    axis = f"times {found[0].over}"
+    return Figure(
+        theme.scaled_title(run, title),
+        _kline_steps_draw(found, axis),
+        _kline_steps_alternative(found, title),
+        _kline_steps_table(found),
+    )
+
+
+def _kline_steps_draw(found: list[Step], words: str) -> Any:
+    import altair as alt
+
+    order = list(dict.fromkeys(one.row for one in found))
+    kinds = [*dict.fromkeys(one.asked for one in sorted(found, key=lambda one: one.asked))]
+    means = [
+        {
+            "row": one.row, "kind": one.asked, "ratio": one.versus.value, "low": one.versus.ratio.low,
+            "high": one.versus.ratio.high, "words": one.text(),
+        }
+        for one in found
+    ]  # fmt: skip
+    points = [
+        {"row": one.row, "kind": one.asked, "ratio": ratio, "block": block}
+        for one in found
+        for block, ratio in _points(one)
+    ]
+    published = [
+        {"row": row, "kind": PUBLISHED_COLOUR, "ratio": ratio, "words": quantity.number(ratio)}
+        for row, ratio in dict.fromkeys((one.row, one.published) for one in found)
+        if ratio
+    ]
+    every = [1.0, *(ratio for one in found for _, ratio in _points(one))]
+    every += [one.published for one in found if one.published]
+    every += [end for one in found for end in (one.versus.ratio.low, one.versus.ratio.high) if end]
+    scale, axis = axes.logarithmic(every, words)
+    named = [*kinds, *([PUBLISHED_COLOUR] if published else [])]
+    y = alt.Y(
+        "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.15),
+        # Lines between the rows: a row with fewer ways of asking than others is not filled to its middle.
+        axis=alt.Axis(
+            grid=True, ticks=False, tickBand="extent", labelExpr="split(datum.label, ', ')", labelLineHeight=13
+        ),
+    )  # fmt: skip
+    offset = alt.YOffset("kind:N", sort=None, scale=alt.Scale(domain=named, padding=0.6))
+    x = alt.X("ratio:Q", scale=scale, axis=axis)
+    legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=360)
+    colour = alt.Color(
+        "kind:N", scale=alt.Scale(domain=named, range=list(PALETTE[: len(named)])), legend=legend
+    )
+    shape = alt.Shape(
+        "kind:N", scale=alt.Scale(domain=named, range=list(SHAPES[: len(named)])), legend=legend
+    )
+
+    def data(rows: list[dict[str, Any]]) -> Any:
+        return alt.Chart(alt.InlineData(values=rows))
+
+    whole = [row for row in means if row["low"]]
+    bands = [
+        data(whole)
+        .mark_rule(strokeWidth=8, opacity=0.28, strokeCap="round")
+        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour)
+    ]
+    return alt.layer(
+        data([{"one": 1}])
+        .mark_rule(strokeDash=[4, 3], opacity=0.8)
+        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        *(bands if whole else []),
+        data(points)
+        .mark_point(filled=False, strokeWidth=1.5, size=40)
+        .encode(
+            y=y,
+            yOffset=offset,
+            x=x,
+            color=colour,
+            shape=shape,
+            tooltip=["row:N", "kind:N", "block:O", "ratio:Q"],
+        ),
+        data(means)
+        .mark_tick(thickness=2.5, size=14, opacity=1)
+        .encode(y=y, yOffset=offset, x=x, color=colour, tooltip=["row:N", "kind:N", "words:N"]),
+        data(published)
+        .mark_point(filled=False, strokeWidth=2, size=110)
+        .encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=["row:N", "kind:N", "words:N"]),
+    ).properties(width="container", height=max(theme.ROW_HEIGHT, 18 * len(named)) * len(order))
+
+
+def _points(one: Step) -> list[tuple[int, float]]:
+    above, below = one.versus.above.by_block, one.versus.below.by_block
+    return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
+
+
+def _kline_steps_alternative(found: list[Step], title: str) -> str:
+    parts = [
+        f"{one.row}, {one.asked}: {one.text()}"
+        + (f", published {quantity.number(one.published)}" if one.published else "")
+        for one in found
+    ]
+    return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
+
+
+def _kline_steps_table(found: list[Step]) -> Table:
+    rows = [
+        [
+            str(one.stocks), one.label, one.asked, one.text(), str(len(_points(one))),
+            quantity.number(one.published) if one.published else quantity.MISSING,
+        ]
+        for one in found
+    ]  # fmt: skip
+    return Table(
+        ["Stocks", "Step", "Packed days", "Times the tables (95 % interval)", "Blocks", "Published"],
+        rows,
+        numeric=frozenset({"Stocks", "Blocks", "Published"}),
+    )
+
+
+# What a phase of reads did in each cell: reads in flight, bars that came and bars decoded, bytes read from disk.
+
+
+def reads_table(run: Run, phase: str) -> Table | Words:
+    """Return one row a cell; means of its trials."""
+    names = (
+        "reads_per_second",
+        "in_flight",
+        "latency_mean",
+        "latency_max",
+        "rows_per_read",
+        "rows_decoded_per_read",
+        "server_read_bytes",
+        "errors",
+    )
+    of = {name: {one.cell.name: one for one in estimates(run, phase, name)} for name in names}
+    rows = []
+    for cell in labelled(run):
+        rate, latency = of["reads_per_second"][cell.name].value, of["latency_mean"][cell.name].value
+        if rate is None:
+            continue
+        rows.append(
+            [
+                cell.label,
+                _text(of["in_flight"][cell.name]),
+                quantity.number(rate * latency) if latency is not None else quantity.MISSING,
+                quantity.number(rate),
+                of["latency_mean"][cell.name].text(),
+                of["latency_max"][cell.name].text(),
+                _text(of["rows_per_read"][cell.name]),
+                _text(of["rows_decoded_per_read"][cell.name]),
+                of["server_read_bytes"][cell.name].text(),
+                _text(of["errors"][cell.name]),
+            ]
+        )
+    if not rows:
+        return missing(f"What the {phase} reads did", "no trial of this run that counts has such a phase")
+    columns = [
+        "Cell", "In flight, asked", "In flight, by Little's law", "Reads/s", "Mean latency", "Longest latency",
+        "Bars that came, a read", "Bars decoded, a read", "Read from disk", "Failed",
+    ]  # fmt: skip
+    return Table(
+        columns, rows, f"{phase.capitalize()} reads: means of a cell's trials", frozenset(columns[1:])
+    )
+
+
+def _text(estimate: Estimate) -> str:
+    return quantity.MISSING if estimate.value is None else quantity.number(estimate.value)
+
+
+# The raw data of the kline publication, read again: intervals over its repeats, and Little's law.
+#
+# The publication left a record of every operation; datasets/published/kline-raw-summary.csv has one line a file.
+# Each repeat is one value here, as a trial would be.
+
+FILE = Path("datasets") / "published" / "kline-raw-summary.csv"
+STATED_CLIENTS = 64
+"""Clients that the publication states for every one of these files."""
+TITLES = {
+    "mysql": "MySQL",
+    "postgresql": "PostgreSQL",
+    "dolphindb-olap": "DolphinDB (OLAP)",
+    "dolphindb-tsdb": "DolphinDB (TSDB)",
+    "oracle": "Oracle",
+    "qdata": "QData",
+}
+COLOURS = {
+    "mysql": "#D55E00",
+    "postgresql": "#7733FF",
+    "dolphindb-olap": "#009E73",
+    "dolphindb-tsdb": "#CC79A7",
+    "oracle": "#9B4B80",
+    "qdata": "#0072B2",
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """The repeats of one system, payload and volume, as the files are named."""
+
+    system: str
+    payload: str
+    rows: int
+    throughputs: tuple[float, ...]
+    """Operations a second of each repeat."""
+    value: float
+    """Geometric mean of the throughputs, 1/s."""
+    low: float | None
+    high: float | None
+    """95 % interval over the repeats; None below 3."""
+    in_flight: float
+    """Mean operations in flight, from start and end of each operation."""
+    latency_seconds: float
+    """Mean over the repeats of the mean latency, s."""
+    rows_returned: float
+
+    @property
+    def expected(self) -> float:
+        """Rate times mean latency, operations."""
+        return self.value * self.latency_seconds
+
+    @property
+    def measured(self) -> Little:
+        """Little's law against the operations in flight that were recorded."""
+        return order.check(self.value, self.latency_seconds, self.in_flight)
+
+    @property
+    def stated(self) -> Little:
+        """Little's law against the 64 clients that the publication states."""
+        return order.check(self.value, self.latency_seconds, STATED_CLIENTS)
+
+    @property
+    def title(self) -> str:
+        """The system's name."""
+        return TITLES.get(self.system, self.system)
+
+    @property
+    def mislabelled(self) -> bool:
+        """Whether the rows returned are those of the other payload; QData's are the length of an envelope."""
+        many = self.rows_returned > 100
+        return self.system != "qdata" and many != (self.payload == "100KB")
+
+
+def groups(file: Path | None = None) -> list[Group]:
+    """Read the summary and return its groups: by payload, volume, system."""
+    with (file or root() / FILE).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    found: dict[tuple[str, int, str], list[dict[str, str]]] = {}
+    for row in rows:
+        found.setdefault((row["payload"], int(row["rows"]), row["system"]), []).append(row)
+    return [_group(*key, held) for key, held in sorted(found.items())]
+
+
+def _group(payload: str, volume: int, system: str, held: list[dict[str, str]]) -> Group:
+    rates = [float(row["throughput_per_s"]) for row in held]
+    value, low, high = comparison.mean(rates)
+    assert value is not None
+    return Group(
+        system,
+        payload,
+        volume,
+        tuple(rates),
+        value,
+        low,
+        high,
+        _mean(held, "in_flight_mean"),
+        _mean(held, "latency_mean_ms") / 1e3,
+        _mean(held, "rows_returned_mean"),
+    )
+
+
+def _mean(held: list[dict[str, str]], column: str) -> float:
+    return sum(float(row[column]) for row in held) / len(held)
+
+
+def raw_chart(file: Path | None = None) -> Figure:
+    """Draw throughput against operations in flight: what was compared as 64 clients."""
+    found = groups(file)
+    title = "Throughput against operations in flight: what was compared as 64 clients"
+    return Figure(title, _kline_draw(found), _kline_alternative(found), raw_table(file))
+
+
+def _kline_draw(found: list[Group]) -> Any:
+    import altair as alt
+
+    rows = [
+        {
+            "system": one.title,
+            "in_flight": round(one.in_flight, 2),
+            "throughput": round(one.value, 3),
+            "payload": one.payload,
+            "rows": quantity.count(one.rows),
+            "interval": _interval(one),
+        }
+        for one in found
+    ]
+    names = [system for system in TITLES if any(one.system == system for one in found)]
+    labels = [TITLES[name] for name in names]
+    x_scale, x_axis = axes.logarithmic(
+        [*(one.in_flight for one in found), STATED_CLIENTS], "Operations in flight (mean)"
+    )
+    y_scale, y_axis = axes.logarithmic([one.value for one in found], "Operations per second")
+    colour = alt.Color("system:N", scale=alt.Scale(domain=labels, range=[COLOURS[name] for name in names]))
+    shapes = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"][: len(names)]
+    mark = alt.Chart(alt.InlineData(values=[{"stated": STATED_CLIENTS}])).mark_rule(strokeDash=[4, 3])
+    return alt.layer(
+        mark.encode(x=alt.X("stated:Q", scale=x_scale, axis=x_axis)),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(filled=False, strokeWidth=1.7, size=60)
+        .encode(
+            x=alt.X("in_flight:Q", scale=x_scale, axis=x_axis),
+            y=alt.Y("throughput:Q", scale=y_scale, axis=y_axis),
+            color=colour,
+            shape=alt.Shape("system:N", scale=alt.Scale(domain=labels, range=shapes)),
+            tooltip=[
+                alt.Tooltip("system:N"),
+                alt.Tooltip("payload:N"),
+                alt.Tooltip("rows:N", title="rows in the table"),
+                alt.Tooltip("throughput:Q", title="operations/s"),
+                alt.Tooltip("interval:N", title="95 % interval"),
+                alt.Tooltip("in_flight:Q", title="in flight"),
+            ],
+        ),
+    ).properties(width="container", height=260)
+
+
+def _interval(one: Group) -> str:
+    if one.low is None or one.high is None:
+        return f"none: {len(one.throughputs)} repeats"
+    return f"{quantity.number(one.low)} to {quantity.number(one.high)}"
+
+
+def _kline_alternative(found: list[Group]) -> str:
+    parts = []
+    for system, title in TITLES.items():
+        held = [one for one in found if one.system == system]
+        if held:
+            low, high = min(one.in_flight for one in held), max(one.in_flight for one in held)
+            fastest = max(one.value for one in held)
+            flight = f"{low:.0f}" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f} to {high:.0f}"
+            parts.append(
+                f"{title} had {flight} operations in flight and at most"
+                f" {quantity.number(fastest)} operations per second"
+            )
+    return f"One point a system, payload and volume; a line at the 64 clients that were stated. {'; '.join(parts)}."
+
+
+def raw_table(file: Path | None = None) -> Table:
+    """Return one row a system, payload and volume: throughput with its interval, and Little's law twice."""
+    rows = [
+        [
+            one.title + (" (returned the other payload's rows)" if one.mislabelled else ""),
+            one.payload,
+            quantity.count(one.rows),
+            str(len(one.throughputs)),
+            quantity.number(one.value),
+            _interval(one),
+            quantity.text(one.latency_seconds, "s"),
+            quantity.number(one.expected),
+            f"{quantity.number(one.in_flight)}{'' if one.measured.ok else ', does not agree'}",
+            "agrees" if one.stated.ok else f"{one.expected / STATED_CLIENTS:.2f} of them",
+        ]
+        for one in found_in_order(file)
+    ]
+    columns = [
+        "System",
+        "Payload",
+        "Rows in the table",
+        "Repeats",
+        "Operations/s",
+        "95 % interval",
+        "Mean latency",
+        "Rate × latency",  # noqa: RUF001 - the sign of multiplication is meant
+        "In flight, recorded",
+        "Against 64 clients",
+    ]
+    return Table(columns, rows, numeric=frozenset(columns[2:5] + columns[6:8]))
+
+
+def found_in_order(file: Path | None = None) -> list[Group]:
+    """Return the groups as the table lists them: by system, payload and volume."""
+    order = list(TITLES)
+    return sorted(groups(file), key=lambda one: (order.index(one.system), one.payload, one.rows))

@@ -1,0 +1,45 @@
+"""Label a run of profile ``published`` on a machine smaller than the publication's: scaled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from benchbook.analyse.run import Run
+from benchbook.declare.claim import PublishedMachine
+
+PUBLISHED = "published"
+_NEARLY = 0.9
+"""Memory that a machine shows is a little less than what it is sold with."""
+
+
+def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, Any]) -> str | None:
+    """Return in words by what the machine falls short of the publication's, or None where the run is not scaled.
+
+    ``host`` is that part of run.json. A publication whose machine is not declared gives no label.
+    """
+    if profile != PUBLISHED or machine is None:
+        return None
+    cpu, memory = host.get("cpu") or {}, host.get("memory") or {}
+    cores = cpu.get("usable_cores", cpu.get("logical_cores", cpu.get("cores")))
+    size = memory.get("total_bytes", memory.get("bytes"))
+    short = []
+    if isinstance(cores, int) and cores < machine.cores:
+        short.append(f"{cores} of the publication's {machine.cores} cores")
+    if isinstance(size, int | float) and size < _NEARLY * machine.memory_gb * 1e9:
+        short.append(f"{size / 1e9:.0f} of its {machine.memory_gb:g} GB of memory")
+    return f"scaled: this machine has {' and '.join(short)}" if short else None
+
+
+@functools.cache
+def scaled_label(run: Run) -> str | None:
+    """Say by what the machine falls short of the publication's; None for a run that is not scaled."""
+    from benchbook.declare.claim import PublishedMachine
+
+    stated = (run.facts("declared").get("experiment") or {}).get("published_machine")
+    try:
+        machine = PublishedMachine.model_validate(stated) if stated else None
+    except ValueError:
+        return None
+    return scaled(run.info["profile"], machine, run.facts("host"))
