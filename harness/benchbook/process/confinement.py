@@ -8,15 +8,18 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchbook.declare.experiment import Limits
 from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.hardware import numbers
 from benchbook.host.reading import Tree, Unreadable
 from benchbook.process.leftovers import identity
+
+if TYPE_CHECKING:  # every worker imports this module, and the memory of a worker is measured
+    from benchbook.declare.experiment import Limits
 
 # A control group for the processes of one trial's system: its limits set, read back, and taken away again.
 #
@@ -78,7 +81,11 @@ class ControlGroup:
     def in_force(self) -> Limits:
         """Return the limits as the kernel has them now."""
         memory, cpu = self.folders.get("memory"), self.folders.get("cpu")
-        return Limits(memory_bytes(memory) if memory else None, cpu_cores(cpu) if cpu else None)
+        return replace(
+            self.limits,
+            memory_bytes=memory_bytes(memory) if memory else None,
+            cpu_cores=cpu_cores(cpu) if cpu else None,
+        )
 
     def members(self) -> set[int]:
         """Return the processes that are in every one of its folders."""

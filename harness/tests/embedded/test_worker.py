@@ -168,3 +168,13 @@ def test_only_the_library_of_the_engine_is_imported(tmp_path):
         check=True,
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_its_imports_leave_out_what_only_the_harness_needs():
+    """The memory of a worker is part of what is measured."""
+    modules = ("worker", "stream", "query", "bars", "blob", "sqlite_engine", "duckdb_engine")
+    script = "".join(f"import benchbook.embedded.{name}\n" for name in modules)
+    script += "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    run = subprocess.run([sys.executable, "-c", script], cwd=HARNESS, capture_output=True, text=True, check=True)
+    heavy = {"altair", "dask", "docker", "pandas", "polars", "pydantic", "requests", "scipy", "tornado"}
+    assert not heavy & set(run.stdout.split())
