@@ -1,4 +1,7 @@
-"""Start the programs of a system: as processes of this machine, or in containers."""
+"""What provision found of a system, and how a trial starts it: as processes of this machine or in containers.
+
+A driver asks its place (``place.start``, ``place.call``) and need not know which of the two it is.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from typing import Literal, Protocol
 
 from benchbook.process.remote import Machines
 
-# A system's program: what provision found, and what a trial will start.
+CALL_SECONDS = 900.0
+"""How long a program that a driver calls and waits for may take."""
 
 
 @dataclass(frozen=True)
@@ -21,62 +25,53 @@ class ContainerOptions:
     """How a system runs in a container."""
 
     network: Literal["host", "private"] = "host"
-    """The machine's own network, or one of the trial's own in which the container has an address."""
+    """The machine's network, or a private one of the trial in which the container has an address."""
     cpus: float | None = None
-    """Processor time a second that it may take, in cores; None sets no limit."""
+    """Processor time that it may use per second, in cores; None sets no limit."""
     cores: str | None = None
     """The cores it may run on, as ``0-3,6``; None allows all."""
     memory_bytes: int | None = None
-    """Memory it may take, its share of the page cache included; swap is not given beside it."""
+    """Memory that it may use, including its share of the page cache; it gets no swap in addition."""
     user: str | None = None
-    """``UID:GID`` that it runs as; None takes the harness's own, so that its files are the harness's."""
+    """``UID:GID`` that it runs as; None takes the harness's user, who then owns its files."""
 
-    def words(self) -> str:
+    def description(self) -> str:
         """Return the options that are set, for the report."""
-        told = [f"network {self.network}"]
-        told += [f"at most {self.cpus:g} cores of time"] if self.cpus else []
-        told += [f"on the cores {self.cores}"] if self.cores else []
-        told += [f"at most {self.memory_bytes} B of memory"] if self.memory_bytes else []
-        told += [f"as user {self.user}"] if self.user else []
-        return ", ".join(told)
+        parts = [f"network {self.network}"]
+        parts += [f"at most {self.cpus:g} cores of time"] if self.cpus else []
+        parts += [f"on the cores {self.cores}"] if self.cores else []
+        parts += [f"at most {self.memory_bytes} B of memory"] if self.memory_bytes else []
+        parts += [f"as user {self.user}"] if self.user else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A system that provision found: what will be started, and where it came from."""
+    """A system that provision found: what a trial will start, and where it came from."""
 
     system: str
     version: str
     source: str
-    """One of ``given``, ``nix``, ``docker``, ``go``, ``host``, ``python``."""
+    """One of ``declare.system.SOURCE_NAMES``: ``given``, ``nix``, ``docker`` …"""
     path: Path | None = None
-    """The executable, inside the image where there is one; absent for a server that already runs and for
-    Python bindings."""
+    """The executable, or its path inside the image; None for a running server and for Python bindings."""
     url: str | None = None
-    """Where an already running server answers, absent when the harness starts its own."""
+    """Address of a running server; None when the harness starts one."""
     digest: str | None = None
-    """sha256 of the executable or the image digest, ``sha256:<hex>``."""
+    """Digest of the executable or of the image, ``sha256:<hex>``."""
     detail: str = ""
-    """How it was obtained, in words for the report (command, image, package)."""
+    """How it was obtained, for the report: command, image or package."""
     image: str | None = None
-    """Identity of the image that it runs from, absent for what runs without a container."""
+    """Identity of the image that it runs from; None for what runs without a container."""
     container: ContainerOptions | None = None
-    """How its container is made; with ``image`` only."""
-
-
-# How a system's programs are started: as processes of this machine, or in containers.
-#
-# A driver asks its place (``place.start``, ``place.call``) and does not know which of them it is.
-
-CALL_SECONDS = 900.0
-"""How long a program that a driver calls and waits for may take."""
+    """How to make its container; only with ``image``."""
 
 
 class Started(Protocol):
-    """A server that was started; see ``process.Running`` for what each call does."""
+    """A server that was started: a process (``spawn.Running``) or a container."""
 
     def ending(self) -> str | None:
-        """Say how it ended (``exited with code 1``), or None while it runs."""
+        """Return how it ended (``exited with code 1``), or None while it runs."""
         ...
 
     def check(self) -> None:
@@ -84,7 +79,7 @@ class Started(Protocol):
         ...
 
     def tree(self) -> list[int]:
-        """Process ids of it and its descendants now, as this machine numbers them."""
+        """Return the process ids of it and its descendants now, as this machine numbers them."""
         ...
 
     def kill(self) -> None:
@@ -96,7 +91,7 @@ class Started(Protocol):
         ...
 
     def stop(self, grace_seconds: float = ..., first: signal.Signals | None = ...) -> None:
-        """End it: ``first``, then by force. Never raises."""
+        """Send ``first``, then kill it after ``grace_seconds``; never raise."""
         ...
 
 
@@ -107,33 +102,33 @@ class Launch(Protocol):
         self,
         command: Sequence[str | Path],
         *,
-        words: str,
+        name: str,
         log: Path,
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
-        """Start a server; raise TrialFailed when it cannot be."""
+        """Start a server; raise TrialFailed when that fails. ``name`` is what messages call it."""
         ...
 
     def call(
         self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run``."""
+        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run`` does."""
         ...
 
     def usage(self) -> Mapping[str, float]:
-        """Return what the servers used so far, by metric of telemetry; empty where their processes tell it."""
+        """Return what the servers used so far, by metric of telemetry; empty where telemetry reads processes."""
         ...
 
     def close(self) -> None:
-        """Take away what was made for the trial; never raises."""
+        """Remove what was made for the trial; never raise."""
         ...
 
 
 def call(
     command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of this machine to its end, with nothing to read."""
+    """Run a program of this machine to its end, with an empty standard input."""
     return subprocess.run(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -145,19 +140,17 @@ def call(
     )
 
 
-# Where clients are started: on this machine, or on the machines that a trial was given for them.
-
 _MACHINES: ContextVar[Machines | None] = ContextVar("machines", default=None)
 
 
-def current() -> Machines | None:
-    """Return the machines that clients are started on; None: on this one."""
+def client_machines() -> Machines | None:
+    """Return the machines on which clients start; None means this machine."""
     return _MACHINES.get()
 
 
 @contextmanager
-def on(machines: Machines | None) -> Iterator[None]:
-    """Start clients on other machines from now on, in this thread."""
+def clients_on(machines: Machines | None) -> Iterator[None]:
+    """Start the clients of a ``with`` block on other machines, in this thread."""
     token = _MACHINES.set(machines)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Record what is started in one small file each, and sweep what a killed harness left behind."""
+"""Records of what a harness started, one small file each, and the sweep of what a killed harness left running."""
 
 from __future__ import annotations
 
@@ -7,33 +7,22 @@ import json
 import os
 import signal
 import socket
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-# What was started and must not outlive the harness: one small file a process, swept at the next start.
-#
-# A process is ended only when its number *and* its start time are the recorded ones, and the harness that
-# started it is gone: a number alone may by now belong to somebody else's process.
+from benchbook.process.wait import until
 
 GRACE_SECONDS = 5.0
-"""How long a leftover may take to end by SIGTERM before it is killed."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A leftover process that the sweep ended."""
-
-    pid: int
-    words: str
-    """What it was, as told when it was registered."""
+"""How long a leftover process may take to end by SIGTERM before the sweep kills it."""
 
 
 def identity(pid: int) -> str | None:
-    """Return what tells this process from any other with the same number, or None when it is gone.
+    """Return what distinguishes this process from any other with the same number; None when it is gone.
 
-    On Linux it is the boot and the start time in clock ticks: unlike a wall-clock time, it does not move
-    when the clock is set.
+    On Linux it is the boot and the start time in clock ticks. The start time of psutil moves when somebody
+    sets the clock, so psutil is used only on other systems.
     """
     stat = Path(f"/proc/{pid}/stat")
     if Path("/proc/self/stat").exists():
@@ -52,68 +41,86 @@ def identity(pid: int) -> str | None:
         return None
 
 
-def register(folder: Path, pid: int, words: str) -> None:
-    """Write down that this harness started ``pid``; nothing is written when it is already gone."""
-    started = identity(pid)
-    if started is None:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    record = {
-        "pid": pid,
-        "started": started,
-        "words": words,
+def write_record(file: Path, content: dict[str, Any]) -> None:
+    """Write a record that names this harness as the owner; the file is whole or absent."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    owner = {
         "owner_pid": os.getpid(),
         "owner_started": identity(os.getpid()),
         "host": socket.gethostname(),
     }
-    final = folder / f"{pid}.json"
-    new = folder / f".{pid}.json.new"
-    new.write_text(json.dumps(record) + "\n")
-    new.replace(final)
+    new = file.with_name(f".{file.name}.new")
+    new.write_text(json.dumps({**content, **owner}) + "\n")
+    new.replace(file)
+
+
+def abandoned(folder: Path, pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the records whose harness is dead, each with its file; remove files that are no records.
+
+    Records of living harnesses and of other hosts stay: this host cannot see the processes of another one.
+    """
+    for file in sorted(folder.glob(pattern)) if folder.is_dir() else []:
+        try:
+            record = json.loads(file.read_text())
+            owner, started = int(record["owner_pid"]), str(record["owner_started"])
+        except (OSError, ValueError, KeyError, TypeError):
+            file.unlink(missing_ok=True)  # its harness died while it wrote it, before it started anything
+            continue
+        if record.get("host") == socket.gethostname() and identity(owner) != started:
+            yield file, record
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A leftover process that the sweep ended."""
+
+    pid: int
+    name: str
+    """What it was, as the harness registered it."""
+
+
+def register(folder: Path, pid: int, name: str) -> None:
+    """Record that this harness started ``pid``; record nothing when the process is already gone."""
+    started = identity(pid)
+    if started is not None:
+        write_record(folder / f"{pid}.json", {"pid": pid, "started": started, "name": name})
 
 
 def unregister(folder: Path, pid: int) -> None:
-    """Forget a process that was stopped; forgetting twice is no mistake."""
+    """Forget a process that was stopped; forgetting it twice is no error."""
     (folder / f"{pid}.json").unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> list[Ended]:
-    """End what dead harnesses left running and return it; records of living harnesses stay.
+    """End the processes that dead harnesses left running, and return them.
 
-    A record made on another host is left alone: that process cannot be seen from here.
+    A process must have both the recorded number and the recorded start time: the number alone may belong to
+    another process by now.
     """
     ended: list[Ended] = []
-    for file in sorted(folder.glob("*.json")) if folder.is_dir() else []:
-        try:
-            record = json.loads(file.read_text())
+    for file, record in abandoned(folder, "*.json"):
+        with contextlib.suppress(KeyError, ValueError, TypeError):
             pid, started = int(record["pid"]), str(record["started"])
-            owner, owner_started = int(record["owner_pid"]), str(record["owner_started"])
-        except (OSError, ValueError, KeyError, TypeError):
-            file.unlink(missing_ok=True)
-            continue
-        if record.get("host") != socket.gethostname() or identity(owner) == owner_started:
-            continue
-        if identity(pid) == started:
-            _end(pid, started)
-            ended.append(Ended(pid, str(record.get("words", ""))))
+            if identity(pid) == started:
+                _end(pid, started)
+                ended.append(Ended(pid, str(record.get("name", ""))))
         file.unlink(missing_ok=True)
     return ended
 
 
 def _end(pid: int, started: str) -> None:
-    """End a process and, where it leads one, its group: SIGTERM, then SIGKILL."""
+    """End a process and, if it leads one, its group: SIGTERM, then SIGKILL."""
+
+    def gone() -> bool:
+        return identity(pid) != started
+
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        leads = os.getpgid(pid) == pid
+        send = os.killpg if os.getpgid(pid) == pid else os.kill
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if identity(pid) != started:
+            if gone():
                 return
-            if leads:
-                os.killpg(pid, number)
-            else:
-                os.kill(pid, number)
-            deadline = time.monotonic() + GRACE_SECONDS
-            while identity(pid) == started and time.monotonic() < deadline:
-                time.sleep(0.02)
+            send(pid, number)
+            until(gone, GRACE_SECONDS, pause=0.02)
 
 
 def _boot() -> str:

@@ -1,4 +1,4 @@
-"""Free TCP ports, a private network for one trial, and a check of where a system listens."""
+"""Free TCP ports, the private network of one trial, and the addresses that a system listens on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from benchbook.errors import TrialFailed
 if TYPE_CHECKING:
     from docker import DockerClient
 
-
-# TCP ports of this machine: free ones, and whether one is free.
+NETWORK_TRIES = 20
+"""Networks are chosen at random; the engine refuses one that overlaps another."""
+CHECK = "addresses beyond loopback"
+"""Name of the check that holds the number of such addresses."""
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Return TCP ports of ``host`` that nobody listens on now, all different.
+    """Return different TCP ports of ``host`` that are free now.
 
-    On an address that is not this machine's, as that of a container to come, every port is free.
+    On an address of another machine, such as a future container's, every port is free.
     """
     held = [socket.socket() for _ in range(count)]
     try:
@@ -40,7 +42,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
 
 
 def check_free(address: str) -> None:
-    """Raise TrialFailed when ``host:port`` cannot be listened on, because somebody else does."""
+    """Raise TrialFailed when another process listens on ``host:port``."""
     host, _, port = address.rpartition(":")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -51,25 +53,20 @@ def check_free(address: str) -> None:
                 return
             raise TrialFailed(
                 f"{address} cannot be listened on: {error}.",
-                "Stop what uses that port, or take the address out of the arm: a free port is then chosen.",
+                "Stop what uses that port, or remove the address from the arm: Benchbook then chooses a free port.",
             ) from error
 
 
-# A network of a trial's own, in which its server has an address that is known before it starts.
-#
-# Clients on this machine reach that address over the network's bridge: no port is published, and no proxy or
-# address translation stands between client and server.
-
-TRIES = 20
-"""Networks are chosen at random; one that overlaps another is refused by the engine."""
-
-
 def make(engine: DockerClient, name: str, label: str) -> tuple[Any, str]:
-    """Make a network and return it with the address that the server gets; raise TrialFailed where none can be."""
+    """Make a network for one trial and return it with the address that the server gets.
+
+    Clients on this machine reach the address over the network's bridge, without a published port, a proxy or
+    address translation. Raise TrialFailed when the engine makes no network.
+    """
     import docker
 
     why = ""
-    for _ in range(TRIES):
+    for _ in range(NETWORK_TRIES):
         base = f"10.{random.randint(192, 254)}.{random.randint(0, 255)}.{8 * random.randint(0, 31)}"
         first, last = base.rsplit(".", 1)
         pool = docker.types.IPAMPool(subnet=f"{base}/29", gateway=f"{first}.{int(last) + 1}")
@@ -84,36 +81,30 @@ def make(engine: DockerClient, name: str, label: str) -> tuple[Any, str]:
             break
         return made, f"{first}.{int(last) + 2}"
     raise TrialFailed(
-        f"The engine makes no private network: {why.rstrip('.')}.",
-        "Give the system the network of the machine: network = host.",
+        f"The Docker engine cannot make a private network: {why.rstrip('.')}.",
+        'Use the network of the machine: network = "host".',
     )
 
 
 def place(engine: DockerClient, network: Any, address: str | None) -> dict[str, Any]:
-    """Return how a container is created in the network: at the address, or at any other."""
+    """Return the options that create a container in the network, at ``address`` or at any free one."""
     config = engine.api.create_endpoint_config(ipv4_address=address) if address else None
     return {"network": network.name, **({"networking_config": {network.name: config}} if config else {})}
 
 
-# Where a system listens: on loopback only, unless it was told otherwise.
-
-CHECK = "addresses beyond loopback"
-"""The name of the check that holds how many there are."""
-
-
-def require_reason(system: System, open_to_others: list[str]) -> None:
-    """Raise TrialFailed where a system is open to other machines and does not declare why that cannot be helped."""
-    if open_to_others and system.listens_beyond is None:
+def require_reason(system: System, addresses: list[str]) -> None:
+    """Raise TrialFailed when a system listens beyond loopback and its declaration gives no reason for that."""
+    if addresses and system.listens_beyond is None:
         raise TrialFailed(
-            f"{system.name} listens on {', '.join(open_to_others)}, which other machines reach.",
-            f"Have it listen on loopback alone, or say by listens_beyond in systems/{system.name}.toml why it cannot.",
+            f"{system.name} listens on {', '.join(addresses)}, which other machines reach.",
+            f"Make it listen on loopback only, or give the reason as listens_beyond in systems/{system.name}.toml.",
         )
 
 
-def beyond(pids: Iterable[int], host: str) -> list[str]:
+def beyond_loopback(pids: Iterable[int], host: str) -> list[str]:
     """Return the addresses that these processes listen on and that are neither loopback nor ``host``.
 
-    What may not be looked at is not among them.
+    Skip processes that this user may not inspect.
     """
     import psutil
 

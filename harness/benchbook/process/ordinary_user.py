@@ -1,8 +1,8 @@
-"""The ordinary user that a server runs as which refuses to run as root (PostgreSQL, Elasticsearch).
+"""The user for servers that refuse to run as root, such as PostgreSQL and Elasticsearch.
 
-Where the harness itself is an ordinary user nothing changes. As root, ``setpriv`` starts the server as a user
-without rights, and the folders that it writes are given to that user. ``setpriv`` keeps the order to die with
-the harness, which the kernel forgets when a process changes its user.
+If the harness is an ordinary user, the server runs as that user. If it is root, ``setpriv`` starts the server
+as a user without privileges, who gets the folders that the server writes. The kernel forgets the request to
+die with the harness when a process changes its user; ``setpriv`` keeps it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from benchbook.errors import TrialFailed
 
 @dataclass(frozen=True)
 class OrdinaryUser:
-    """A user without rights, or the harness's own user where that is none of root's."""
+    """A user without privileges, or the harness's user where that is not root."""
 
     name: str
     uid: int
     gid: int
     setpriv: str | None
-    """Path of ``setpriv`` where the user has to be changed."""
+    """Path of ``setpriv``; None where the user stays the same."""
 
     def command(self, command: Sequence[str | Path]) -> list[str | Path]:
         """Return the command that runs ``command`` as this user."""
@@ -35,25 +35,34 @@ class OrdinaryUser:
         change = [f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups", "--pdeathsig=keep"]
         return [self.setpriv, *change, "--", *command]
 
-    def own(self, *paths: Path) -> None:
-        """Give folders, with what is in them, to this user; raise TrialFailed where it could not reach them."""
+    def blocked_at(self, path: Path) -> Path | None:
+        """Return the topmost folder above ``path`` that this user may not enter; None where it may enter all."""
+        if self.setpriv is None:
+            return None
+        parents = reversed(path.absolute().resolve().parents)
+        return next((parent for parent in parents if not self._may_enter(parent)), None)
+
+    def take_over(self, *paths: Path) -> None:
+        """Give folders and their content to this user; raise TrialFailed where it cannot reach one."""
         if self.setpriv is None:
             return
         for path in paths:
-            for parent in path.resolve().parents:
-                if not self._may_enter(parent):
-                    raise TrialFailed(
-                        f"{parent} may not be entered by the user {self.name}, as which the server runs, and "
-                        f"its folder {path} is below it.",
-                        f"Name another folder with --results, or permit it with: chmod o+x {parent}",
-                    )
+            if blocked := self.blocked_at(path):
+                raise TrialFailed(
+                    f"The server runs as the user {self.name}, who may not enter {blocked}, and its folder {path} "
+                    "is below it.",
+                    f"Name another folder with --results, or run: chmod o+x {blocked}",
+                )
             os.chown(path, self.uid, self.gid)
             for folder, folders, files in os.walk(path):
                 for name in (*folders, *files):
                     os.chown(Path(folder, name), self.uid, self.gid, follow_symlinks=False)
 
     def _may_enter(self, folder: Path) -> bool:
-        status = folder.stat()
+        try:
+            status = folder.stat()
+        except FileNotFoundError:  # the harness makes it later, with the rights of its umask
+            return True
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)
         if status.st_gid == self.gid:
@@ -62,14 +71,14 @@ class OrdinaryUser:
 
 
 def ordinary_user(*wanted: str) -> OrdinaryUser:
-    """Return the harness's own user; for root, the first of ``wanted`` that there is, else ``nobody``."""
+    """Return the harness's user; for root, the first of ``wanted`` that exists, else ``nobody``."""
     if os.geteuid() != 0:
         return OrdinaryUser(str(os.geteuid()), os.geteuid(), os.getegid(), None)
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise TrialFailed(
-            "The server does not run as root, and setpriv, which would start it as another user, is not on PATH.",
-            "Get it with: apt-get install util-linux  (or run Benchbook as an ordinary user)",
+            "The server refuses to run as root, and setpriv, which starts it as another user, is not on PATH.",
+            "Install it with: apt-get install util-linux  (or run Benchbook as an ordinary user)",
         )
     for name in (*wanted, "nobody"):
         try:
@@ -78,6 +87,6 @@ def ordinary_user(*wanted: str) -> OrdinaryUser:
             continue
         return OrdinaryUser(name, found.pw_uid, found.pw_gid, setpriv)
     raise TrialFailed(
-        f"The server does not run as root, and there is none of the users {', '.join((*wanted, 'nobody'))}.",
+        f"The server refuses to run as root, and none of the users {', '.join((*wanted, 'nobody'))} exists.",
         "Run Benchbook as an ordinary user.",
     )

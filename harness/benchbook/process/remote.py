@@ -1,4 +1,4 @@
-"""Processes on other machines, through Dask: start, read and stop a benchload there."""
+"""benchload on other machines, through Dask: start it, read its output, stop it."""
 
 from __future__ import annotations
 
@@ -19,29 +19,33 @@ from typing import Any
 from benchbook.errors import TrialFailed
 from benchbook.process import spawn
 
-# Clocks of two machines compared over messages: the offset, and how wrong it can be.
-
-ROUNDS = 9
+CLOCK_ROUNDS = 9
+"""Messages by which two clocks are compared; the fastest counts."""
+LINES = 2000
+"""Lines that an agent returns at most per call."""
+ANSWER_SECONDS = 30.0
+"""How long a worker may take to answer before it counts as lost."""
+POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Offset:
-    """How far another machine's clock is ahead of ours."""
+    """How far the clock of another machine is ahead of ours."""
 
     seconds: float
     error_seconds: float
-    """Half the round trip of the fastest message: the offset cannot be further off."""
+    """Half the round trip of the fastest message: the largest possible error of the offset."""
 
 
 def offset(ask: Callable[[], float], now: Callable[[], float] = time.time) -> Offset:
-    """Return the offset of a clock that ``ask`` reads over there, from the fastest of some round trips.
+    """Return the offset of the clock that ``ask`` reads on another machine, by the fastest of several round trips.
 
     >>> times = iter([0.0, 2.0] * 9)
     >>> offset(lambda: 11.0, lambda: next(times))
     Offset(seconds=10.0, error_seconds=1.0)
     """
     best: Offset | None = None
-    for _ in range(ROUNDS):
+    for _ in range(CLOCK_ROUNDS):
         sent = now()
         there = ask()
         got = now()
@@ -52,23 +56,18 @@ def offset(ask: Callable[[], float], now: Callable[[], float] = time.time) -> Of
     return best
 
 
-# What runs on a client's worker: starts benchload there and hands over what it says. A Dask actor.
-#
-# Every call returns at once: all actors of a worker share one thread.
-
-LINES = 2000
-"""Lines handed over at most at a time."""
-
-
 class Agent:
-    """The load clients of one worker."""
+    """The load clients of one worker, a Dask actor.
+
+    Every call returns at once, because all actors of a worker share one thread.
+    """
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="benchbook-client-"))
         self._running: dict[int, tuple[spawn.Running, deque[bytes], threading.Thread]] = {}
 
     def about(self) -> dict[str, Any]:
-        """Say which machine this is."""
+        """Return what identifies this machine."""
         return {"host": socket.gethostname(), "cores": len(os.sched_getaffinity(0)), "pid": os.getpid()}
 
     def now(self) -> float:
@@ -76,7 +75,7 @@ class Agent:
         return time.time()
 
     def start(self, arguments: list[str], files: dict[int, bytes], environment: dict[str, str]) -> int:
-        """Start benchload; ``files`` holds the content of arguments that name files. Returns a handle."""
+        """Start benchload and return a handle; ``files`` holds the content of the arguments that name files."""
         key = len(self._running)
         for place, content in files.items():
             path = self._folder / f"{key}-{place}"
@@ -85,7 +84,7 @@ class Agent:
         log = self._folder / f"{key}.log"
         running = spawn.start(
             [spawn.find_benchload(), *arguments],
-            words="benchload",
+            name="benchload",
             log=log,
             pipes=True,
             environment=environment,
@@ -97,12 +96,12 @@ class Agent:
         return key
 
     def begin(self, key: int, at: float) -> None:
-        """Let a benchload that waits begin at a moment of this machine's clock."""
+        """Let a waiting benchload begin at a time of this machine's clock."""
         running = self._running[key][0]
         threading.Timer(max(0.0, at - time.time()), _release, args=(running,)).start()
 
     def poll(self, key: int) -> tuple[list[bytes], str | None, str]:
-        """Return new lines, how it ended (None while it runs or lines are left), and its messages at its end."""
+        """Return new lines, how it ended (None while it runs or lines are left), and at the end its log."""
         running, lines, pump = self._running[key]
         ending = running.ending()
         if ending is not None:
@@ -134,16 +133,9 @@ def _release(running: spawn.Running) -> None:
         running.release()
 
 
-# A benchload on another machine, as the client of a trial sees it; the counterpart of ``process.Running``.
-
-ANSWER_SECONDS = 30.0
-"""A worker that says nothing for so long is lost."""
-POLL_SECONDS = 0.1
-
-
 @dataclass
 class Machine:
-    """A worker that runs clients: its actor, its address and what it said of itself."""
+    """A worker that runs clients: its address, its actor and what identifies it."""
 
     address: str
     agent: Any
@@ -151,18 +143,18 @@ class Machine:
     clock: Offset | None = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Call its agent; raise TrialFailed in words where the worker is gone."""
+        """Call its agent; raise TrialFailed when the worker is gone or does not answer."""
         try:
             return getattr(self.agent, name)(*arguments).result(timeout=ANSWER_SECONDS)
         except (OSError, RuntimeError, ValueError, NoAnswer, TimeoutError) as error:
             why = (
-                f"said nothing for {ANSWER_SECONDS:.0f} s"
+                f"did not answer for {ANSWER_SECONDS:.0f} s"
                 if isinstance(error, NoAnswer | TimeoutError)
                 else "is gone"
             )
             raise TrialFailed(
-                f"The client's worker {self.address} on {self.about.get('host')} was lost in the trial: it {why}.",
-                "The next trials use the workers that are left.",
+                f"The trial lost the client's worker {self.address} on {self.about.get('host')}: it {why}.",
+                "The next trials use the remaining workers.",
             ) from error
 
     def synchronise(self) -> None:
@@ -170,7 +162,7 @@ class Machine:
         self.clock = offset(lambda: float(self.ask("now")))
 
     def placement(self) -> dict[str, Any]:
-        """Return it as the record of a trial holds it."""
+        """Return what the record of a trial keeps of it."""
         clock = self.clock or Offset(0.0, 0.0)
         return {
             "worker": self.address,
@@ -182,7 +174,7 @@ class Machine:
 
 
 class RemoteRunning:
-    """One benchload that was started on a machine."""
+    """One benchload on another machine, the counterpart of ``spawn.Running``."""
 
     def __init__(self, machine: Machine, key: int, log: Path) -> None:
         self._machine, self._key, self.log = machine, key, log
@@ -201,19 +193,19 @@ class RemoteRunning:
                 time.sleep(POLL_SECONDS)
 
     def release(self, at: float) -> None:
-        """Let it begin at a moment of our clock, which is translated to its machine's."""
+        """Let it begin at a time of our clock, translated to the clock of its machine."""
         ahead = self._machine.clock.seconds if self._machine.clock else 0.0
         self._machine.ask("begin", self._key, at + ahead)
 
     def ending(self) -> str | None:
-        """Say how it ended, or None."""
+        """Return how it ended, or None."""
         return self._ending
 
     def wait_ending(self, seconds: float) -> None:
-        """Return at once: its lines end when it does."""
+        """Return at once: its lines end when it ends."""
 
     def tree(self) -> list[int]:
-        """Return no processes: they are another machine's."""
+        """Return no processes: they run on another machine."""
         return []
 
     def kill(self) -> None:
@@ -221,7 +213,7 @@ class RemoteRunning:
         self.stop()
 
     def stop(self, grace_seconds: float = 0.0, first: signal.Signals | None = None) -> None:  # noqa: ARG002
-        """End it by force; a worker that is lost has ended it."""
+        """Kill it; a lost worker has ended it."""
         if self._ending is None:
             self._ending = "was ended"
             try:
@@ -231,7 +223,7 @@ class RemoteRunning:
 
 
 class Machines:
-    """Starts the clients of one trial on the machines, in turn: one client stays on one machine."""
+    """Starts the clients of one trial on machines in turn; each client stays on its machine."""
 
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = machines
@@ -240,7 +232,7 @@ class Machines:
     def start(
         self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None
     ) -> RemoteRunning:
-        """Start a client's command; its program is the machine's own, files that it reads are sent along."""
+        """Start a client's command with the benchload of that machine; send along the files that it reads."""
         machine = self._of.setdefault(log, self.machines[len(self._of) % len(self.machines)])
         rest = list(command[1:])
         files = {
@@ -253,8 +245,5 @@ class Machines:
         return RemoteRunning(machine, int(key), log)
 
     def cores(self) -> int:
-        """Return the cores of all machines."""
+        """Return the number of cores of all machines."""
         return sum(int(one.about["cores"]) for one in self.machines)
-
-
-StartClient = Callable[[Sequence[str | Path], Path, Mapping[str, str] | None], RemoteRunning]

@@ -1,7 +1,7 @@
-"""Passwords and keys: drawn for one trial or given in the environment, and never kept with a result.
+"""Passwords and keys: drawn for one trial or set in the environment, and never kept with a result.
 
-Whoever needs one draws it here, so that all are known. What a trial leaves behind is searched for them before the
-trial exists: a server may print its environment, an error its whole command.
+A driver that needs a password draws it here, so that all of them are known. Before a trial is recorded, its
+files are searched for them: a server may print its environment, and an error its whole command.
 """
 
 from __future__ import annotations
@@ -12,72 +12,71 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-GIVEN = (
+VARIABLES = (
     "PGPASSWORD",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
     "BENCHBOOK_ORACLE_PASSWORD",
     "BENCHBOOK_DOLPHINDB_PASSWORD",
 )
-"""Variables of the environment that hold passwords to servers which run already."""
+"""Environment variables that hold the passwords of running servers."""
 SHORTEST = 6
-"""Letters of a given password below which it cannot be told from other text."""
-STANDS = "(password)"
-"""What stands in the place of one."""
+"""Characters of the shortest password that is redacted: a shorter one may be part of other text."""
+REPLACEMENT = "(password)"
 
 _drawn: set[str] = set()
 
 
 def draw(prefix: str = "", size_bytes: int = 16) -> str:
-    """Return a new password that nobody knows; from here on nothing that holds it is kept."""
+    """Return a new random password; from now on it is redacted."""
     made = f"{prefix}{secrets.token_hex(size_bytes)}"
     _drawn.add(made)
     return made
 
 
 def known() -> list[str]:
-    """Return every password that this process has drawn or was given, the longest first."""
-    given = {value for name in GIVEN if len(value := os.environ.get(name, "")) >= SHORTEST}
-    return sorted(_drawn | given, key=lambda one: (-len(one), one))
+    """Return every password that was drawn or is set in the environment, the longest first."""
+    in_environment = {value for name in VARIABLES if len(value := os.environ.get(name, "")) >= SHORTEST}
+    return sorted(_drawn | in_environment, key=lambda password: (-len(password), password))
 
 
 def forget() -> None:
-    """Forget what was drawn: the servers of that trial are gone, and what is kept of it was searched."""
+    """Forget the drawn passwords, after the servers of a trial are gone and its files are redacted."""
     _drawn.clear()
 
 
-def take_out(folder: Path) -> list[Path]:
+def redact_files(folder: Path) -> list[Path]:
     """Replace every known password in the files under a folder; return the files that held one."""
-    found = []
-    sought = [one.encode() for one in known()]
-    for path in sorted(folder.rglob("*")) if sought else ():
+    changed = []
+    passwords = [password.encode() for password in known()]
+    for path in sorted(folder.rglob("*")) if passwords else ():
         if path.is_symlink() or not path.is_file():
             continue
-        if _holds(path, sought):
+        if _contains(path, passwords):
             content = path.read_bytes()
-            for one in sought:
-                content = content.replace(one, STANDS.encode())
+            for password in passwords:
+                content = content.replace(password, REPLACEMENT.encode())
             path.write_bytes(content)
-            found.append(path)
-    return found
+            changed.append(path)
+    return changed
 
 
-def _holds(path: Path, sought: list[bytes]) -> bool:
-    """Say whether a file holds one of them; records of single operations can be larger than the memory."""
-    if path.stat().st_size < min(map(len, sought)):
+def _contains(path: Path, passwords: list[bytes]) -> bool:
+    """Return whether a file holds one of the passwords; the file may be larger than the memory."""
+    if path.stat().st_size < min(map(len, passwords)):
         return False
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return any(content.find(one) >= 0 for one in sought)
+        return any(content.find(password) >= 0 for password in passwords)
 
 
-def without(value: Any) -> Any:
-    """Return a JSON value with every known password in its texts replaced."""
+def redact(value: Any) -> Any:
+    """Return a JSON value with every known password in its strings replaced."""
     if isinstance(value, str):
-        for one in known():
-            value = value.replace(one, STANDS)
+        for password in known():
+            value = value.replace(password, REPLACEMENT)
         return value
     if isinstance(value, list):
-        return [without(one) for one in value]
+        return [redact(item) for item in value]
     if isinstance(value, dict):
-        return {without(key): without(one) for key, one in value.items()}
+        return {redact(key): redact(item) for key, item in value.items()}
     return value

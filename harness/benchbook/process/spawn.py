@@ -1,4 +1,9 @@
-"""One started process: its own session, its log, its last lines, its end."""
+"""Start a process, watch it, and end it with all that it started.
+
+Servers and workers must never outlive the harness. On Linux the kernel kills a process when the *thread*
+that started it ends (PR_SET_PDEATHSIG), so start processes from the main thread or from one that lives as
+long as the trial. On every system the next start sweeps the processes that a killed harness registered.
+"""
 
 from __future__ import annotations
 
@@ -16,58 +21,45 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.errors import TrialFailed, Unavailable
+from benchbook.measure.usage import children
 from benchbook.process import confinement, leftovers
-
-# A process and its descendants, as they are now.
-
-
-def tree(pid: int) -> list[int]:
-    """Return ``pid`` and all its descendants that run now."""
-    found, seen = [pid], 0
-    while seen < len(found):
-        found += _children(found[seen])
-        seen += 1
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    listings = list(Path(f"/proc/{pid}/task").glob("*/children"))
-    if not listings and sys.platform != "linux":
-        import psutil
-
-        with contextlib.suppress(psutil.Error):
-            return [child.pid for child in psutil.Process(pid).children()]
-        return []
-    children: list[int] = []
-    for listing in listings:
-        with contextlib.suppress(OSError):
-            children += [int(number) for number in listing.read_text().split()]
-    return children
-
-
-# One started process of a system: its own session, its log, its last words, its end.
-#
-# Servers and workers must never outlive the harness. On Linux the kernel is asked to kill the process when
-# the *thread* that started it ends (PR_SET_PDEATHSIG), so start processes from the main thread or from one
-# that lives as long as the trial. Everywhere, a registered process is swept at the next start.
+from benchbook.process.wait import until
 
 GRACE_SECONDS = 20.0
-"""How long a process may take to stop in the ordinary way before it is killed."""
+"""How long a process may take to stop on its signal before it is killed."""
 
 _PR_SET_PDEATHSIG = 1
-# Loaded before any fork: a child between fork and exec must not import anything.
+# Load it before any fork: a child must not import anything between fork and exec.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
+def tree(pid: int) -> list[int]:
+    """Return ``pid`` and all its descendants that run now.
+
+    psutil reads every process of the machine for that, which takes 17 times as long, so it is used only where
+    the kernel keeps no list of children.
+    """
+    if sys.platform != "linux":
+        import psutil
+
+        with contextlib.suppress(psutil.Error):
+            return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+        return [pid]
+    found = [pid]
+    for parent in found:  # grows while it is read
+        found += children(parent)
+    return found
+
+
 def die_with_parent() -> Callable[[], None] | None:
-    """Return what a child runs before exec so that the kernel kills it when its starter dies (Linux only)."""
+    """Return what a child runs before exec so that the kernel kills it when its parent dies (Linux only)."""
     if _LIBC is None:
         return None
     prctl, parent = _LIBC.prctl, os.getpid()
 
     def ask() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # the parent died before the request
             os._exit(1)
 
     return ask
@@ -86,25 +78,25 @@ def _before_exec(enter: Callable[[], None]) -> Callable[[], None]:
 
 @dataclass
 class Running:
-    """A process started by ``start``; it leads a session and process group of its own."""
+    """A process started by ``start``; it leads a separate session and process group."""
 
     process: subprocess.Popen[bytes]
-    words: str
-    """What it is, for messages: ``InfluxDB``, ``the DuckDB worker``."""
+    name: str
+    """What messages call it: ``InfluxDB``, ``the DuckDB worker``."""
     log: Path
-    """Where its stderr (and stdout, where that is not a pipe) goes."""
+    """File of its stderr, and of its stdout where that is not a pipe."""
     registry: Path | None = None
     """Folder in which it is registered for the sweep of leftovers."""
 
     @property
     def pid(self) -> int:
-        """Its process id, which is also the id of its group."""
+        """The process id, which is also the id of its group."""
         return self.process.pid
 
     def ending(self) -> str | None:
-        """Say how it ended (``exited with code 1``), or None while it runs. Does not reap it.
+        """Return how it ended (``exited with code 1``), or None while it runs. Does not reap it.
 
-        An unreaped process keeps its number, so that stopping its group later cannot meet a stranger.
+        A process that is not reaped keeps its number, so stopping its group later cannot hit another process.
         """
         if self.process.returncode is not None:
             return _ending_words(self.process.returncode)
@@ -124,25 +116,25 @@ class Running:
         ending = self.ending()
         if ending is not None:
             raise TrialFailed(
-                f"{self.words} {ending}. Its last words: {last_words(self.log)}",
+                f"{self.name} {ending}. Its last words: {last_words(self.log)}",
                 f"Its whole log is {self.log}.",
             )
 
     def tree(self) -> list[int]:
-        """Process ids of it and its descendants now; empty when it has ended."""
+        """Return the process ids of it and its descendants; empty when it has ended."""
         return [] if self.ending() is not None else tree(self.pid)
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines of its standard output, where that is a pipe, until it ends."""
+        """Yield the lines of its standard output, which must be a pipe, until it ends."""
         assert self.process.stdout is not None
         yield from self.process.stdout
 
     def release(self, at: float | None = None) -> None:
-        """Give it the line of standard input that it waits for, at a moment of the clock or now."""
+        """Send it the line of standard input that it waits for, now or at a time of the clock."""
         if at is not None:
             time.sleep(max(0.0, at - time.time()))
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # one that has ended says so by its lines
+        with contextlib.suppress(OSError):  # if it has ended, reading its lines shows that
             self.process.stdin.write(b"\n")
             self.process.stdin.flush()
 
@@ -153,14 +145,12 @@ class Running:
 
     def wait_ending(self, seconds: float) -> None:
         """Return when it has ended, or after ``seconds``."""
-        deadline = time.monotonic() + seconds
-        while self.ending() is None and time.monotonic() < deadline:
-            time.sleep(0.002)
+        until(self.ending, seconds, pause=0.002)
 
     def stop(
         self, grace_seconds: float = GRACE_SECONDS, first: signal.Signals | None = signal.SIGTERM
     ) -> None:
-        """End the whole group: ``first`` (None: only wait), SIGKILL after ``grace_seconds``. Never raises."""
+        """Send ``first`` to the group (None: only wait), then SIGKILL after ``grace_seconds``; never raise."""
         if self.process.returncode is None:
             if first is not None and self.ending() is None:
                 self._signal(first)
@@ -184,24 +174,23 @@ class Running:
 def start(
     command: Sequence[str | Path],
     *,
-    words: str,
+    name: str,
     log: Path,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     registry: Path | None = None,
     pipes: bool = False,
 ) -> Running:
-    """Start a process in a session of its own; raise TrialFailed when it cannot be.
+    """Start a process in a separate session; raise TrialFailed when that fails.
 
-    ``pipes`` makes stdin and stdout pipes (a worker); otherwise stdin is empty and stdout goes to
-    the log, as stderr always does.
-    ``environment`` is added to the harness's own. Where the engine has said so (``confinement.inside``), it is
-    in a control group and on certain cores from its first instruction on.
+    ``name`` is what messages call it. ``environment`` is added to the harness's. With ``pipes``, stdin and
+    stdout are pipes; without, stdin is empty and stdout goes to the log, as stderr always does. Inside
+    ``confinement.confine`` the process is in its control group and on its cores from its first instruction.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         try:
-            with confinement.entering() as enter:
+            with confinement.before_exec() as enter:
                 process = subprocess.Popen(
                     [str(part) for part in command],
                     stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
@@ -215,13 +204,13 @@ def start(
         except (OSError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or error
             raise TrialFailed(
-                f"{words} could not be started: {reason} ({shlex.join(map(str, command))}).",
+                f"{name} could not be started: {reason} ({shlex.join(map(str, command))}).",
                 "Check that the program exists and is executable on this machine.",
             ) from error
-    running = Running(process, words, log, registry)
+    running = Running(process, name, log, registry)
     if registry is not None:
         try:
-            leftovers.register(registry, process.pid, words)
+            leftovers.register(registry, process.pid, name)
         except OSError as error:
             running.stop(first=signal.SIGKILL)
             raise TrialFailed(
@@ -231,7 +220,7 @@ def start(
 
 
 def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
-    """Return the last lines of a log on one line, or ``(it said nothing)``."""
+    """Return the last lines of a log on one line, or ``(its log is empty)``."""
     try:
         with log.open("rb") as file:
             file.seek(0, os.SEEK_END)
@@ -240,7 +229,7 @@ def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
     except OSError:
         tail = ""
     found = [line.strip() for line in tail.splitlines() if line.strip()][-lines:]
-    return " | ".join(found)[-limit:] or "(it said nothing)"
+    return " | ".join(found)[-limit:] or "(its log is empty)"
 
 
 def _ending_words(code: int) -> str:
@@ -252,11 +241,11 @@ def _ending_words(code: int) -> str:
 
 
 def find_benchload() -> Path:
-    """Return the path of the binary; raise Unavailable with the next step where there is none."""
-    given = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
-    if given and Path(given).is_file():
-        return Path(given)
+    """Return the path of the load tool; raise Unavailable when it is not built."""
+    found = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
+    if found and Path(found).is_file():
+        return Path(found)
     raise Unavailable(
-        "The load tool benchload is not built: BENCHBOOK_BENCHLOAD names no file and it is not on PATH.",
-        "Start Benchbook with ./bench or with Nix; both build it.",
+        "benchload is not built: BENCHBOOK_BENCHLOAD names no file, and benchload is not on PATH.",
+        "Start Benchbook with ./bench or with Nix, which build it.",
     )

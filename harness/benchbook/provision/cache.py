@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -76,19 +75,20 @@ def fill_once(
 
 @contextlib.contextmanager
 def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
-    """Hold the lock of one pin, waiting with words while another harness fills it."""
-    with (folder.parent / f".{folder.name}.lock").open("a") as file:
-        started = told = time.monotonic()
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() - told >= 1:
-                    told = time.monotonic()
-                    request.progress(f"waiting while another harness builds {title} ({told - started:.0f} s)")
-                time.sleep(0.1)
+    """Hold the lock of one pin; report progress while another harness holds it."""
+    from filelock import FileLock, Timeout
+
+    held, started = FileLock(folder.parent / f".{folder.name}.lock"), time.monotonic()
+    while not held.is_locked:
+        with contextlib.suppress(Timeout):
+            held.acquire(timeout=1, poll_interval=0.1)
+            break
+        waited = time.monotonic() - started
+        request.progress(f"waiting while another harness builds {title} ({waited:.0f} s)")
+    try:
         yield
+    finally:
+        held.release()
 
 
 # What decides the bytes of a built program, and the record that stands beside it in the cache.

@@ -196,7 +196,7 @@ def _not_run(system: System, source: DockerSource) -> Missing | None:
 
 def _no_engine(engine: NoEngine, source: DockerSource) -> Missing:
     return Missing(
-        f"docker: {engine.words}", f"{engine.command}  # then the image {_reference(source)} is pulled"
+        f"docker: {engine.reason}", f"{engine.command}  # then the image {_reference(source)} is pulled"
     )
 
 
@@ -219,7 +219,7 @@ def given(system: System, flag: str, value: str, request: Request) -> Program:
         )
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        raise Unavailable(f"{flag}: {engine.words}.", f"Get one with: {engine.command}")
+        raise Unavailable(f"{flag}: {engine.reason}.", f"Get one with: {engine.command}")
     try:
         found = ensure(engine, reference, file(request), request.progress)
     finally:
@@ -239,7 +239,7 @@ def _program(
         source,
         path=Path(program),
         digest=found.digest,
-        detail=f"image {reference}, in a container, {options.words()}",
+        detail=f"image {reference}, in a container, {options.description()}",
         image=found.identity,
         container=options,
     )

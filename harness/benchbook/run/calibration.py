@@ -17,7 +17,7 @@ from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError
 from benchbook.plan.plan import phase_options
 from benchbook.process import spawn
-from benchbook.process.confinement import Confinement, inside
+from benchbook.process.confinement import Confinement, confine
 from benchbook.process.launch import Program
 from benchbook.run.benchload import calibrate, calibrate_here
 from benchbook.run.confined import Cores, cores_of
@@ -69,9 +69,9 @@ def _pinned(
     """Load into a null server on the server's cores from a load tool on the client's."""
     with tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
-        with inside(Confinement(cores=cores[0])):
+        with confine(Confinement(cores=cores[0])):
             server = spawn.start(
-                [context.benchload, "null-server"], words=NULL_SERVER, log=log, pipes=True,
+                [context.benchload, "null-server"], name=NULL_SERVER, log=log, pipes=True,
                 registry=context.results / "processes",
             )  # fmt: skip
         client = None
@@ -79,11 +79,11 @@ def _pinned(
             url = json.loads(next(server.lines(), b"{}")).get("url")
             if not url:
                 raise BenchbookError(f"The null server did not tell its address: {spawn.last_words(log)}")
-            with inside(Confinement(cores=cores[1])):
+            with confine(Confinement(cores=cores[1])):
                 client = spawn.start(
                     [context.benchload, "load", dataset.generator, *dataset.flags(), "--target", "influx",
                      "--url", url, "--database", DATABASE, f"--batch-rows={batch_rows}", f"--workers={workers}"],
-                    words="benchload", log=log, pipes=True, registry=context.results / "processes",
+                    name="benchload", log=log, pipes=True, registry=context.results / "processes",
                 )  # fmt: skip
             events = [json.loads(line) for line in client.lines()]
         finally:

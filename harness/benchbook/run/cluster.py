@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import confinement, containers, launch, leftovers, spawn
+from benchbook.process import containers, control_group, launch, leftovers, spawn
 from benchbook.process.launch import Program
 from benchbook.process.remote import Agent, Machine, Machines
+from benchbook.process.wait import until
 from benchbook.run import benchload
 from benchbook.run.context import Context, go_command
 from benchbook.run.progress import Observer
@@ -98,7 +99,7 @@ def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
     mounting.sweep_mounts(results / "mounts")
     containers.sweep(results / "processes")
     sweep_scratch(results)
-    confinement.sweep()
+    control_group.sweep()
     worker = get_worker()
     machines = Machines([Machine(*one) for one in errand.machines])
     with own_scratch(results) as scratch:
@@ -122,7 +123,7 @@ def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
             host=str(urlsplit(worker.address).hostname),
             machines=machines,
         )
-        with launch.on(machines):
+        with launch.clients_on(machines):
             record = Trial(context, errand.trial, folder).run()
         record["placement"] = {
             "server": {"worker": worker.address, "host": socket.gethostname()},
@@ -326,15 +327,12 @@ class Cluster:
             ) from error
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + WORKER_SECONDS
-        told = False
-        while not (self.workers(SERVER) and self.workers(CLIENT)) and time.monotonic() < deadline:
-            if not told:
-                self._observer.note(
-                    f"waiting for workers of {self.address} with the resources server and client"
-                )
-                told = True
-            time.sleep(LOOK_SECONDS)
+        def joined() -> bool:
+            return bool(self.workers(SERVER) and self.workers(CLIENT))
+
+        if not joined():
+            self._observer.note(f"waiting for workers of {self.address} with the resources server and client")
+            until(joined, WORKER_SECONDS, pause=LOOK_SECONDS)
         for kind in (SERVER, CLIENT):
             if not self.workers(kind):
                 raise RequestError(

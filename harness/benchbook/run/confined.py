@@ -13,7 +13,8 @@ from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.reading import Tree
 from benchbook.measure.measurement import Measurement
-from benchbook.process.confinement import Confinement, ControlGroup, apart, inside
+from benchbook.process.confinement import Confinement, confine, separate_cores
+from benchbook.process.control_group import ControlGroup
 from benchbook.process.launch import ContainerOptions, Program
 from benchbook.run.findings import Findings
 
@@ -41,14 +42,14 @@ class Confined:
     @contextlib.contextmanager
     def client(self) -> Iterator[None]:
         """Start clients on their cores."""
-        with inside(Confinement(cores=self.cores[1] if self.cores else None)):
+        with confine(Confinement(cores=self.cores[1] if self.cores else None)):
             yield
 
     @contextlib.contextmanager
     def server(self) -> Iterator[None]:
         """Start the system's processes in the group and on their cores."""
         entries = tuple(self.group.entries()) if self.group else ()
-        with inside(Confinement(entries, self.cores[0] if self.cores else None)):
+        with confine(Confinement(entries, self.cores[0] if self.cores else None)):
             yield
 
     def client_cores(self) -> int:
@@ -124,7 +125,7 @@ def cores_of(limits: Limits, program: Program, *, embedded: bool) -> tuple[Cores
         why = "one process is server and client" if embedded else "the server's cores are not ours to choose"
         return None, f"none: {why}"
     usable = os.sched_getaffinity(0)
-    cores = apart(usable, 2) if limits.pinning == "always" else apart(usable)
+    cores = separate_cores(usable, 2) if limits.pinning == "always" else separate_cores(usable)
     if cores is None:
         return None, f"none: server and client share {len(usable)} cores, too few to give each its own"
     return cores, "server and client on cores of their own"

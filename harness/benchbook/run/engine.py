@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 from collections import Counter
@@ -11,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import confinement, containers, leftovers
+from benchbook.process import containers, control_group, leftovers
 from benchbook.record import objects
 from benchbook.record.folder import (
     PLAN_FILE,
@@ -157,13 +156,13 @@ def carry_out(
 def sweep(results: Path, note: Callable[[str], None]) -> None:
     """Take away what killed harnesses left in a results folder; what belongs to living ones stays."""
     for ended in leftovers.sweep(results / "processes"):
-        note(f"ended a process that an earlier run left: {ended.words} (pid {ended.pid})")
+        note(f"ended a process that an earlier run left: {ended.name} (pid {ended.pid})")
     for told_words in mounting.sweep_mounts(results / "mounts"):
         note(f"unmounted what an earlier run left: {told_words}")
     for told_words in containers.sweep(results / "processes"):
         note(f"removed what an earlier run left: {told_words}")
     sweep_scratch(results)
-    confinement.sweep()
+    control_group.sweep()
 
 
 def statuses(folder: Path) -> dict[str, int]:
@@ -227,12 +226,13 @@ def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:
 @contextmanager
 def _only_one(folder: Path, run_id: str) -> Iterator[None]:
     """Hold the run's lock; two harnesses never work on one run."""
-    file: IO[str]
-    with (folder / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RequestError(
-                f"{run_id} is being carried out by another process.", "Wait for it, or start a new run."
-            ) from None
+    from filelock import FileLock, Timeout
+
+    try:
+        held = FileLock(folder / "lock").acquire(blocking=False)
+    except Timeout:
+        raise RequestError(
+            f"{run_id} is being carried out by another process.", "Wait for it, or start a new run."
+        ) from None
+    with held:
         yield

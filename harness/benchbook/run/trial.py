@@ -68,12 +68,12 @@ class Trial:
         try:
             record = self._run()
         finally:
-            held = secret.take_out(self.folder)
+            held = secret.redact_files(self.folder)
         if held:
             self.context.observer.note(
                 f"{self.system.name} wrote a password, which was taken out of {', '.join(one.name for one in held)}"
             )
-        cleaned: dict[str, Any] = secret.without(record)
+        cleaned: dict[str, Any] = secret.redact(record)
         secret.forget()
         return cleaned
 
@@ -218,7 +218,7 @@ class Trial:
             self._restart(driver, place.program.url, confined)
             self.version = driver.version()
         confined.check(self.findings, driver.processes)
-        open_to_others = [] if in_private else network.beyond(driver.processes(), self.context.host)
+        open_to_others = [] if in_private else network.beyond_loopback(driver.processes(), self.context.host)
         self.findings.note_listening(len(open_to_others))
         network.require_reason(self.system, open_to_others)
         if not self.system.accepts(self.version):

@@ -8,13 +8,13 @@ import os
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
 from benchbook.measure.usage import read
 from benchbook.process.spawn import tree
+from benchbook.process.wait import until
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver
 
@@ -214,9 +214,6 @@ RUNNING_SECONDS = 5.0
 def wait(driver: Driver, name: str, url: str | None = None) -> None:
     """Return when it answers; raise TrialFailed when it does not in time, or has died."""
     limit = RUNNING_SECONDS if url else getattr(driver, "ready_seconds", READY_SECONDS)
-    deadline = time.monotonic() + limit
-    while not driver.ready():
-        if time.monotonic() > deadline:
-            where = f" at {url}" if url else ""
-            raise TrialFailed(f"{name}{where} did not answer within {limit:.0f} s.")
-        time.sleep(0.01)
+    if not until(driver.ready, limit, pause=0.01):
+        where = f" at {url}" if url else ""
+        raise TrialFailed(f"{name}{where} did not answer within {limit:.0f} s.")

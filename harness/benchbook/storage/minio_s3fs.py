@@ -158,7 +158,7 @@ class MinioS3fs(Local):
         )
         self._s3fs = spawn.start(
             [_path(self._place, "s3fs"), BUCKET, self._point, "-f", "-o", ",".join(options)],
-            words="s3fs",
+            name="s3fs",
             log=self._logs / "s3fs.log",
             registry=self._place.processes,
         )

@@ -116,7 +116,7 @@ class MinioServer:
                 self.program, "server", "--quiet", "--address", f"{self.host}:{port}",
                 "--console-address", f"{self.host}:{console}", self.data,
             ],
-            words="MinIO",
+            name="MinIO",
             log=self.log,
             environment={
                 "MINIO_ROOT_USER": self.s3.access_key,

@@ -165,11 +165,11 @@ class BenchloadClient:
 
     def _events(self, command: Sequence[str | Path], verb: str) -> Iterator[Event]:
         self._cancelled = False
-        elsewhere = launch.current()
+        elsewhere = launch.client_machines()
         around = self._environment() if callable(self._environment) else self._environment
         running: spawn.Running | RemoteRunning = (
             spawn.start(
-                command, words=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
+                command, name=f"benchload {verb}", log=self._log, registry=self._registry, pipes=True,
                 environment=around,
             )
             if elsewhere is None

@@ -138,7 +138,7 @@ class CnosDB:
         for address in self._addresses:
             check_free(address)
         self._running = self._place.start(
-            self._command, words=self._place.program.system, log=self._log, cwd=self._place.data
+            self._command, name=self._place.program.system, log=self._log, cwd=self._place.data
         )
 
     def ready(self) -> bool:

@@ -48,7 +48,7 @@ class DayService:
             command = [sys.executable, "-P", "-m", "benchbook.embedded.day_service"]
         self._running = spawn.start(
             [*command, "--listen", listen, "--store", store],
-            words=f"the packed-day service ({self._kind})",
+            name=f"the packed-day service ({self._kind})",
             log=self._place.logs / "service.log",
             registry=self._place.processes,
         )

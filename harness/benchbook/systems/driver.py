@@ -59,16 +59,16 @@ class Place:
         self,
         command: Sequence[str | Path],
         *,
-        words: str,
+        name: str,
         log: Path,
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
         """Start a server of the system; raise TrialFailed when it cannot be."""
         if self.launch is not None:
-            return self.launch.start(command, words=words, log=log, cwd=cwd, environment=environment)
+            return self.launch.start(command, name=name, log=log, cwd=cwd, environment=environment)
         return spawn.start(
-            command, words=words, log=log, cwd=cwd, environment=environment, registry=self.processes
+            command, name=name, log=log, cwd=cwd, environment=environment, registry=self.processes
         )
 
     def call(

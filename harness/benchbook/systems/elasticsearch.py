@@ -89,7 +89,7 @@ class Elasticsearch(Server):
         (place.config / "elasticsearch.yml").write_text(real, encoding="utf-8")
         (place.data / "data").mkdir(exist_ok=True)
         self._link(distribution)
-        self._user.own(place.config, place.logs, place.data)
+        self._user.take_over(place.config, place.logs, place.data)
         return {
             "elasticsearch.yml": self._text("{data}", "{logs}", place.host, "{http}", "{transport}"),
             "heap": self._heap() + "\n",

@@ -36,7 +36,7 @@ class PythonWorker:
         paths = [str(Path(benchbook.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
         self.worker = spawn.start(
             [sys.executable, "-m", "benchbook.embedded"],
-            words=f"the {self._title} worker",
+            name=f"the {self._title} worker",
             log=self._log,
             cwd=self._place.data,
             # The data folder is no place to import from.

@@ -204,7 +204,7 @@ class InfluxDB1:
             check_free(address)
         self._running = self._place.start(
             [self._program(), "run", "-config", self._place.config / FILE],
-            words=self._place.program.system,
+            name=self._place.program.system,
             log=self._log,
             cwd=self._place.data,
         )

@@ -64,7 +64,7 @@ class MySQL:
         check_free(self.url.removeprefix("mysql://"))
         self._running = self._place.start(
             [self._program(), f"--defaults-file={self._place.config / FILE}"],
-            words=self._place.program.system,
+            name=self._place.program.system,
             log=self._place.logs / "server.log",
         )
 
@@ -224,7 +224,7 @@ class MySQL:
 
     def _own_data(self) -> None:
         if self._user is not None:
-            self._user.own(self._place.data)
+            self._user.take_over(self._place.data)
 
     def _run(self, command: list[str | Path]) -> None:
         log = self._place.logs / "initialise.log"

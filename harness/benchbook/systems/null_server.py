@@ -44,7 +44,7 @@ class NullServer:
         switches = [f"--{name}={str(value).lower()}" for name, value in self._place.settings.items()]
         self._running = spawn.start(
             [program.path, "null-server", "--listen", self.url.removeprefix("http://"), *switches],
-            words="the null server",
+            name="the null server",
             log=self._place.logs / "null-server.log",
             registry=self._place.processes,
         )

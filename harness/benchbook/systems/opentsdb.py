@@ -92,7 +92,7 @@ class HBase:
                 f"-Djava.io.tmpdir={place.data}",
                 "-cp", f"{folder}:{java.classpath(files)}", LAUNCHER,
             ],
-            words=f"HBase of {place.program.system}", log=place.logs / "hbase.log", cwd=place.data,
+            name=f"HBase of {place.program.system}", log=place.logs / "hbase.log", cwd=place.data,
             registry=place.processes, pipes=True,
         )  # fmt: skip
         threading.Thread(target=self._listen, daemon=True).start()

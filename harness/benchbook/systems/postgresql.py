@@ -209,7 +209,7 @@ class PostgreSQL:
             file.write((self._place.config / FILE).read_text(encoding="utf-8"))
         self._running = spawn.start(
             self._user.command([self._program("postgres"), "-D", self._cluster]),
-            words=self._place.program.system,
+            name=self._place.program.system,
             log=self._log,
             cwd=self._cluster,
             registry=self._place.processes,
@@ -330,7 +330,7 @@ class PostgreSQL:
         file = self._place.data / "password"
         file.touch(mode=0o600)
         file.write_text(self._password + "\n", encoding="utf-8")
-        self._user.own(self._place.data)
+        self._user.take_over(self._place.data)
         command: list[str | Path] = [
             self._program("initdb"), "--pgdata", self._cluster, "--username", USER, "--pwfile", file,
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",

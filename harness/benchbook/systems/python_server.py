@@ -40,7 +40,7 @@ class PythonServer(Server):
         for address in self._addresses:
             check_free(address)
         self._started = self._place.start(
-            self._command(), words=self._place.program.system, log=self._log, cwd=self._place.data,
+            self._command(), name=self._place.program.system, log=self._log, cwd=self._place.data,
             environment=self._environment(),
         )  # fmt: skip
 

@@ -111,7 +111,7 @@ class Redis:
         check_free(self.url.removeprefix("redis://"))
         self._running = self._place.start(
             self._command(self._place.config / self.file),
-            words=self._place.program.system,
+            name=self._place.program.system,
             log=self._place.logs / "server.log",
             cwd=self._place.data,
         )

@@ -65,7 +65,7 @@ class SeaweedFS:
             folder.mkdir(parents=True, exist_ok=True)
         self._running = self._place.start(
             [str(self._place.program.path), "-config_dir", str(self._place.config), "server", *self._flags()],
-            words=self._place.program.system,
+            name=self._place.program.system,
             log=self._place.logs / "weed.log",
             cwd=self._place.data,
         )

@@ -58,7 +58,7 @@ class Server:
         for address in self._addresses:
             check_free(address)
         self._running = spawn.start(
-            self._command(), words=self._place.program.system, log=self._log, cwd=self._place.data,
+            self._command(), name=self._place.program.system, log=self._log, cwd=self._place.data,
             registry=self._place.processes, environment=self._environment(),
         )  # fmt: skip
 

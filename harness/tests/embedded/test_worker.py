@@ -175,6 +175,8 @@ def test_its_imports_leave_out_what_only_the_harness_needs():
     modules = ("worker", "stream", "query", "bars", "blob", "sqlite_engine", "duckdb_engine")
     script = "".join(f"import benchbook.embedded.{name}\n" for name in modules)
     script += "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    run = subprocess.run([sys.executable, "-c", script], cwd=HARNESS, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=HARNESS, capture_output=True, text=True, check=True
+    )
     heavy = {"altair", "dask", "docker", "pandas", "polars", "pydantic", "requests", "scipy", "tornado"}
     assert not heavy & set(run.stdout.split())

@@ -65,8 +65,8 @@ def running(folder: Path) -> Iterator[Proxied]:
 
     server, proxy, control = (f"127.0.0.1:{port}" for port in free_ports(3))
     started = [
-        start([find_benchload(), "null-server", "--listen", server], words="null server", log=folder / "null.log"),
-        start([program(), "-host", "127.0.0.1", "-port", control.rpartition(":")[2]], words="toxiproxy",
+        start([find_benchload(), "null-server", "--listen", server], name="null server", log=folder / "null.log"),
+        start([program(), "-host", "127.0.0.1", "-port", control.rpartition(":")[2]], name="toxiproxy",
               log=folder / "proxy.log"),
     ]  # fmt: skip
     try:

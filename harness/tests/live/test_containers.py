@@ -82,7 +82,7 @@ def test_the_image_is_known_by_its_identity_and_the_limits_arrive(program: Progr
         assert launch is not None
         started = launch.start(
             ["/usr/bin/influxd", "run"],
-            words="influxd",
+            name="influxd",
             log=tmp_path / "log",
             environment={"INFLUXDB_REPORTING_DISABLED": "true", "INFLUXDB_HTTP_BIND_ADDRESS": "127.0.0.1:0",
                          "INFLUXDB_BIND_ADDRESS": "127.0.0.1:0", "INFLUXDB_DATA_DIR": f"{tmp_path}/data",
@@ -116,7 +116,7 @@ def test_a_program_that_the_image_lacks_is_told(program: Program, tmp_path: Path
     with containers.launching(program, [tmp_path], None) as launch:
         assert launch is not None
         with pytest.raises(TrialFailed, match=r"could not be started in a container: .*no such file"):
-            launch.start(["/usr/bin/nothing"], words="nothing", log=tmp_path / "log")
+            launch.start(["/usr/bin/nothing"], name="nothing", log=tmp_path / "log")
         done = launch.call(["/usr/bin/influxd", "version"])
         assert (done.returncode, "1.8.10" in done.stdout) == (0, True)
     assert left(os.environ["DOCKER_HOST"]) == []
@@ -132,7 +132,7 @@ def test_more_memory_than_the_limit_is_told(docker: str, tmp_path: Path) -> None
 
 
 def _until_it_ends(launch: containers.Containers, log: Path) -> None:
-    started = launch.start(["/usr/bin/influxd", "run"], words="influxd", log=log)
+    started = launch.start(["/usr/bin/influxd", "run"], name="influxd", log=log)
     started.wait_ending(20)
     started.check()
 

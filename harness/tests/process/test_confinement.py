@@ -3,13 +3,13 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.process.confinement import Confinement, apart, inside
+from benchbook.process.confinement import Confinement, confine, separate_cores
 from benchbook.process.spawn import start
 
 
 @given(st.sets(st.integers(1000, 1100)), st.integers(2, 8))
 def test_server_and_client_never_share_a_core_and_leave_none_out(usable, least):
-    split = apart(usable, least)
+    split = separate_cores(usable, least)
     if split is None:
         assert len(usable) < max(least, 2)
     else:
@@ -23,14 +23,14 @@ def test_threads_of_one_core_stay_together(monkeypatch):
     from benchbook.process import confinement
 
     monkeypatch.setattr(confinement, "_siblings", lambda core: {core, (core + 2) % 4})
-    assert apart({0, 1, 2, 3}) == ({0, 2}, {1, 3})
+    assert separate_cores({0, 1, 2, 3}) == ({0, 2}, {1, 3})
 
 
 def test_a_started_process_runs_on_the_cores_it_was_given_and_the_next_one_on_all(tmp_path):
     core = min(os.sched_getaffinity(0))
-    with inside(Confinement(cores=frozenset({core}))):
-        pinned = start(["sleep", "60"], words="a sleeper", log=tmp_path / "log")
-    free = start(["sleep", "60"], words="a sleeper", log=tmp_path / "log")
+    with confine(Confinement(cores=frozenset({core}))):
+        pinned = start(["sleep", "60"], name="a sleeper", log=tmp_path / "log")
+    free = start(["sleep", "60"], name="a sleeper", log=tmp_path / "log")
     try:
         assert os.sched_getaffinity(pinned.pid) == {core}
         assert os.sched_getaffinity(free.pid) == os.sched_getaffinity(0)

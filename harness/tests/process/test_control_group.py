@@ -11,8 +11,9 @@ import pytest
 from benchbook.declare.experiment import Limits
 from benchbook.errors import Unavailable
 from benchbook.host.reading import Tree
-from benchbook.process import confinement
-from benchbook.process.confinement import Confinement, ControlGroup, inside
+from benchbook.process import control_group
+from benchbook.process.confinement import Confinement, confine
+from benchbook.process.control_group import ControlGroup
 from benchbook.process.spawn import start
 
 LIMITS = Limits(memory_bytes=64 << 20, cpu_cores=0.25)
@@ -34,7 +35,7 @@ def machine(tmp_path, mounts, membership, *groups):
 
 def kernel_files(monkeypatch, *names):
     """Have each new group hold the files that the kernel would put there."""
-    made = confinement._made
+    made = control_group._make
 
     def with_files(*arguments):
         folder = made(*arguments)
@@ -42,7 +43,7 @@ def kernel_files(monkeypatch, *names):
             (folder / name).touch()
         return folder
 
-    monkeypatch.setattr(confinement, "_made", with_files)
+    monkeypatch.setattr(control_group, "_make", with_files)
 
 
 def test_version_2_moves_the_harness_aside_and_sets_both_limits_in_one_folder(tmp_path, monkeypatch):
@@ -59,15 +60,15 @@ def test_version_2_moves_the_harness_aside_and_sets_both_limits_in_one_folder(tm
             raise OSError(16, "Device or resource busy")
         path.write_text(text)
 
-    monkeypatch.setattr(confinement, "_write", write)
+    monkeypatch.setattr(control_group, "_write", write)
     group = ControlGroup(LIMITS, 7, tree)
     assert refused == ["+memory"]
-    assert (home / confinement.HARNESS / "cgroup.procs").read_text() == str(os.getpid())
+    assert (home / control_group.HARNESS / "cgroup.procs").read_text() == str(os.getpid())
     assert len(group.entries()) == 1
     assert group.in_force() == LIMITS
     assert (group.folders["memory"] / "memory.swap.max").read_text() == "0"
     # next time the harness stands in the group beside, and the new one is still made beside it, not below
-    (tmp_path / "proc/self/cgroup").write_text(f"0::/user/bench/{confinement.HARNESS}\n")
+    (tmp_path / "proc/self/cgroup").write_text(f"0::/user/bench/{control_group.HARNESS}\n")
     assert ControlGroup(LIMITS, 8, tree).folders["memory"].parent == home
 
 
@@ -109,8 +110,8 @@ def real_group(limits):
 
 def test_a_started_process_and_its_children_are_in_the_group_from_the_first_instruction(tmp_path):
     with real_group(LIMITS) as group:
-        with inside(Confinement(tuple(group.entries()))):
-            running = start(["sh", "-c", "sleep 60 & wait"], words="a shell", log=tmp_path / "log")
+        with confine(Confinement(tuple(group.entries()))):
+            running = start(["sh", "-c", "sleep 60 & wait"], name="a shell", log=tmp_path / "log")
         try:
             while len(running.tree()) < 2:
                 running.check()
@@ -124,9 +125,9 @@ def test_a_started_process_and_its_children_are_in_the_group_from_the_first_inst
 
 def test_more_memory_than_the_limit_is_a_kill_that_is_counted(tmp_path):
     with real_group(Limits(memory_bytes=32 << 20)) as group:
-        with inside(Confinement(tuple(group.entries()))):
+        with confine(Confinement(tuple(group.entries()))):
             running = start(
-                [sys.executable, "-c", "b = bytearray(1 << 28)"], words="a glutton", log=tmp_path / "log"
+                [sys.executable, "-c", "b = bytearray(1 << 28)"], name="a glutton", log=tmp_path / "log"
             )
         running.wait_ending(30.0)
         assert running.ending() == "was ended by SIGKILL"
@@ -137,7 +138,7 @@ def test_more_memory_than_the_limit_is_a_kill_that_is_counted(tmp_path):
 def test_what_a_dead_harness_left_is_swept_with_what_runs_in_it_and_a_living_one_keeps_its_own():
     code = (
         "import subprocess; from benchbook.declare.experiment import Limits\n"
-        "from benchbook.process.confinement import ControlGroup\n"
+        "from benchbook.process.control_group import ControlGroup\n"
         "group = ControlGroup(Limits(memory_bytes=1 << 26), 1)\n"
         "left = subprocess.Popen(['sleep', '600'], stdout=-3, stderr=-3)\n"
         "group.entries()[0].write_text(str(left.pid))\n"
@@ -148,7 +149,7 @@ def test_what_a_dead_harness_left_is_swept_with_what_runs_in_it_and_a_living_one
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd="/",
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
         folder, pid = done.stdout.rsplit(maxsplit=1)
-        confinement.sweep()
+        control_group.sweep()
         assert not Path(folder).exists()
         stat = Path(f"/proc/{pid}/stat")
         assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX"

@@ -32,12 +32,12 @@ def test_root_becomes_a_user_without_rights_who_owns_the_folder(tmp_path: Path) 
     folder = tmp_path / "data"
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "file").touch()
-    OrdinaryUser(user.name, user.uid, user.gid, None).own(folder)
+    OrdinaryUser(user.name, user.uid, user.gid, None).take_over(folder)
     assert folder.stat().st_uid == 0  # it is the harness's own user: nothing is given away
     for parent in (tmp_path, *tmp_path.parents[:3]):
         if parent.stat().st_uid == 0 and parent != Path("/tmp"):
             parent.chmod(0o755)
-    user.own(folder)
+    user.take_over(folder)
     assert (folder / "inner" / "file").stat().st_uid == user.uid
 
 
@@ -46,7 +46,7 @@ def test_a_folder_that_the_user_could_not_reach_is_told(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     (closed / "data").mkdir(parents=True)
     tmp_path.chmod(0o700)
-    with pytest.raises(TrialFailed, match="may not be entered by the user nobody") as caught:
-        ordinary_user().own(closed / "data")
+    with pytest.raises(TrialFailed, match="runs as the user nobody, who may not enter") as caught:
+        ordinary_user().take_over(closed / "data")
     assert caught.value.hint is not None
     assert "chmod o+x" in caught.value.hint

@@ -21,7 +21,7 @@ OTHERWISE = {"plan/plan.py", "process/containers.py", "process/secret.py"}
 @pytest.fixture(autouse=True)
 def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret, "_drawn", set())
-    for name in secret.GIVEN:
+    for name in secret.VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -49,7 +49,7 @@ def test_every_variable_that_a_driver_reads_a_password_from_is_known() -> None:
         and ("PASSWORD" in node.value or "SECRET" in node.value)
     }
     told = {"MINIO_ROOT_PASSWORD", "ORACLE_PASSWORD"}  # what we tell a server, drawn by us
-    assert names - told <= set(secret.GIVEN)
+    assert names - told <= set(secret.VARIABLES)
     assert "PGPASSWORD" in names
 
 
@@ -77,10 +77,10 @@ def test_what_is_kept_is_searched_and_text_and_bytes_are_replaced(tmp_path: Path
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs/server.log").write_bytes(b"\xff started with KEY=" + drawn.encode() + b"\n")
     (tmp_path / "events.jsonl").write_text('{"type":"summary"}\n')
-    assert [path.name for path in secret.take_out(tmp_path)] == ["server.log"]
+    assert [path.name for path in secret.redact_files(tmp_path)] == ["server.log"]
     assert (tmp_path / "logs/server.log").read_bytes() == b"\xff started with KEY=(password)\n"
-    assert secret.take_out(tmp_path) == []
-    assert secret.without({"reason": f"refused {drawn}", "n": [1, drawn, None]}) == {
+    assert secret.redact_files(tmp_path) == []
+    assert secret.redact({"reason": f"refused {drawn}", "n": [1, drawn, None]}) == {
         "reason": "refused (password)",
         "n": [1, "(password)", None],
     }

@@ -16,7 +16,7 @@ HARNESS = Path(__file__).resolve().parents[2]
 
 
 def start(tmp_path, script, **more):
-    return spawn.start(["/bin/sh", "-c", script], words="the server", log=tmp_path / "log", **more)
+    return spawn.start(["/bin/sh", "-c", script], name="the server", log=tmp_path / "log", **more)
 
 
 def alive(pid):
@@ -80,7 +80,7 @@ def test_death_by_a_signal_names_it(tmp_path):
 
 def test_a_program_that_cannot_be_started_is_told(tmp_path):
     with pytest.raises(TrialFailed, match=r"the server could not be started: No such file.*missing-program"):
-        spawn.start(["./missing-program"], words="the server", log=tmp_path / "log")
+        spawn.start(["./missing-program"], name="the server", log=tmp_path / "log")
 
 
 def test_a_registry_that_cannot_be_written_leaves_no_process(tmp_path):
@@ -93,7 +93,7 @@ def test_a_registry_that_cannot_be_written_leaves_no_process(tmp_path):
 def test_it_dies_with_the_harness_even_by_kill_9(tmp_path):
     script = (
         "import sys, time; from pathlib import Path; from benchbook.process import spawn\n"
-        "running = spawn.start(['sleep', '60'], words='s', log=Path(sys.argv[1]))\n"
+        "running = spawn.start(['sleep', '60'], name='s', log=Path(sys.argv[1]))\n"
         "print(running.pid, flush=True); time.sleep(60)"
     )
     harness = subprocess.Popen(
@@ -111,8 +111,8 @@ def test_it_dies_with_the_harness_even_by_kill_9(tmp_path):
 
 def test_last_words_of_a_silent_or_missing_log(tmp_path):
     (tmp_path / "empty").write_text("\n\n")
-    assert spawn.last_words(tmp_path / "empty") == "(it said nothing)"
-    assert spawn.last_words(tmp_path / "missing") == "(it said nothing)"
+    assert spawn.last_words(tmp_path / "empty") == "(its log is empty)"
+    assert spawn.last_words(tmp_path / "missing") == "(its log is empty)"
 
 
 def test_last_words_are_the_last_lines_of_a_long_log(tmp_path):

@@ -30,7 +30,7 @@ class Client:
     """A client that waits for ever, unless it is asked to end."""
 
     def __init__(self, tmp_path, script):
-        self.running = start(["sh", "-c", script], words="client", log=tmp_path / "log")
+        self.running = start(["sh", "-c", script], name="client", log=tmp_path / "log")
         self.cancelled = 0
 
     def processes(self):
@@ -58,7 +58,7 @@ def _soon(monkeypatch):
 )
 def test_the_client_is_ended_when_the_storage_has_died(tmp_path, script, ending):
     storage, client = Storage(), Client(tmp_path, script)
-    server = start(["sleep", "600"], words="server", log=tmp_path / "log")
+    server = start(["sleep", "600"], name="server", log=tmp_path / "log")
     watch = StorageWatch(storage, client, server.tree)
     with pytest.raises(TrialFailed, match="SIGKILL"), watch.watched():  # noqa: PT012
         time.sleep(0.1)
@@ -73,7 +73,7 @@ def test_the_client_is_ended_when_the_storage_has_died(tmp_path, script, ending)
 
 def test_what_waits_for_the_server_alone_is_ended_by_its_end(tmp_path):
     storage, client = Storage(), Client(tmp_path, "exit 0")
-    server = start(["sleep", "600"], words="server", log=tmp_path / "log")
+    server = start(["sleep", "600"], name="server", log=tmp_path / "log")
     with pytest.raises(TrialFailed, match="SIGKILL"), StorageWatch(storage, client, server.tree).watched():  # noqa: PT012
         storage.dead.set()
         server.wait_ending(30.0)

@@ -128,7 +128,7 @@ def run(text: str, options: CommandOptions, words: str, folder: Path, registry: 
             HYPERFINE, "--style=basic", "--shell=sh", f"--runs={options.runs}", f"--warmup={options.warmup}",
             f"--export-json={export}", f"exec 2>>{shlex.quote(str(log))}; {{ {text}; }} {_output(options)}",
         ],
-        words=words, log=folder / f"{stem}.hyperfine.log", registry=registry,
+        name=words, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
     try:
         while running.ending() is None:

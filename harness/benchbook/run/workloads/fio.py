@@ -85,7 +85,7 @@ def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str
     log = output.with_suffix(".log")
     running = spawn.start(
         [*command, f"--output={output}"],
-        words=f"fio {phase}",
+        name=f"fio {phase}",
         log=log,
         registry=steps.context.results / "processes",
     )

@@ -171,7 +171,7 @@ def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -
         command = f"{shlex.join([feed, *given.get(feed, ())])} | {command}"  # type: ignore[call-overload]
     words, log = f"{phase} {options.tool}", Path(steps.folder / "logs" / f"original-{phase}.log")
     running = spawn.start(
-        ["sh", "-c", command], words=words, log=log, registry=steps.context.results / "processes"
+        ["sh", "-c", command], name=words, log=log, registry=steps.context.results / "processes"
     )
     deadline = time.monotonic() + seconds(options.limit)
     try:
