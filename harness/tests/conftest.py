@@ -1,8 +1,8 @@
-"""Settings of all tests, and synthetic runs for those that read one."""
+"""Settings and doubles of all tests, and synthetic runs for those that read one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests import tally
+from tests.web import Web, serving
 
 if TYPE_CHECKING:
     from benchbook.analyse.run import Run
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 # A property test does not fail for being slow on a busy machine.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with serving() as server:
+        yield server
 
 
 @pytest.hookimpl(wrapper=True)

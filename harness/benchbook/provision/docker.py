@@ -189,7 +189,7 @@ def _not_run(system: System, source: DockerSource) -> Missing | None:
         return Missing(
             f"docker: source.docker in systems/{system.name}.toml names no program of {source.image}"
         )
-    if not driver.in_containers(system.driver):
+    if not driver.runs_in_containers(system.driver):
         return Missing(f"docker: the driver {system.driver} does not run in containers yet")
     return None
 
@@ -204,7 +204,7 @@ def given(system: System, flag: str, value: str, request: Request) -> Program:
     """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError where it cannot be run."""
     reference, _, query = value.removeprefix(SCHEME).partition("?")
     options = check(dict(parse_qsl(query)), ContainerSource, flag)
-    if not driver.in_containers(system.driver):
+    if not driver.runs_in_containers(system.driver):
         raise RequestError(
             f"{flag}: the driver {system.driver} does not run in containers yet.",
             "Give the path of the program, or a URL.",

@@ -117,8 +117,7 @@ class Trial:
 
     def _work(self, program: Program) -> None:
         """Give the trial its data folder, and take it away again."""
-        from benchbook.storage.driver import Place as StoragePlace
-        from benchbook.storage.driver import storage
+        from benchbook.storage.driver import StoragePlace, storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
         place = StoragePlace(

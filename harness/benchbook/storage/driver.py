@@ -54,7 +54,7 @@ Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class StoragePlace:
     """Where and how a storage is made for one trial."""
 
     folder: Path
@@ -128,7 +128,7 @@ class Storage(Protocol):
 # Find a storage driver by the name that ``storage/<name>.toml`` gives as ``driver``.
 
 
-def storage(declared: Declared, place: Place, levels: dict[str, Any] | None = None) -> Storage:
+def storage(declared: Declared, place: StoragePlace, levels: dict[str, Any] | None = None) -> Storage:
     """Return the driver of a declared storage, for a data folder that does not exist yet.
 
     ``levels`` of a cell replace options of the same name. Raises RequestError when there is no such driver,
@@ -137,7 +137,7 @@ def storage(declared: Declared, place: Place, levels: dict[str, Any] | None = No
     if declared.driver not in names():
         raise unknown("storage driver", declared.driver, names(), f"storage/{declared.name}.toml")
     make = importlib.import_module(f"benchbook.storage.{declared.driver}").driver
-    return cast("Callable[[Any, Place], Storage]", make)(declared.typed(levels), place)
+    return cast("Callable[[Any, StoragePlace], Storage]", make)(declared.typed(levels), place)
 
 
 def names() -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchbook.declare.storage import NoOptions
 from benchbook.host.filesystem import filesystem
 from benchbook.host.reading import Tree
-from benchbook.storage.driver import Facts, Place, allocated
+from benchbook.storage.driver import Facts, StoragePlace, allocated
 from benchbook.storage.mounting import empty_folder
 from benchbook.storage.page_cache import resident
 
@@ -91,6 +91,6 @@ def drop_page_cache(data: Path) -> bool:
     return False
 
 
-def driver(_options: NoOptions, place: Place) -> Local:
+def driver(_options: NoOptions, place: StoragePlace) -> Local:
     """Return the local disk; it has no options."""
     return Local(place.folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbook.declare.storage import DisksOptions
 from benchbook.storage import mounting
-from benchbook.storage.driver import NAME, Facts, Place
+from benchbook.storage.driver import NAME, Facts, StoragePlace
 from benchbook.storage.local import Local
 from benchbook.storage.loop_ext4 import MAKE
 
@@ -18,7 +18,7 @@ from benchbook.storage.loop_ext4 import MAKE
 class LoopDisks(Local):
     """A data folder with one mounted ext4 a disk."""
 
-    def __init__(self, options: DisksOptions, place: Place) -> None:
+    def __init__(self, options: DisksOptions, place: StoragePlace) -> None:
         super().__init__(place.folder)
         self._options, self._mounts = options, place.mounts
         self._disks = [
@@ -56,6 +56,6 @@ class LoopDisks(Local):
         super().unmount()
 
 
-def driver(options: DisksOptions, place: Place) -> LoopDisks:
+def driver(options: DisksOptions, place: StoragePlace) -> LoopDisks:
     """Return several disks for one trial."""
     return LoopDisks(options, place)

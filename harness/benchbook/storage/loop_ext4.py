@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbook.declare.storage import SizedOptions
 from benchbook.storage import mounting
-from benchbook.storage.driver import Facts, Place
+from benchbook.storage.driver import Facts, StoragePlace
 from benchbook.storage.local import Local
 
 MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
@@ -20,7 +20,7 @@ MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,n
 class LoopExt4(Local):
     """A private ext4; the data folder is a folder in it, beside ``lost+found``."""
 
-    def __init__(self, options: SizedOptions, place: Place) -> None:
+    def __init__(self, options: SizedOptions, place: StoragePlace) -> None:
         self._point, self._options, self._mounts = place.folder, options, place.mounts
         self._image = place.folder.with_name(f"{place.folder.name}.ext4")
         super().__init__(place.folder / "data")
@@ -52,6 +52,6 @@ class LoopExt4(Local):
             mounting.unregister_mount(self._mounts, self._point)
 
 
-def driver(options: SizedOptions, place: Place) -> LoopExt4:
+def driver(options: SizedOptions, place: StoragePlace) -> LoopExt4:
     """Return a private ext4 for one trial."""
     return LoopExt4(options, place)

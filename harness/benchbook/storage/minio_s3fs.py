@@ -1,20 +1,22 @@
-"""minio-s3fs: a bucket of a private MinIO, mounted through FUSE by s3fs."""
+"""minio-s3fs: a bucket of a private MinIO, mounted through FUSE by s3fs.
+
+MinIO keeps the bucket on the local disk, so the difference from ``local`` is the way through S3 and FUSE. The data
+folder is a folder of the bucket.
+"""
 
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 from benchbook.declare.storage import S3fsOptions
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.process import spawn
+from benchbook.process.wait import until
 from benchbook.storage import mounting
-from benchbook.storage.driver import Facts, Place, allocated
+from benchbook.storage.driver import Facts, StoragePlace, allocated
 from benchbook.storage.local import Local, drop_page_cache
 from benchbook.storage.minio_server import MinioServer
-
-# What a mounted bucket has done: requests and bytes as MinIO counts them.
 
 REQUESTS, SENT, RECEIVED = (
     "minio_api_requests_total",
@@ -27,11 +29,11 @@ KINDS = {
     "storage_head_requests": ("HeadObject", "HeadBucket"),
     "storage_list_requests": ("ListObjectsV1", "ListObjectsV2", "ListObjects"),
 }
-"""Requests that are shown apart; all others are among ``storage_requests`` only."""
+"""Requests that are counted separately; all others count as ``storage_requests`` only."""
 
 
 def counters(minio: MinioServer) -> dict[str, float]:
-    """Return every counter that can be read now."""
+    """Return the requests and bytes of a bucket, as MinIO counts them."""
     metrics = minio.metrics()
     requests = [(labels.get("name", ""), value) for labels, value in metrics.get(REQUESTS, [])]
     found = {"storage_requests": sum(value for _, value in requests)}
@@ -43,19 +45,14 @@ def counters(minio: MinioServer) -> dict[str, float]:
     return found if metrics else {}
 
 
-# minio-s3fs: a bucket of a MinIO of its own, mounted through FUSE by s3fs.
-#
-# MinIO keeps the bucket on the local disk, so that what is measured beside ``local`` is the way through S3 and
-# FUSE. The data folder is a folder of the bucket.
-
 BUCKET = "benchbook"
 MOUNT_SECONDS = 30.0
 
 
 class MinioS3fs(Local):
-    """A mounted bucket; MinIO's drive, s3fs's cache, open files and keys stand beside the mount point."""
+    """A mounted bucket; MinIO's drive and s3fs's cache, open files and keys are beside the mount point."""
 
-    def __init__(self, options: S3fsOptions, place: Place) -> None:
+    def __init__(self, options: S3fsOptions, place: StoragePlace) -> None:
         super().__init__(place.folder / "data")
         self._options, self._place, self._point = options, place, place.folder
         beside = place.folder.with_name
@@ -67,10 +64,10 @@ class MinioS3fs(Local):
         self._s3fs: spawn.Running | None = None
 
     def mount(self) -> Path:
-        """Start MinIO, make the bucket, mount it; raise Unavailable where a program or FUSE is missing."""
+        """Start MinIO, make the bucket, mount it; raise Unavailable when a program or FUSE is missing."""
         if not Path("/dev/fuse").exists():
             raise Unavailable(
-                "There is no /dev/fuse: s3fs cannot mount a bucket here.", "Load the kernel module fuse."
+                "/dev/fuse does not exist, so s3fs cannot mount a bucket.", "Load it with: modprobe fuse"
             )
         point = mounting.empty_folder(self._point)
         mounting.register_mount(
@@ -80,8 +77,7 @@ class MinioS3fs(Local):
             _path(self._place, "minio"), self._drive, self._logs / "minio.log", self._place.processes
         )
         self._minio.start()
-        self._minio.wait_ready()
-        self._minio.s3.request("PUT", f"/{BUCKET}")
+        self._minio.s3.make_bucket(BUCKET)
         self._keys.touch(mode=0o600)
         self._keys.write_text(f"{self._minio.s3.access_key}:{self._minio.s3.secret_key}\n")
         self._mount_bucket()
@@ -89,50 +85,50 @@ class MinioS3fs(Local):
         return self.folder
 
     def facts(self) -> Facts:
-        """Return what the mount says, how it was mounted, and what MinIO's drive stands on."""
+        """Return the facts of the mount, its options, and the facts of the disk below MinIO's drive."""
         versions = {name: program.version for name, program in self._place.programs.items()}
         options = self._mount_options("{url}", "{keys}", "{cache}", "{tmp}")
         below = Local(self._drive.parent).facts()
         return {**super().facts(), "programs": versions, "s3fs_options": options, "below": below}
 
     def check(self) -> None:
-        """Raise TrialFailed with the last words of MinIO or of s3fs when one of them has died."""
+        """Raise TrialFailed with the last lines of its log when MinIO or s3fs has died."""
         for one in (self._minio, self._s3fs):
             if one is not None:
                 one.check()
 
     def abandon(self) -> None:
-        """Kill s3fs: it asks a MinIO that is gone again and again, and who waits for it cannot even be killed."""
+        """Kill s3fs: it repeats requests to a dead MinIO, and a process that waits for it cannot be killed."""
         s3fs = self._s3fs
         if s3fs is not None:
             s3fs.kill()
 
     def counters(self) -> dict[str, float]:
-        """Return the requests and bytes that MinIO took, over this mount."""
+        """Return the requests and bytes of this mount, as MinIO counts them."""
         return counters(self._minio) if self._minio is not None else {}
 
     def processes(self) -> list[int]:
         """Return the process ids of MinIO and s3fs."""
-        minio = self._minio.pids() if self._minio is not None else []
+        minio = self._minio.processes() if self._minio is not None else []
         return minio + (self._s3fs.tree() if self._s3fs is not None else [])
 
     def drop_caches(self) -> bool:
-        """Mount the bucket anew with s3fs's own caches empty, then empty the page cache of the machine."""
-        self.check()  # one that has died is not to be replaced by a new one in silence
+        """Mount the bucket again with the caches of s3fs empty, then empty the page cache of the machine."""
+        self.check()  # a new s3fs must not replace a dead one unnoticed
         self.sync()
         self._unmount_bucket()
         shutil.rmtree(self._cache, ignore_errors=True)
-        Local(self._drive).sync()  # of what was uploaded by unmounting
+        Local(self._drive).sync()  # unmounting uploads what s3fs still holds
         dropped = drop_page_cache(self._drive / BUCKET)
         self._mount_bucket()
         return dropped
 
     def cached_bytes(self) -> int | None:
-        """Return None: opening the files of the mount asks MinIO for them, and empties their pages."""
+        """Return None: opening the files of the mount requests them from MinIO and drops their pages."""
         return None
 
     def bytes(self) -> int:
-        """Return the bytes that the bucket takes on MinIO's drive: the mount itself does not know."""
+        """Return the bytes of the bucket on MinIO's drive: the mount does not know them."""
         return allocated(self._drive / BUCKET)
 
     def unmount(self) -> None:
@@ -162,25 +158,26 @@ class MinioS3fs(Local):
             log=self._logs / "s3fs.log",
             registry=self._place.processes,
         )
-        deadline = time.monotonic() + MOUNT_SECONDS
-        while not mounting.mounted(self._point):
+
+        def mounted() -> bool:
             self.check()
-            if time.monotonic() > deadline:
-                raise TrialFailed(
-                    f"s3fs did not mount the bucket within {MOUNT_SECONDS:.0f} s. "
-                    f"Its last words: {spawn.last_words(self._logs / 's3fs.log')}"
-                )
-            time.sleep(0.01)
+            return mounting.mounted(self._point)
+
+        if not until(mounted, MOUNT_SECONDS, pause=0.01):
+            raise TrialFailed(
+                f"s3fs did not mount the bucket within {MOUNT_SECONDS:.0f} s. "
+                f"Its last words: {spawn.last_words(self._logs / 's3fs.log')}"
+            )
 
     def _unmount_bucket(self) -> None:
-        """Unmount in the ordinary way, which uploads what s3fs still holds; a dead one is taken away by force."""
+        """Unmount, which uploads what s3fs still holds; unmount the mount of a dead s3fs by force."""
         if self._s3fs is None:
             return
         try:
             self.check()
         except TrialFailed:
             self.abandon()
-        # It ends when it is unmounted, and has not died then.
+        # From here on the end of s3fs is no failure: it ends when it is unmounted.
         s3fs, self._s3fs = self._s3fs, None
         mounting.unmount(self._point)
         s3fs.stop(first=None)
@@ -196,18 +193,18 @@ class MinioS3fs(Local):
             f"multipart_size={chosen.multipart_size_mib}",
             f"max_stat_cache_size={chosen.stat_cache_entries}",
             f"retries={chosen.request_retries}",
-            # Files that are open lie here until they are uploaded; by default in /tmp, which may be memory.
+            # For open files until they are uploaded; the default, /tmp, may be memory.
             f"tmpdir={temporary}",
         ]
         return [*found, f"use_cache={cache}"] if chosen.disk_cache else found
 
 
-def driver(options: S3fsOptions, place: Place) -> MinioS3fs:
+def driver(options: S3fsOptions, place: StoragePlace) -> MinioS3fs:
     """Return a mounted bucket for one trial."""
     return MinioS3fs(options, place)
 
 
-def _path(place: Place, name: str) -> Path:
+def _path(place: StoragePlace, name: str) -> Path:
     program = place.programs[name]
     if program.path is None:
         raise Unavailable(

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from benchbook.declare.storage import SizedOptions
 from benchbook.storage import mounting
-from benchbook.storage.driver import Place
+from benchbook.storage.driver import StoragePlace
 from benchbook.storage.local import Local
 
 
 class Tmpfs(Local):
     """A tmpfs of its own; its pages are the data itself, so its cache cannot be dropped."""
 
-    def __init__(self, options: SizedOptions, place: Place) -> None:
+    def __init__(self, options: SizedOptions, place: StoragePlace) -> None:
         super().__init__(place.folder)
         self._options, self._mounts = options, place.mounts
 
@@ -40,6 +40,6 @@ class Tmpfs(Local):
             mounting.unregister_mount(self._mounts, self.folder)
 
 
-def driver(options: SizedOptions, place: Place) -> Tmpfs:
+def driver(options: SizedOptions, place: StoragePlace) -> Tmpfs:
     """Return a tmpfs for one trial."""
     return Tmpfs(options, place)

@@ -1,17 +1,17 @@
-"""The configuration of Cassandra 5: cassandra.yaml, its log, and what Java 17 has to open to it."""
+"""Cassandra 5, one node, started from its jars on Java 17."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.process.network import free_ports
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
-from benchbook.systems.driver import Place, Setting
-from benchbook.systems.server import Inspected
+from benchbook.systems.driver import Setting
+from benchbook.systems.inspected import Inspected
+from benchbook.systems.server import Layout, settings_text
 
 FILE = "cassandra.yaml"
 FOLDERS = {
@@ -21,12 +21,12 @@ FOLDERS = {
     "hints_directory": "hints",
     "cdc_raw_directory": "cdc_raw",
 }
-"""Folders below the data folder."""
+"""Settings that name folders → their names in the data folder."""
 
 LIMITS = ("read_request_timeout", "range_request_timeout", "write_request_timeout")
 LIMIT = "60s"
-"""As installed 2 to 10 s, which a server that has just started overruns on a few busy cores; a slow write is to be
-measured as one, not refused."""
+"""The defaults are 2 to 10 s, which a server that has just started exceeds on a few busy cores. A slow write must be
+measured as slow, not refused."""
 
 EXPORTS = (
     "java.base/jdk.internal.misc", "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/java.lang.ref",
@@ -42,147 +42,101 @@ OPENS = (
     "jdk.management/com.sun.management.internal",
 )  # fmt: skip
 
-LOGBACK = """<configuration>
-  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
-    <encoder><pattern>%-5level %date{ISO8601} %logger{0} %msg%n</pattern></encoder>
-  </appender>
-  <root level="WARN"><appender-ref ref="STDOUT"/></root>
-</configuration>
-"""
-
-
-def java_options() -> list[str]:
-    """Return what Cassandra's own start script gives to Java 17."""
-    return [
-        "-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true",
-        *(f"--add-exports={name}=ALL-UNNAMED" for name in EXPORTS),
-        *(f"--add-opens={name}=ALL-UNNAMED" for name in OPENS),
-    ]  # fmt: skip
-
-
-def text(
-    data: str, host: str, ports: tuple[str, str], settings: Mapping[str, Setting], more: Mapping[str, Setting]
-) -> str:
-    """Return cassandra.yaml: the distribution's own values that matter, ports and folders, the arm's settings.
-
-    ``more`` are settings of the harness that no arm replaces.
-    """
-    native, storage = ports
-    lines: dict[str, Setting] = {
-        "cluster_name": "benchbook", "num_tokens": 16, "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
-        "endpoint_snitch": "SimpleSnitch", "commitlog_sync": "periodic", "commitlog_sync_period": "10000ms",
-        "listen_address": host, "rpc_address": host, "native_transport_port": native, "storage_port": storage,
-        "start_native_transport": True, "disk_failure_policy": "stop", "commit_failure_policy": "stop",
-        **dict.fromkeys(LIMITS, LIMIT),
-        **{name: f"{data}/{folder}" for name, folder in FOLDERS.items() if name != "data_file_directories"},
-        **settings, **more,
-    }  # fmt: skip
-    shown = {name: str(value).lower() if isinstance(value, bool) else value for name, value in lines.items()}
-    return "".join(f"{name}: {value}\n" for name, value in sorted(shown.items())) + (
-        f"data_file_directories:\n  - {data}/data\n"
-        "seed_provider:\n  - class_name: org.apache.cassandra.locator.SimpleSeedProvider\n"
-        f'    parameters:\n      - seeds: "{host}:{storage}"\n'
-    )
-
-
-def write(folder: Path, yaml: str) -> None:
-    """Write the files of a server."""
-    (folder / FILE).write_text(yaml, encoding="utf-8")
-    (folder / "logback.xml").write_text(LOGBACK, encoding="utf-8")
-
-
-# Cassandra: one node on free loopback ports, started from its jars.
-
-HEAP = "heap"
-"""Setting of an arm that is no line of cassandra.yaml."""
-TOOL_SECONDS = 1800.0
+NODETOOL_SECONDS = 1800.0
 
 
 class Cassandra(Inspected):
     """One Cassandra in one trial."""
 
     target = "cassandra"
+    scheme = "cassandra"
+    url_schemes = ("cassandra",)
+    ports = ("native", "storage", "jmx")
+    harness_settings = ("heap",)
+    in_containers = False
     ready_seconds = 300.0
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self._jmx = 0
-
-    def _configure(self) -> dict[str, str]:
-        place = self._place
-        native, storage, self._jmx = free_ports(3, place.host)
-        self._addresses = [f"{place.host}:{native}", f"{place.host}:{storage}"]
-        self._url = f"cassandra://{place.host}:{native}"
-        settings = {name: value for name, value in place.settings.items() if name != HEAP}
-        write(
-            place.config,
-            text(str(place.data), place.host, (str(native), str(storage)), settings, {}),
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return cassandra.yaml, with the distribution's values that matter, and the heap."""
+        settings: dict[str, Setting] = {
+            "cluster_name": "benchbook", "num_tokens": 16, "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+            "endpoint_snitch": "SimpleSnitch", "commitlog_sync": "periodic", "commitlog_sync_period": "10000ms",
+            "listen_address": at.host, "rpc_address": at.host,
+            "native_transport_port": at.ports["native"], "storage_port": at.ports["storage"],
+            "start_native_transport": True, "disk_failure_policy": "stop", "commit_failure_policy": "stop",
+            **dict.fromkeys(LIMITS, LIMIT),
+            **{name: f"{at.data}/{folder}" for name, folder in FOLDERS.items() if name != "data_file_directories"},
+            **self.settings,
+        }  # fmt: skip
+        lists = (
+            f"data_file_directories:\n  - {at.data}/data\n"
+            "seed_provider:\n  - class_name: org.apache.cassandra.locator.SimpleSeedProvider\n"
+            f'    parameters:\n      - seeds: "{at.host}:{at.ports["storage"]}"\n'
         )
-        shown = text("{data}", place.host, ("{native}", "{storage}"), settings, {})
-        return {FILE: shown, "heap": self._heap() + "\n"}
+        return {FILE: settings_text(settings, "{}: {}") + lists, "heap": java.heap_of(self.place) + "\n"}
 
-    def _heap(self) -> str:
-        return java.heap_of(self._place, HEAP)
+    def initialise(self) -> None:
+        """Have it log warnings only, to its standard output."""
+        (self.place.config / "logback.xml").write_text(java.LOGBACK, encoding="utf-8")
 
-    def _command(self) -> Sequence[str | Path]:
-        place = self._place
-        files = java.jars(self._program())
+    def command(self) -> Sequence[str | Path]:
+        """Return the command of Cassandra's start script."""
+        files, heap, place = java.jars(self.program), java.heap_of(self.place), self.place
         agent = next((file for file in files if file.name.startswith("jamm-")), None)
         return [
-            java.program(), f"-Xms{self._heap()}", f"-Xmx{self._heap()}", "-XX:+UseG1GC",
-            *([f"-javaagent:{agent}"] if agent else []),
-            *java_options(),
-            f"-Dcassandra.config=file://{place.config / FILE}",
+            *self._java(), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseG1GC", *([f"-javaagent:{agent}"] if agent else []),
             f"-Dcassandra.storagedir={place.data}", f"-Dcassandra.logdir={place.logs}",
-            f"-Dlogback.configurationFile={place.config / 'logback.xml'}", "-Dcassandra-foreground=yes",
-            f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={place.data}", f"-Duser.home={place.logs}",
-            "-cp", java.classpath(files), "org.apache.cassandra.service.CassandraDaemon",
+            "-Dcassandra-foreground=yes", f"-Dcassandra.jmx.local.port={self.layout.ports['jmx']}",
+            f"-Djava.io.tmpdir={place.data}", "org.apache.cassandra.service.CassandraDaemon",
+        ]  # fmt: skip
+
+    def _java(self) -> list[str]:
+        """Return the command and options that the server and its tool share."""
+        config = self.place.config
+        return [
+            java.program(), "-cp", java.classpath(java.jars(self.program)),
+            "-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true",
+            *(f"--add-exports={name}=ALL-UNNAMED" for name in EXPORTS),
+            *(f"--add-opens={name}=ALL-UNNAMED" for name in OPENS),
+            f"-Dcassandra.config=file://{config / FILE}",
+            f"-Dlogback.configurationFile={config / 'logback.xml'}", f"-Duser.home={self.place.logs}",
         ]  # fmt: skip
 
     def settle(self) -> None:
-        """Have what is in memory written as files, then compact each table into one, and wait for it.
+        """Write what is in memory as files, then compact each table into one file.
 
-        As for the other systems of the suite: the size is that of the steady state, and it costs no load time.
+        Every system of the suite is brought to this state: the size is that of rest, at no cost to the load time.
         """
-        if self.elsewhere:
-            return
-        self._tool("flush")
-        self._tool("compact", self._place.databases[0])
+        if not self.external:
+            self._nodetool("flush")
+            self._nodetool("compact", self.place.databases[0])
 
-    def _tool(self, *words: str) -> None:
-        """Run ``nodetool`` from the server's own jars."""
+    def _nodetool(self, *arguments: str) -> None:
+        """Run ``nodetool`` from the server's jars."""
         command = [
-            java.program(), *java_options(), f"-Duser.home={self._place.logs}",
-            f"-Dlogback.configurationFile={self._place.config / 'logback.xml'}",
-            f"-Dcassandra.config=file://{self._place.config / FILE}",
-            "-cp", java.classpath(java.jars(self._program())), "org.apache.cassandra.tools.NodeTool",
-            "-h", self._place.host, "-p", str(self._jmx), *words,
+            *self._java(), "org.apache.cassandra.tools.NodeTool",
+            "-h", self.place.host, "-p", self.layout.ports["jmx"], *arguments,
         ]  # fmt: skip
         try:
             ran = subprocess.run(
                 command, stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
-                timeout=TOOL_SECONDS,
+                timeout=NODETOOL_SECONDS,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
-            raise TrialFailed(f"nodetool {words[0]} did not end within {TOOL_SECONDS:.0f} s.") from error
+            raise TrialFailed(
+                f"nodetool {arguments[0]} did not end within {NODETOOL_SECONDS:.0f} s."
+            ) from error
         if ran.returncode != 0:
-            self._check()
-            said = " ".join((ran.stderr or ran.stdout).split())[-400:]
-            raise TrialFailed(f"nodetool {words[0]} ended with code {ran.returncode}: {said}")
+            self.check_alive()
+            output = " ".join((ran.stderr or ran.stdout).split())[-400:]
+            raise TrialFailed(f"nodetool {arguments[0]} ended with code {ran.returncode}: {output}")
 
-    def size(self) -> dict[str, int]:
-        """Bytes allocated on disk: the keyspace (data), the commit log (wal), the server's own (system)."""
-        if self.elsewhere:
-            return {}
-        whole = self._place.data / "data"
-        data = sum(allocated(whole / name) for name in self._place.databases)
-        return {
-            "data": data,
-            "wal": allocated(self._place.data / "commitlog"),
-            "system": allocated(whole) - data,
-        }
+    def disk_usage(self) -> dict[str, int]:
+        """Return the bytes of the keyspace (data), of the commit log (wal) and of the server's tables (system)."""
+        whole = self.place.data / "data"
+        data = sum(allocated(whole / name) for name in self.place.databases)
+        wal = allocated(self.place.data / "commitlog")
+        return {"data": data, "wal": wal, "system": allocated(whole) - data}
 
 
-def driver(place: Place) -> Cassandra:
-    """Return the driver of one Cassandra."""
-    return Cassandra(place)
+driver = Cassandra

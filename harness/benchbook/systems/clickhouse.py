@@ -1,18 +1,16 @@
-"""ClickHouse: one server on free loopback ports."""
+"""ClickHouse."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
-from benchbook.process.network import free_ports
 from benchbook.storage.driver import allocated
-from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.server import Server
+from benchbook.systems.driver import TableCount
+from benchbook.systems.server import Layout, Server, settings_text
+from benchbook.systems.sql import count_tables
 
 USERS = """<yandex>
   <profiles><default/></profiles>
@@ -26,95 +24,70 @@ class ClickHouse(Server):
     """One ClickHouse in one trial."""
 
     target = "clickhouse"
+    ports = ("http", "tcp", "between")
 
-    def _configure(self) -> dict[str, str]:
-        place = self._place
-        http, tcp, between = free_ports(3, place.host)
-        self._addresses = [f"{place.host}:{port}" for port in (http, tcp, between)]
-        self._url = f"http://{place.host}:{http}"
-        (place.config / "users.xml").write_text(USERS, encoding="utf-8")
-        real = self._text(
-            str(place.data), str(place.config), str(place.logs), str(http), str(tcp), str(between)
-        )
-        (place.config / "config.xml").write_text(real, encoding="utf-8")
-        shown = self._text("{data}", "{config}", "{logs}", "{http}", "{tcp}", "{between}")
-        return {"config.xml": shown, "users.xml": USERS}
-
-    def _text(self, data: str, config: str, logs: str, http: str, tcp: str, between: str) -> str:
-        lines = {
-            "path": f"{data}/", "tmp_path": f"{data}/scratch/", "users_config": f"{config}/users.xml",
-            "listen_host": self._place.host, "http_port": http, "tcp_port": tcp, "interserver_http_port": between,
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the server's configuration and its only user."""
+        settings = {
+            "path": f"{at.data}/", "tmp_path": f"{at.data}/scratch/", "users_config": f"{at.config}/users.xml",
+            "listen_host": at.host, "http_port": at.ports["http"], "tcp_port": at.ports["tcp"],
+            "interserver_http_port": at.ports["between"],
             "default_profile": "default", "default_database": "default", "mark_cache_size": "5368709120",
-            **self._place.settings,
+            **self.settings,
         }  # fmt: skip
-        found = "".join(f"  <{name}>{value}</{name}>\n" for name, value in sorted(lines.items()))
-        logger = (
-            f"  <logger><level>warning</level><log>{logs}/clickhouse.log</log><console>1</console></logger>\n"
-        )
-        return f"<yandex>\n{logger}{found}</yandex>\n"
+        logger = f"  <logger><level>warning</level><log>{at.logs}/clickhouse.log</log><console>1</console></logger>\n"
+        lines = settings_text(settings, "  <{0}>{1}</{0}>")
+        return {"config.xml": f"<yandex>\n{logger}{lines}</yandex>\n", "users.xml": USERS}
 
-    def _command(self) -> Sequence[str | Path]:
-        return [self._program(), f"--config-file={self._place.config / 'config.xml'}"]
+    def command(self) -> Sequence[str | Path]:
+        """Return the command with its configuration."""
+        return [self.program, f"--config-file={self.place.config / 'config.xml'}"]
 
-    def _answers(self) -> bool:
-        return self._http().status("/?" + urlencode({"query": "SELECT 1"})) == 200
+    def answers(self) -> bool:
+        """Run the smallest query."""
+        return self.http.answers("/?query=SELECT%201")
 
-    def _rows(self, statement: str) -> list[dict[str, Any]]:
-        text = self._http().text("/", statement + " FORMAT JSONEachRow", "POST")
+    def _rows(self, statement: str) -> list[list[Any]]:
+        text = self.http.text("/", f"{statement} FORMAT JSONCompactEachRow", what=statement)
         return [json.loads(line) for line in text.splitlines()]
 
     def version(self) -> str:
         """Return what ``version()`` states."""
-        return str(self._rows("SELECT version() AS version")[0]["version"])
+        return str(self._rows("SELECT version()")[0][0])
 
-    def _tables(self) -> list[str]:
-        database = self._place.databases[0]
-        return [
-            str(row["name"])
-            for row in self._rows(f"SELECT name FROM system.tables WHERE database = '{database}'")  # noqa: S608
-        ]
+    def _of_database(self, columns: str, table: str) -> list[list[Any]]:
+        """Return columns of a system table for the rows of the trial's database."""
+        database = self.place.databases[0]
+        return self._rows(f"SELECT {columns} FROM system.{table} WHERE database = '{database}'")  # noqa: S608
 
     def prepare(self) -> None:
         """Refuse a database with rows; benchload makes it and its tables."""
-        held = [name for name, table in self.count().items() if table.rows]
-        if held:
-            raise self._holds_data(", ".join(held))
+        if held := [name for name, table in self.count().items() if table.rows]:
+            raise self.holds_data(", ".join(held))
 
     def settle(self) -> None:
-        """Merge each table's parts into one, and wait until no merge runs."""
-        for name in self._tables():
-            self._http().text("/", f"OPTIMIZE TABLE {self._place.databases[0]}.{name} FINAL", "POST")
-        while int(self._rows("SELECT count() AS n FROM system.merges")[0]["n"]):
-            time.sleep(0.1)
+        """Merge the parts of each table into one, and wait until no merge runs."""
+        for (name,) in self._of_database("name", "tables"):
+            self.http.text("/", f"OPTIMIZE TABLE {self.place.databases[0]}.{name} FINAL")
+        self.wait_settled(lambda: not self._rows("SELECT 1 FROM system.merges"), "merges still run")
 
     def size(self) -> dict[str, int]:
-        """Bytes on disk: those of the parts in use (data), and the rest of its files (system)."""
-        database = self._place.databases[0]
-        stated = self._rows(
-            f"SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = '{database}'"  # noqa: S608
+        """Return the bytes of the parts in use (data) and of the server's other files (system)."""
+        ((stated,),) = self._of_database("sum(bytes_on_disk * active)", "parts")
+        data = int(stated)
+        return (
+            {"data": data}
+            if self.external
+            else {"data": data, "system": max(0, allocated(self.place.data) - data)}
         )
-        data = int(stated[0]["n"]) if stated else 0
-        if self.elsewhere:
-            return {"data": data}
-        return {"data": data, "system": max(0, allocated(self._place.data) - data)}
 
     def count(self) -> dict[str, TableCount]:
-        """Rows of each table; every column has a value in each row, for its columns cannot be without one."""
-        database = self._place.databases[0]
-        found = {}
-        for name in self._tables():
-            columns = self._rows(
-                f"SELECT name FROM system.columns WHERE database = '{database}' AND table = '{name}' "  # noqa: S608
-                "AND name != 'time' AND type IN ('Int64', 'Float64')"
-            )
-            counted = ", ".join(
-                ["count() AS n", *(f"count(`{one['name']}`) AS `{one['name']}`" for one in columns)]
-            )
-            row = self._rows(f"SELECT {counted} FROM {database}.{name}")[0]  # noqa: S608
-            found[name] = TableCount(int(row["n"]), {one["name"]: int(row[one["name"]]) for one in columns})
-        return found
+        """Count the rows of each table and the values of its number columns."""
+        tables: dict[str, list[str]] = {name: [] for (name,) in self._of_database("name", "tables")}
+        for table, name, kind in self._of_database("table, name, type", "columns"):
+            if name != "time" and kind in ("Int64", "Float64"):
+                tables[table].append(name)
+        return count_tables(self._rows, tables, "`", self.place.databases[0])
 
 
-def driver(place: Place) -> ClickHouse:
-    """Return the driver of one ClickHouse."""
-    return ClickHouse(place)
+driver = ClickHouse

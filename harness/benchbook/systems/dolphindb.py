@@ -1,64 +1,52 @@
-"""DolphinDB: one node on a free loopback port, with its data in the trial's folder."""
+"""DolphinDB, one node."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
-from benchbook.process.network import free_ports
 from benchbook.storage.driver import allocated
-from benchbook.systems.driver import Place, Setting
+from benchbook.systems.driver import Setting
 from benchbook.systems.python_server import PythonServer
+from benchbook.systems.server import Layout, settings_text
 
-IN_CONTAINERS = True
-URL_SCHEMES = ("dolphindb",)
 FILE = "dolphindb.cfg"
 
 
-class DolphinDBServer(PythonServer):
+class DolphinDB(PythonServer):
     """One DolphinDB in one trial, in its mode ``single``."""
 
-    engine: ClassVar[str] = "dolphindb"
-    title: ClassVar[str] = "DolphinDB"
-    library: ClassVar[str] = "dolphindb"
+    scheme = "dolphindb"
+    url_schemes = ("dolphindb",)
+    engine = "dolphindb"
+    title = "DolphinDB"
+    library = "dolphindb"
 
-    def _configure(self) -> dict[str, str]:
-        place = self._place
-        (port,) = free_ports(1, place.host)
-        self._addresses = [f"{place.host}:{port}"]
-        self._url = f"dolphindb://{place.host}:{port}"
-        (place.config / FILE).write_text(self._text(str(place.data), place.host, str(port)), encoding="utf-8")
-        return {FILE: self._text("{data}", place.host, "{port}")}
-
-    def _text(self, data: str, host: str, port: str) -> str:
-        lines: dict[str, Setting] = {
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the server's configuration."""
+        settings: dict[str, Setting] = {
             "mode": "single",
-            "localSite": f"{host}:{port}:local",
-            "volumes": f"{data}/volumes",
-            "chunkMetaDir": f"{data}/chunks",
-            "redoLogDir": f"{data}/redo",
-            "TSDBRedoLogDir": f"{data}/tsdb-redo",
-            "logFile": f"{data}/dolphindb.log",
+            "localSite": f"{at.host}:{at.ports['port']}:local",
+            "volumes": f"{at.data}/volumes",
+            "chunkMetaDir": f"{at.data}/chunks",
+            "redoLogDir": f"{at.data}/redo",
+            "TSDBRedoLogDir": f"{at.data}/tsdb-redo",
+            "logFile": f"{at.data}/dolphindb.log",
             "dataSync": 1,
-            **self._place.settings,
+            **self.settings,
         }
-        return "".join(f"{key}={value}\n" for key, value in sorted(lines.items()))
+        return {FILE: settings_text(settings, "{}={}")}
 
-    def _command(self) -> Sequence[str | Path]:
-        # Its functions and its licence lie beside the program, where it looks for them.
-        home = self._program().parent
-        return [self._program(), "-console", "0", "-home", home, "-config", self._place.config / FILE]
+    def command(self) -> Sequence[str | Path]:
+        """Return the command; the program expects its functions and its licence in its home."""
+        config = self.place.config / FILE
+        return [self.program, "-console", "0", "-home", self.program.parent, "-config", config]
 
-    def size(self) -> dict[str, int]:
-        """Bytes allocated on disk: column files (data), logs (wal), the list of chunks (system)."""
-        if self.elsewhere:
-            return {}
-        data = self._place.data
-        logs = sum(allocated(data / name) for name in ("redo", "tsdb-redo"))
-        return {"data": allocated(data / "volumes"), "wal": logs, "system": allocated(data / "chunks")}
+    def disk_usage(self) -> dict[str, int]:
+        """Return the bytes of the column files (data), of the logs (wal) and of the list of chunks (system)."""
+        data = self.place.data
+        wal = allocated(data / "redo") + allocated(data / "tsdb-redo")
+        return {"data": allocated(data / "volumes"), "wal": wal, "system": allocated(data / "chunks")}
 
 
-def driver(place: Place) -> DolphinDBServer:
-    """Return the driver of one DolphinDB."""
-    return DolphinDBServer(place)
+driver = DolphinDB

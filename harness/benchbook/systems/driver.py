@@ -1,15 +1,18 @@
-"""The system driver protocol: every database or store runs through these calls."""
+"""The protocol of system drivers: every database or store runs through these calls.
+
+A driver configures, starts and stops one server or embedded process for one trial. It never times anything: the
+engine in ``benchbook.run`` does. A family of systems is one module of this package, which offers ``driver``, a
+class whose instances are made from a place; ``systems/<name>.toml`` names the module.
+"""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import pkgutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from benchbook.declare.experiment import Limits
 from benchbook.errors import unknown
@@ -17,21 +20,15 @@ from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
 from benchbook.process.launch import CALL_SECONDS, Launch, Program, Started
 
-# What a system driver is: the one protocol every database or store is run through.
-#
-# A driver configures, starts and stops one server (or embedded process) for one trial. It never times
-# anything: the engine in ``benchbook.run`` does. One system family is one module in this package that
-# offers a function ``driver(place) -> Driver``; ``systems/<name>.toml`` names the module as ``driver``.
-
 DATABASE = "benchbook"
-"""Name of the first database; queries ask this one."""
+"""Name of the first database, which queries ask."""
 
 Setting = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where and how a driver runs its system in one trial. Folders exist when it is handed over."""
+    """Where and how a driver runs its system in one trial; its folders exist."""
 
     program: Program
     arm: str
@@ -42,18 +39,16 @@ class Place:
     config: Path
     """Folder for configuration files; kept with the trial."""
     logs: Path
-    """Folder for the server's own output; kept with the trial."""
+    """Folder for the server's output; kept with the trial."""
     host: str = "127.0.0.1"
     databases: tuple[str, ...] = (DATABASE,)
-    """Names of the databases that are made: one for each client that loads at once."""
+    """Names of the databases, one for each client that loads at once."""
     limits: Limits = field(default_factory=Limits)
-    """What its processes may use. Processes that ``process.start`` starts are limited without a driver's doing;
-    only a driver that has others start them (a container) must ask for it there."""
+    """What the system's processes may use. ``start`` enforces it; a driver reads it to size a heap."""
     processes: Path | None = None
-    """Folder where started processes are registered (``systems/leftovers.py``), so that the next start can
-    end what a killed harness left; None registers nothing."""
+    """Folder in which started processes are registered (``process/leftovers.py``); None registers nothing."""
     launch: Launch | None = None
-    """How programs are started; None: as processes of this machine."""
+    """How programs start; None starts them as processes of this machine."""
 
     def start(
         self,
@@ -64,7 +59,7 @@ class Place:
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
-        """Start a server of the system; raise TrialFailed when it cannot be."""
+        """Start a server of the system; raise TrialFailed when that fails. ``name`` is what messages call it."""
         if self.launch is not None:
             return self.launch.start(command, name=name, log=log, cwd=cwd, environment=environment)
         return spawn.start(
@@ -74,7 +69,7 @@ class Place:
     def call(
         self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run``."""
+        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run`` does."""
         return (self.launch or launch).call(command, timeout_seconds)
 
 
@@ -85,18 +80,23 @@ class TableCount:
     rows: int
     fields: dict[str, int] = field(default_factory=dict)
     exact: bool = True
-    """Whether ``rows`` are counted; False where the system can only tell the values of the fullest field."""
+    """Whether ``rows`` are counted; False where they are the values of the fullest field."""
+
+    @classmethod
+    def of_fields(cls, fields: dict[str, int]) -> TableCount:
+        """Return the count of a table in a system that has no rows: those of its fullest field."""
+        return cls(max(fields.values(), default=0), fields, exact=False)
 
 
 @dataclass(frozen=True)
 class DatasetRequest:
-    """A dataset as benchload is asked for it."""
+    """A dataset that benchload generates."""
 
     generator: str
     flags: tuple[str, ...]
     """Flags after ``benchload <verb> <generator>``: ``--seed 1 --scale 10 …``."""
     tables: dict[str, TableCount]
-    """Rows and values expected per table, from the dataset's digest."""
+    """Expected rows and values per table, from the dataset's digest."""
 
 
 @dataclass(frozen=True)
@@ -109,29 +109,29 @@ class LoadRequest:
     gzip: bool = False
     timeout_seconds: float = 30.0
     retries: int = 5
-    """How often a write is sent again that the server could not do then."""
+    """How often the client repeats a write that the server could not do."""
     keep_going: bool = False
-    """Whether the load goes on after a write that was refused."""
+    """Whether the load continues after a refused write."""
     append: bool = False
     """Whether the database may hold data already."""
     lasts_seconds: float | None = None
-    """When set: the load ends after so long, wherever it is."""
+    """If set: the load ends after this time, complete or not."""
     wait: bool = False
-    """Whether the client, when all is prepared, waits until it is let begin."""
+    """Whether the prepared client waits until it is told to begin."""
     record: Path | None = None
-    """When set: the file in which each operation is kept as a record of its own."""
+    """If set: the file that keeps a record of each operation."""
 
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A file of query specifications to be run, timed or for their answers."""
+    """A run of the query specifications in one file, timed or for their answers."""
 
     queries: Path
     workers: int = 1
     warmup: int = 0
     timeout_seconds: float = 30.0
     answers: int | None = None
-    """When set: do not time, but emit one ``answer`` event for the first N queries of each type."""
+    """If set: do not time, but emit one ``answer`` event for the first N queries of each type."""
     record: Path | None = None
 
 
@@ -142,16 +142,16 @@ class BlobRequest:
     flags: tuple[str, ...]
     """Flags of the dataset: ``--seed=1 --count=100 --size=1KiB``."""
     do: str
-    """``put``, ``get``, ``delete``, ``mixed``, or ``check``: read everything back, untimed."""
+    """``put``, ``get``, ``delete``, ``mixed``, or ``check``, which reads everything back, untimed."""
     kept: Path
-    """File in which the client keeps which objects the store has to have, and under which names."""
+    """File in which the client records which objects the store must have, and under which names."""
     workers: int = 1
     batch: int = 1
     operations: int = 0
-    """0 for one an object."""
+    """0 for one per object."""
     mix: str | None = None
     rate: float = 0.0
-    """Operations a second of an open loop; 0 for a closed one."""
+    """Operations per second of an open loop; 0 for a closed loop."""
     arrivals: str = "constant"
     timeout_seconds: float = 30.0
     record: Path | None = None
@@ -159,82 +159,82 @@ class BlobRequest:
 
 @runtime_checkable
 class Blobs(Protocol):
-    """What a client can do whose system takes objects."""
+    """The additional call of a client whose system stores objects."""
 
     def blob(self, request: BlobRequest) -> Iterator[Event]:
-        """Do operations on objects, yielding events as they happen."""
+        """Do operations on objects; yield events as they happen."""
         ...
 
 
 class Client(Protocol):
-    """What puts load on a system and reports events; one process at a time."""
+    """Puts load on a system and reports events; one process at a time."""
 
     @property
     def shares_process(self) -> bool:
-        """Whether it runs inside the system's own process, as embedded systems make it.
+        """Whether it is the same process as the system, as that of an embedded one.
 
-        Costs of client and server cannot be told apart then, and ``processes()`` of both are the same.
+        The costs of client and server cannot be separated then, and their ``processes()`` are the same.
         """
         ...
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load a whole dataset, yielding events as they happen."""
+        """Load a whole dataset; yield events as they happen."""
         ...
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run a query set, timed or for its answers, yielding events as they happen."""
+        """Run a query set, timed or for its answers; yield events as they happen."""
         ...
 
     def processes(self) -> list[int]:
-        """Process ids whose CPU and memory are the client's own, now."""
+        """Return the process ids of the client, now."""
         ...
 
     def cancel(self) -> None:
-        """End what runs now, from another thread; the iterator then ends or raises TrialFailed."""
+        """End what runs now, from another thread; its iterator then ends or raises TrialFailed."""
         ...
 
 
 @runtime_checkable
 class SeveralDatabases(Protocol):
-    """What a driver can do besides when ``Place.databases`` has more than one name."""
+    """The additional call of a driver that takes a place with several databases."""
 
     def count_in(self, database: str) -> dict[str, TableCount]:
-        """Rows and non-null values per table of one of the databases."""
+        """Return rows and non-null values per table of one of the databases."""
         ...
 
 
 class Driver(Protocol):
-    """One system in one trial, called in this order; every call may raise TrialFailed."""
+    """One system in one trial; the engine calls it in this order, and every call may raise TrialFailed."""
 
     watched_seconds: float
-    """How long the last ``settle`` only watched a system that was at rest; it is no part of settling."""
+    """How long the last ``settle`` only watched a system at rest, which is not part of settling."""
 
     def configure(self) -> dict[str, str]:
         """Write configuration files; return them as file name → text.
 
-        Their digest identifies the configuration, so what differs from trial to trial (ports, folders)
-        stands there as a placeholder.
+        Their digest identifies the configuration, so the returned texts hold placeholders for what differs from
+        trial to trial: ports and folders.
         """
         ...
 
     def start(self) -> None:
-        """Start the server, without waiting until it is ready."""
+        """Start the server, without waiting until it is ready; called again after ``stop`` for a cold start."""
         ...
 
     def ready(self) -> bool:
-        """Say whether it answers now; raise TrialFailed with its last words when it has died."""
+        """Return whether it answers now; raise TrialFailed with the last lines of its log when it has died."""
         ...
 
     def prepare(self) -> None:
-        """Create the database and tables; raise TrialFailed when the database already holds data."""
+        """Create the databases; raise TrialFailed when one already holds data."""
         ...
 
     def settle(self) -> None:
-        """Return when all written data is flushed and compaction is done."""
+        """Return when all written data is flushed and compaction is done; the docstring states the rule."""
         ...
 
     def size(self) -> dict[str, int]:
-        """Bytes on disk by part, such as ``{"data": n, "wal": n}``."""
+        """Return the bytes on disk by part, such as ``{"data": n, "wal": n}``."""
         ...
 
     def version(self) -> str:
@@ -242,7 +242,7 @@ class Driver(Protocol):
         ...
 
     def count(self) -> dict[str, TableCount]:
-        """Rows and non-null values per table, as counted by the system itself."""
+        """Return rows and non-null values per table, as the system counts them."""
         ...
 
     def client(self, benchload: Path) -> Client:
@@ -250,49 +250,44 @@ class Driver(Protocol):
         ...
 
     def processes(self) -> list[int]:
-        """Process ids of the server's process tree, now; empty for a server elsewhere."""
+        """Return the server's process tree, now; empty for an external server."""
         ...
 
     def stop(self) -> None:
-        """Stop it in the ordinary way, then by force; never raises for a process already gone."""
+        """Stop the server, then kill it; never raise for a process that is gone."""
         ...
 
 
-# Find a driver by the name that ``systems/<name>.toml`` gives as ``driver``.
-
-
 def driver(name: str, place: Place) -> Driver:
-    """Return the driver ``benchbook.systems.<name>``; raise RequestError when there is none."""
+    """Return the driver of ``benchbook.systems.<name>``; raise RequestError when there is none."""
+    return cast("Driver", driver_class(name)(place))
+
+
+def driver_class(name: str) -> type[Any]:
+    """Return the class of a driver; raise RequestError when there is none of that name."""
     if name not in names():
         raise unknown("driver", name, names())
-    make = importlib.import_module(f"benchbook.systems.{name}").driver
-    return cast("Callable[[Place], Driver]", make)(place)
+    return cast("type[Any]", importlib.import_module(f"benchbook.systems.{name}").driver)
 
 
-def in_containers(name: str) -> bool:
-    """Say whether a driver starts its programs through its place, so that they also run in containers."""
-    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
-    return bool(getattr(module, "IN_CONTAINERS", False))
+def runs_in_containers(name: str) -> bool:
+    """Return whether a driver starts all its programs through its place, so that they also run in containers."""
+    return name in names() and bool(getattr(driver_class(name), "in_containers", False))
 
 
 def url_schemes(name: str) -> tuple[str, ...]:
-    """Return the schemes of the URLs by which a driver takes a server that runs already."""
-    module = importlib.import_module(f"benchbook.systems.{name}") if name in names() else None
-    return tuple(getattr(module, "URL_SCHEMES", ("http", "https")))
+    """Return the schemes of the URLs of external servers that a driver accepts."""
+    found = driver_class(name) if name in names() else None
+    return tuple(getattr(found, "url_schemes", ("http", "https")))
 
 
 def names() -> list[str]:
-    """Return the names of all drivers: the modules of this package that offer ``driver(place)``.
+    """Return the names of all drivers: the modules of this package that set ``driver``.
 
-    Read from the source instead of by importing, so that listing them stays instant.
+    Read the source instead of importing it, so that listing them takes no time.
     """
     from benchbook import systems as package
 
-    found = []
-    for module in pkgutil.iter_modules(package.__path__):
-        spec = importlib.util.find_spec(f"benchbook.systems.{module.name}")
-        if module.name != "driver" and spec is not None and spec.origin is not None:
-            with Path(spec.origin).open(encoding="utf-8") as source:
-                if any(line.startswith("def driver(") for line in source):
-                    found.append(module.name)
-    return sorted(found)
+    folder = Path(package.__path__[0])
+    lines = {file.stem: file.read_text(encoding="utf-8").splitlines() for file in folder.glob("*.py")}
+    return sorted(name for name, text in lines.items() if any(line.startswith("driver = ") for line in text))

@@ -1,11 +1,15 @@
-"""DuckDB, in a worker process of its own."""
+"""DuckDB, in a separate worker process."""
 
 from __future__ import annotations
 
-from benchbook.systems.driver import Place
 from benchbook.systems.embedded import EmbeddedDriver
 
 
-def driver(place: Place) -> EmbeddedDriver:
-    """Return the driver of one DuckDB file."""
-    return EmbeddedDriver(place, "duckdb", "DuckDB")
+class DuckDB(EmbeddedDriver):
+    """One DuckDB file in one trial."""
+
+    engine = "duckdb"
+    title = "DuckDB"
+
+
+driver = DuckDB

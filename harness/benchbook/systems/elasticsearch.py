@@ -1,4 +1,4 @@
-"""The two index templates of the suite, in the mappings of Elasticsearch 6."""
+"""Elasticsearch 6, one node, with an index template of the suite."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed, nearest
-from benchbook.process.network import free_ports
 from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.server import Server
+from benchbook.systems.server import Layout, Server, settings_text
 
-NAMES = ("default", "aggregation")
+TEMPLATES = ("default", "aggregation")
+FILE = "elasticsearch.yml"
+INDEXES = "/*,-.*"
+"""Path of all indexes but the server's own."""
 
 
 def template(name: str) -> dict[str, Any]:
-    """Return an index template.
+    """Return an index template, with the suite's shards, copies and refresh interval.
 
-    ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps columns
-    only: documents are not stored, numbers are not searchable, and what is aggregated is exact all the same. Shards,
-    copies and the pause between refreshes are the suite's.
+    ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps only
+    columns: it stores no documents and numbers are not searchable, but aggregates are exact.
     """
     aggregation = name == "aggregation"
     number = {"doc_values": True, **({"index": False} if aggregation else {})}
@@ -37,7 +38,7 @@ def template(name: str) -> dict[str, Any]:
                 "properties": {"@timestamp": {"type": "date"}},
                 "dynamic_templates": [
                     {"tags": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}},
-                    # Left to itself it takes numbers with a point for floats of 32 bits.
+                    # By default it stores numbers with a decimal point in 32 bits.
                     {"floats": {"match_mapping_type": "double", "mapping": {"type": "double", **number}}},
                     {"integers": {"match_mapping_type": "long", "mapping": {"type": "long", **number}}},
                 ],
@@ -46,154 +47,137 @@ def template(name: str) -> dict[str, Any]:
     }
 
 
-# Elasticsearch 6: one node on free loopback ports, with an index template of the suite.
-
-OF_THE_HARNESS = ("template", "heap", "refresh")
-"""Settings of an arm that are no lines of elasticsearch.yml: index template, heap, a refresh after each write."""
-
-
 class Elasticsearch(Server):
-    """One Elasticsearch in one trial."""
+    """One Elasticsearch in one trial; the arm's setting ``refresh`` makes a refresh follow each write."""
 
-    target = "elasticsearch"
+    ports = ("http", "transport")
+    harness_settings = ("template", "heap", "refresh")
+    in_containers = False
     ready_seconds = 300.0
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
+        self.target = "elasticsearch-refresh" if place.settings.get("refresh") else "elasticsearch"
         self._user: OrdinaryUser | None = None
         self._home = place.logs.parent / "program"
-        template = str(place.settings.get("template", "default"))
-        if template not in NAMES:
-            guess = nearest(template, NAMES)
+        self._template = str(place.settings.get("template", "default"))
+        if self._template not in TEMPLATES:
+            guess = nearest(self._template, TEMPLATES)
             raise TrialFailed(
-                f'The arm {place.arm} sets template = "{template}"; allowed are default and aggregation.',
+                f'The arm {place.arm} sets template = "{self._template}"; allowed are default and aggregation.',
                 f'Did you mean "{guess}"?' if guess else "Use one of these.",
             )
-        self._template = template
 
-    def _configure(self) -> dict[str, str]:
-        place = self._place
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the server's configuration, and what the arm sets for the driver."""
+        settings = {
+            "cluster.name": "benchbook", "node.name": "benchbook", "path.data": f"{at.data}/data", "path.logs": at.logs,
+            "network.host": at.host, "http.port": at.ports["http"], "transport.tcp.port": at.ports["transport"],
+            "discovery.type": "single-node", "xpack.ml.enabled": "false", **self.settings,
+        }  # fmt: skip
+        heap = java.heap_of(self.place)
+        return {
+            FILE: settings_text(settings, "{}: {}"),
+            "heap": f"{heap}\n",
+            "template": f"{self._template}\n",
+        }
+
+    def initialise(self) -> None:
+        """Complete the configuration from the distribution's, and give the server's user its folders."""
+        place, distribution = self.place, self.program.resolve().parent.parent
         self._user = ordinary_user("elasticsearch")
-        http, transport = free_ports(2, place.host)
-        self._addresses = [f"{place.host}:{http}", f"{place.host}:{transport}"]
-        self._url = f"http://{place.host}:{http}"
-        distribution = self._program().resolve().parent.parent
         options = (distribution / "config" / "jvm.options").read_text(encoding="utf-8")
-        # Where the distribution lies the server's user may not write.
+        # The server's user may not write where the distribution is.
         options = options.replace("logs/", f"{place.logs}/").replace(
             "HeapDumpPath=data", f"HeapDumpPath={place.logs}"
         )
         (place.config / "jvm.options").write_text(options, encoding="utf-8")
         shutil.copyfile(distribution / "config" / "log4j2.properties", place.config / "log4j2.properties")
-        real = self._text(str(place.data / "data"), str(place.logs), place.host, str(http), str(transport))
-        (place.config / "elasticsearch.yml").write_text(real, encoding="utf-8")
         (place.data / "data").mkdir(exist_ok=True)
-        self._link(distribution)
+        self._link(distribution, self._user)
         self._user.take_over(place.config, place.logs, place.data)
-        return {
-            "elasticsearch.yml": self._text("{data}", "{logs}", place.host, "{http}", "{transport}"),
-            "heap": self._heap() + "\n",
-            "template": self._template + "\n",
-        }
 
-    def _text(self, data: str, logs: str, host: str, http: str, transport: str) -> str:
-        lines = {
-            "cluster.name": "benchbook", "node.name": "benchbook", "path.data": data, "path.logs": logs,
-            "network.host": host, "http.port": http, "transport.tcp.port": transport,
-            "discovery.type": "single-node", "xpack.ml.enabled": "false",
-            **{name: str(value) for name, value in self._place.settings.items() if name not in OF_THE_HARNESS},
-        }  # fmt: skip
-        return "".join(f"{name}: {value}\n" for name, value in sorted(lines.items()))
-
-    def _heap(self) -> str:
-        return java.heap_of(self._place, "heap")
-
-    def _link(self, distribution: Path) -> None:
-        """Put the distribution where the server's user may enter, which the home of root is not."""
-        if self._user is None or self._user.setpriv is None:
+    def _link(self, distribution: Path, user: OrdinaryUser) -> None:
+        """Link the distribution to a folder that the server's user may enter: the home of root is none."""
+        if user.setpriv is None:
             self._home = distribution
             return
 
-        def put(source: str, target: str) -> None:
+        def link(source: str, target: str) -> None:
             try:
                 Path(target).hardlink_to(source)
             except OSError:  # another file system
                 shutil.copy2(source, target)
 
-        shutil.copytree(distribution, self._home, copy_function=put, dirs_exist_ok=True)
+        shutil.copytree(distribution, self._home, copy_function=link, dirs_exist_ok=True)
 
-    def _command(self) -> Sequence[str | Path]:
+    def command(self) -> Sequence[str | Path]:
+        """Return the distribution's start script, run as an ordinary user."""
         assert self._user is not None
         return self._user.command([self._home / "bin" / "elasticsearch"])
 
-    def _environment(self) -> dict[str, str]:
-        size = self._heap()
+    def environment(self) -> dict[str, str]:
+        """Return the variables that the start script reads."""
+        heap = java.heap_of(self.place)
         return {
-            "ES_PATH_CONF": str(self._place.config),
-            "ES_JAVA_OPTS": f"-Xms{size} -Xmx{size}",
-            "ES_TMPDIR": str(self._place.data),
-            "JAVA_HOME": str(Path(java.program()).resolve().parent.parent),
+            "ES_PATH_CONF": str(self.place.config),
+            "ES_JAVA_OPTS": f"-Xms{heap} -Xmx{heap}",
+            "ES_TMPDIR": str(self.place.data),
+            "JAVA_HOME": java.home(),
         }
 
-    def _answers(self) -> bool:
-        return self._http().status("/_cluster/health?wait_for_status=yellow&timeout=1s", 5.0) == 200
+    def answers(self) -> bool:
+        """Ask whether all primary shards are available."""
+        return self.http.answers("/_cluster/health?wait_for_status=yellow&timeout=1s", 5.0)
 
     def version(self) -> str:
         """Return what ``/`` states."""
-        return str(self._http().json("/")["version"]["number"])
+        return str(self.http.json("/")["version"]["number"])
 
     def prepare(self) -> None:
-        """Put the arm's index template there; refuse a server with documents."""
-        found = self._http().json("/*,-.*/_count")["count"]
-        if found:
-            raise self._holds_data(f"{found} documents")
-        self._http().json("/_template/benchbook", template(self._template), "PUT")
-
-    def _target(self) -> str:
-        return "elasticsearch-refresh" if self._place.settings.get("refresh") else "elasticsearch"
+        """Install the arm's index template; refuse a server with documents."""
+        if found := self.http.json(f"{INDEXES}/_count")["count"]:
+            raise self.holds_data(f"{found} documents")
+        self.http.json("/_template/benchbook", template(self._template), method="PUT")
 
     def settle(self) -> None:
-        """Merge every index into one segment, as the suite does, then have all written and the log cut.
+        """Merge every index into one segment, as the suite does, then write everything out and cut the log.
 
         6.8 keeps up to 512 MiB of a log that is written out, for copies on other nodes; there are none here.
         """
-        ask = self._http()
-        ask.text("/*,-.*/_refresh", "", "POST")
-        ask.text("/*,-.*/_forcemerge?max_num_segments=1", "", "POST")
-        kept = {"index.translog.retention.size": "0b", "index.translog.retention.age": "0s"}
-        ask.text("/*,-.*/_settings?allow_no_indices=true", kept, "PUT")
-        ask.text("/*,-.*/_flush?force=true&wait_if_ongoing=true", "", "POST")
+        self.http.text(f"{INDEXES}/_refresh", method="POST")
+        self.http.text(f"{INDEXES}/_forcemerge?max_num_segments=1", method="POST")
+        retention = {"index.translog.retention.size": "0b", "index.translog.retention.age": "0s"}
+        self.http.text(f"{INDEXES}/_settings?allow_no_indices=true", retention, method="PUT")
+        self.http.text(f"{INDEXES}/_flush?force=true&wait_if_ongoing=true", method="POST")
 
     def size(self) -> dict[str, int]:
-        """Bytes allocated on disk: data and log (wal); for a server elsewhere what it states for its indexes."""
-        if self.elsewhere:
-            stated = self._http().json("/*,-.*/_stats/store")["_all"]["total"]
+        """Return the bytes of data and of the log (wal); of an external server what it states for its indexes."""
+        if self.external:
+            stated = self.http.json(f"{INDEXES}/_stats/store")["_all"]["total"]
             return {"data": int(stated.get("store", {}).get("size_in_bytes", 0))}
-        data = self._place.data / "data"
+        data = self.place.data / "data"
         wal = sum(allocated(folder) for folder in data.glob("nodes/*/indices/*/*/translog"))
         return {"data": allocated(data) - wal, "wal": wal}
 
     def count(self) -> dict[str, TableCount]:
-        """Documents of each index and values of each field, by aggregations of the server."""
-        ask = self._http()
-        ask.text("/*,-.*/_refresh", "", "POST")
+        """Count the documents of each index and the values of each field, by the server's aggregations."""
+        self.http.text(f"{INDEXES}/_refresh", method="POST")
         found = {}
-        for index, held in ask.json("/*,-.*/_mapping").items():
+        for index, held in self.http.json(f"{INDEXES}/_mapping").items():
             properties = next(iter(held["mappings"].values()))["properties"]
             fields = [name for name, one in properties.items() if one["type"] in ("long", "double")]
-            asked: dict[str, Any] = {name: {"value_count": {"field": name}} for name in fields}
-            answer = ask.json(f"/{index}/_search", {"size": 0, "aggs": asked}, "POST")
+            counts: dict[str, Any] = {name: {"value_count": {"field": name}} for name in fields}
+            answer = self.http.json(f"/{index}/_search", {"size": 0, "aggs": counts})
             values = {name: int(one["value"]) for name, one in answer["aggregations"].items()}
             found[index] = TableCount(int(answer["hits"]["total"]), values)
         return found
 
     def stop(self) -> None:
-        """SIGTERM, then SIGKILL; what was put where the server's user may enter is removed."""
+        """Stop the server, and remove the linked distribution."""
         super().stop()
-        if self._home == self._place.logs.parent / "program":
+        if self._home == self.place.logs.parent / "program":
             shutil.rmtree(self._home, ignore_errors=True)
 
 
-def driver(place: Place) -> Elasticsearch:
-    """Return the driver of one Elasticsearch."""
-    return Elasticsearch(place)
+driver = Elasticsearch

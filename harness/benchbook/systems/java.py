@@ -1,4 +1,4 @@
-"""Servers of the Java virtual machine: their jars, their heap, the command that starts one."""
+"""What servers of the Java virtual machine share: the program, their jars, their heap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place
 
 LARGEST_HEAP = 31 << 30
-"""Above it pointers are twice as long; the handbooks advise to stay below."""
+"""Above it pointers are twice as long; the vendors advise to stay below."""
+HEAP = "heap"
+"""Setting of an arm for the heap, such as ``4g`` or ``half``; it is no setting of the server."""
+LOGBACK = """<configuration>
+  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%-5level %date{ISO8601} %logger{0} %msg%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="STDOUT"/></root>
+</configuration>
+"""
+"""Configuration of the library logback: warnings only, on the standard output."""
 
 
 def program() -> str:
@@ -18,8 +28,8 @@ def program() -> str:
     found = shutil.which("java")
     if found is None:
         raise TrialFailed(
-            "There is no java on PATH, which this system runs in.",
-            "Get it with: apt-get install openjdk-17-jdk-headless",
+            "java is not on PATH, and this system runs in it.",
+            "Install it with: apt-get install openjdk-17-jdk-headless",
         )
     return found
 
@@ -30,7 +40,7 @@ def jars(path: Path) -> list[Path]:
     found = sorted(folder.glob("*.jar"))
     if not found:
         raise TrialFailed(
-            f"There are no jars in {folder}.", "Give the program in the bin folder of a distribution."
+            f"{folder} contains no jars.", "Give the program in the bin folder of a distribution."
         )
     return found
 
@@ -40,26 +50,25 @@ def classpath(files: Sequence[Path]) -> str:
     return ":".join(str(file) for file in files)
 
 
-def heap(words: str, memory_bytes: int) -> str:
+def heap(size: str, memory_bytes: int) -> str:
     """Return a heap size as ``-Xmx`` takes it; ``half`` is half of the memory that the server may use.
 
     >>> heap("1g", 8 << 30), heap("half", 8 << 30), heap("half", 256 << 30)
     ('1g', '4096m', '31744m')
     """
-    if words != "half":
-        return words
+    if size != "half":
+        return size
     return f"{min(memory_bytes // 2, LARGEST_HEAP) >> 20}m"
 
 
-def heap_of(place: Place, setting: str) -> str:
-    """Return the heap that the arm sets, 1 GiB where it sets none; a memory limit of the trial bounds its half."""
-    limited = place.limits.memory_bytes
-    here = memory_bytes()
-    return heap(str(place.settings.get(setting, "1g")), here if limited is None else min(limited, here))
+def heap_of(place: Place) -> str:
+    """Return the heap that the arm sets, else 1 GiB; a memory limit of the trial counts as the memory."""
+    limit, available = place.limits.memory_bytes, memory_bytes()
+    return heap(str(place.settings.get(HEAP, "1g")), available if limit is None else min(limit, available))
 
 
 def memory_bytes() -> int:
-    """Return the memory that a server started here may use: that of the control group, else that of the machine."""
+    """Return the memory that a server may use here: the limit of the control group, else the machine's memory."""
     limits = [Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
     total = next(
         int(line.split()[1]) << 10
@@ -72,3 +81,8 @@ def memory_bytes() -> int:
         except (OSError, ValueError):
             continue
     return total
+
+
+def home() -> str:
+    """Return the folder of the Java installation, for ``JAVA_HOME``."""
+    return str(Path(program()).resolve().parent.parent)

@@ -1,46 +1,44 @@
-"""MariaDB: driven as MySQL is; only the making of its data folder differs."""
+"""MariaDB: MySQL's driver, with another way to make the data folder."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from benchbook.errors import TrialFailed
-from benchbook.systems.driver import Place, Setting
-from benchbook.systems.mysql import MySQL
+from benchbook.systems.driver import Setting
+from benchbook.systems.mysql import FILE, MySQL
 
-IN_CONTAINERS = True
-URL_SCHEMES = ("mysql",)
 INSTALL = "mariadb-install-db"
 
 
 class MariaDB(MySQL):
     """One MariaDB in one trial."""
 
-    extra: ClassVar[dict[str, Setting]] = {}
+    defaults: ClassVar[dict[str, Setting]] = {}
 
-    def _initialise(self, config: Path) -> None:
-        self._own_data()
-        program = self._program()
+    def initialise_command(self) -> Sequence[str | Path]:
+        """Return the command that makes the system tables."""
+        return [
+            self._install(), f"--defaults-file={self.place.config / FILE}", f"--datadir={self.place.data}",
+            "--skip-test-db", "--auth-root-authentication-method=normal",
+            *([f"--user={self._user.name}"] if self._user else []),
+        ]  # fmt: skip
+
+    def _install(self) -> str:
+        if self.place.program.image:
+            return f"/usr/bin/{INSTALL}"
+        program = self.program
         beside = [program.parent, program.parent.parent / "bin", program.parent.parent / "scripts"]
         found = shutil.which(INSTALL, path=":".join(map(str, beside))) or shutil.which(INSTALL)
-        if self._place.program.image:
-            found = f"/usr/bin/{INSTALL}"
         if found is None:
             raise TrialFailed(
                 f"{INSTALL}, which makes MariaDB's data folder, is neither near {program} nor on PATH.",
-                "Get it with: apt-get install mariadb-server",
+                "Install it with: apt-get install mariadb-server",
             )
-        self._run(
-            [
-                found, f"--defaults-file={config}", f"--datadir={self._place.data}", "--skip-test-db",
-                "--auth-root-authentication-method=normal",
-                *([f"--user={self._user.name}"] if self._user else []),
-            ]
-        )  # fmt: skip
+        return found
 
 
-def driver(place: Place) -> MariaDB:
-    """Return the driver of one MariaDB."""
-    return MariaDB(place)
+driver = MariaDB

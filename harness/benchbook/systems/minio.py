@@ -1,161 +1,125 @@
-"""MinIO: an S3 server on a single drive, or one that already runs (``--system minio=http://host:port``)."""
+"""MinIO: an S3 server with one drive. A database of the trial is a bucket, and its rows are objects.
+
+The keys to an external server come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from an address, which
+is stored with the results.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import html
 import os
-import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchbook.errors import TrialFailed
+from benchbook.process import secret
+from benchbook.storage import minio_server
 from benchbook.storage.driver import allocated
-from benchbook.storage.minio_server import S3, MinioServer
+from benchbook.storage.s3 import S3
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
-
-# MinIO: an S3 server on a single drive, or one that already runs (``--system minio=http://host:port``).
-#
-# The keys to one that already runs are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from an
-# address, which is stored with the results.
+from benchbook.systems.server import DatabaseServer, Layout, settings_text
 
 
-class Minio:
-    """One MinIO server in one trial; a database of the trial is a bucket, its rows are objects."""
+class Minio(DatabaseServer):
+    """One MinIO in one trial."""
+
+    target = "s3"
+    ports = ("port", "console")
+    in_containers = False
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self.watched_seconds = 0.0
-        """How long the last ``settle`` only watched; an acknowledged object is on the drive already."""
-        self._created: list[str] = []
-        self._given = _given(place.program.url) if place.program.url else None
-        self._server = MinioServer(
-            place.program.path or Path("minio"), place.data / "drive", place.logs / "minio.log",
-            place.processes, place.host, {name: str(value) for name, value in place.settings.items()},
-        )  # fmt: skip
+        super().__init__(place)
+        self.log = place.logs / "minio.log"
+        self._drive = place.data / "drive"
+        if self.external:
+            self._keys = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
+        else:
+            self._keys = minio_server.USER, secret.draw()
 
     @property
     def s3(self) -> S3:
-        """Address and keys, once it was started."""
-        return self._given or self._server.s3
+        """Address and keys."""
+        return S3(self.url, *self._keys)
 
-    def configure(self) -> dict[str, str]:
-        """Return the environment that the arm sets; MinIO has no configuration file."""
-        if self._given:
-            return {}
-        lines = [f"{name}={value}" for name, value in sorted(self._place.settings.items())]
-        return {"minio.env": "\n".join(["# minio server {drive}", *lines, ""])}
+    def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - it has no configuration file
+        """Return the environment that the arm sets."""
+        return {"minio.env": "# minio server {drive}\n" + settings_text(self.settings, "{}={}")}
 
-    def start(self) -> None:
-        """Start it; a server that already runs is left as it is."""
-        if not self._given:
-            self._server.start()
+    def command(self) -> Sequence[str | Path]:
+        """Return the command with its drive."""
+        address, console = (self.layout.address(port) for port in self.ports)
+        return minio_server.command(self.program, self._drive, address, console)
 
-    def ready(self) -> bool:
-        """Say whether it takes requests; raise TrialFailed with its last words when it has died."""
-        if self._given:
-            with contextlib.suppress(TrialFailed):
-                self.s3.request("GET", "/", timeout_seconds=1.0)
-                return True
-            return False
-        return self._server.ready()
+    def environment(self) -> dict[str, str]:
+        """Return the keys and what the arm sets."""
+        arm = {name: str(value) for name, value in self.settings.items()}
+        return minio_server.environment(self.s3) | arm
 
-    def prepare(self) -> None:
-        """Make each bucket; refuse one that holds objects already."""
-        for database in self._place.databases:
-            bucket = bucket_of(database)
-            if self._given and bucket in self._buckets():
-                if self._listed(bucket):
-                    raise TrialFailed(
-                        f'The bucket "{bucket}" of {self.s3.url} already holds objects.', "Empty it first."
-                    )
-                continue
-            self.s3.request("PUT", f"/{bucket}")
-            self._created.append(bucket)
+    def initialise(self) -> None:
+        """Make the folder of the drive."""
+        self._drive.mkdir(parents=True, exist_ok=True)
 
-    def settle(self) -> None:
-        """Return at once: MinIO answers when the object is on its drive, and has nothing to tidy up."""
-
-    def size(self) -> dict[str, int]:
-        """Return the bytes allocated to the buckets, and to MinIO's own files; nothing for a server elsewhere."""
-        if self._given:
-            return {}
-        drive = self._place.data / "drive"
-        return {
-            "data": sum(allocated(drive / bucket_of(name)) for name in self._place.databases),
-            "meta": allocated(drive / ".minio.sys"),
-        }
+    def answers(self) -> bool:
+        """List the buckets: the health endpoint answers before the server takes requests."""
+        return self.s3.answers()
 
     def version(self) -> str:
-        """Return the version that the server states; of one elsewhere, where its metrics are public."""
-        if self._given:
-            server = MinioServer(Path("minio"), self._place.data, self._place.logs / "minio.log")
-            server.s3 = self.s3
-            return server.version()
-        return self._server.version()
+        """Return the version that the server states; an external one must make its metrics public."""
+        self.check_alive(0.0)
+        return minio_server.version(self.http)
 
-    def count(self) -> dict[str, TableCount]:
-        """Count the objects of the first bucket."""
-        return self.count_in(self._place.databases[0])
+    def databases(self) -> list[str]:
+        """Return the names of the trial's databases whose buckets exist."""
+        buckets = self.s3.buckets()
+        return [name for name in self.place.databases if bucket_of(name) in buckets]
+
+    def tables(self, database: str) -> list[str]:
+        """Return ``objects`` if the bucket has any."""
+        return ["objects"] if self.s3.object_sizes(bucket_of(database)) else []
+
+    def create(self, database: str) -> None:
+        """Make the bucket."""
+        self.s3.make_bucket(bucket_of(database))
+
+    def drop(self, database: str) -> None:
+        """Remove the bucket, if it is empty."""
+        self.s3.remove_bucket(bucket_of(database))
+
+    def drop_command(self, database: str) -> str:
+        """Return a command of MinIO's client."""
+        return f"mc rb --force ALIAS/{bucket_of(database)}"
+
+    def settle(self) -> None:
+        """Return at once: MinIO answers when the object is on its drive, and has no work in the background."""
+
+    def disk_usage(self) -> dict[str, int]:
+        """Return the bytes of the buckets (data) and of MinIO's files (meta)."""
+        return {
+            "data": sum(allocated(self._drive / bucket_of(name)) for name in self.place.databases),
+            "meta": allocated(self._drive / ".minio.sys"),
+        }
 
     def count_in(self, database: str) -> dict[str, TableCount]:
-        """Return the number of objects in a bucket, as the table ``objects`` with its bytes as a field."""
-        sizes = self._listed(bucket_of(database))
+        """Count the objects of a bucket as the table ``objects``, with their bytes as a field."""
+        sizes = self.s3.object_sizes(bucket_of(database))
         return {"objects": TableCount(len(sizes), {"bytes": sum(sizes)})}
 
+    def client_environment(self) -> dict[str, str]:
+        """Return the keys."""
+        return self.s3.environment
+
     def client(self, benchload: Path) -> Client:
-        """Benchload, speaking S3; it takes objects, no rows, and answers no queries."""
-        return BenchloadClient(
-            benchload, target="s3", url=lambda: self.s3.url, database=bucket_of(self._place.databases[0]),
-            log=self._place.logs / "benchload.log", registry=self._place.processes,
-            environment=lambda: {
-                "AWS_ACCESS_KEY_ID": self.s3.access_key, "AWS_SECRET_ACCESS_KEY": self.s3.secret_key
-            },
-        )  # fmt: skip
+        """Return benchload, speaking S3; it takes objects, no rows, and answers no queries."""
+        log = self.place.logs / "benchload.log"
+        return BenchloadClient(benchload, **self.client_options(bucket_of(self.place.databases[0]), log))
 
-    def processes(self) -> list[int]:
-        """Return the server's process tree; empty for a server elsewhere."""
-        return self._server.pids()
 
-    def stop(self) -> None:
-        """Stop it; on a server that already ran, remove the buckets that this trial made where they are empty."""
-        if self._given:
-            for bucket in self._created:
-                with contextlib.suppress(TrialFailed):
-                    self.s3.request("DELETE", f"/{bucket}")
-        self._created = []
-        self._server.stop()
-
-    def _buckets(self) -> list[str]:
-        return re.findall(r"<Name>([^<]+)</Name>", self.s3.request("GET", "/").decode())
-
-    def _listed(self, bucket: str) -> list[int]:
-        """Return the size of every object of a bucket."""
-        sizes: list[int] = []
-        query = {"list-type": "2", "max-keys": "1000"}
-        while True:
-            answer = self.s3.request("GET", f"/{bucket}", query).decode()
-            sizes += [int(size) for size in re.findall(r"<Size>(\d+)</Size>", answer)]
-            token = re.search(r"<NextContinuationToken>([^<]+)<", answer)
-            if token is None:
-                return sizes
-            query["continuation-token"] = html.unescape(token[1])
+driver = Minio
 
 
 def bucket_of(database: str) -> str:
-    """Return the bucket of a database: bucket names have no underscore.
+    """Return the bucket of a database: names of buckets have no underscore.
 
     >>> bucket_of("benchbook_2")
     'benchbook-2'
     """
     return database.replace("_", "-")
-
-
-def driver(place: Place) -> Minio:
-    """Return the driver of one MinIO server."""
-    return Minio(place)
-
-
-def _given(url: str) -> S3:
-    """Return address and keys of a server that already runs."""
-    return S3(url, os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", ""))

@@ -1,63 +1,43 @@
-"""The null server: ``benchload null-server``, which counts what it is sent and keeps nothing.
+"""The null server, ``benchload null-server``, which counts what it receives and keeps nothing.
 
-What a client reaches against it is the client's own limit, so load tools are compared on it.
+What a client reaches against it is the client's own limit, so it serves to compare load tools.
 """
 
 from __future__ import annotations
 
-import json
-import urllib.error
-import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from benchbook.errors import TrialFailed
-from benchbook.process import spawn
-from benchbook.process.network import free_ports
-from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Place, TableCount
-
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+from benchbook.systems.driver import TableCount
+from benchbook.systems.server import Layout, Server, settings_text
 
 
-class NullServer:
+class NullServer(Server):
     """One null server in one trial."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._running: spawn.Running | None = None
-        self.url = place.program.url or ""
-        self.watched_seconds = 0.0
+    target = "influx"
+    in_containers = False
 
-    def configure(self) -> dict[str, str]:
-        """Choose a port; there is no configuration but the arm's switches."""
-        if not self._place.program.url:
-            self.url = f"http://{self._place.host}:{free_ports(1, self._place.host)[0]}"
+    def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - it has no configuration
+        """Return nothing."""
         return {}
 
-    def start(self) -> None:
-        """Start it."""
-        program = self._place.program
-        if program.url:
-            return
-        assert program.path is not None
-        switches = [f"--{name}={str(value).lower()}" for name, value in self._place.settings.items()]
-        self._running = spawn.start(
-            [program.path, "null-server", "--listen", self.url.removeprefix("http://"), *switches],
-            name="the null server",
-            log=self._place.logs / "null-server.log",
-            registry=self._place.processes,
-        )
+    def command(self) -> Sequence[str | Path]:
+        """Return the command with the arm's switches."""
+        switches = settings_text(self.settings, "--{}={}").splitlines()
+        return [self.program, "null-server", "--listen", self.layout.address("port"), *switches]
 
-    def ready(self) -> bool:
-        """Say whether it answers."""
-        if self._running is not None:
-            self._running.check()
-        try:
-            self._counts()
-        except TrialFailed:
-            return False
-        return True
+    def answers(self) -> bool:
+        """Ask for its counts."""
+        return self.http.answers("/count")
+
+    def received(self) -> int:
+        """Return the rows that it received since its start."""
+        return int(self.http.json("/count")["rows"])
+
+    def version(self) -> str:
+        """Return the version of the load tool, which it is."""
+        return self.place.program.version
 
     def prepare(self) -> None:
         """Do nothing: it has no databases."""
@@ -66,47 +46,12 @@ class NullServer:
         """Do nothing: it keeps nothing."""
 
     def size(self) -> dict[str, int]:
-        """Return nothing, for the same reason."""
+        """Return no bytes."""
         return {"data": 0}
 
-    def version(self) -> str:
-        """Return the version of the load tool, which it is."""
-        return self._place.program.version
-
     def count(self) -> dict[str, TableCount]:
-        """Return no tables: it does not tell rows apart."""
+        """Return no tables: it does not distinguish rows."""
         return {}
 
-    def received(self) -> int:
-        """Return the rows that it was sent since it was started."""
-        return int(self._counts()["rows"])
 
-    def client(self, benchload: Path) -> BenchloadClient:
-        """Benchload, speaking line protocol."""
-        return BenchloadClient(
-            benchload, target="influx", url=lambda: self.url, database="benchbook",
-            log=self._place.logs / "benchload.log", registry=self._place.processes,
-        )  # fmt: skip
-
-    def processes(self) -> list[int]:
-        """Return its process tree."""
-        return self._running.tree() if self._running is not None else []
-
-    def stop(self) -> None:
-        """Stop it."""
-        if self._running is not None:
-            self._running.stop()
-            self._running = None
-
-    def _counts(self) -> dict[str, Any]:
-        try:
-            with _OPENER.open(f"{self.url}/count", timeout=5.0) as answer:
-                counts: dict[str, Any] = json.loads(answer.read())
-        except (OSError, ValueError, urllib.error.URLError) as error:
-            raise TrialFailed(f"The null server at {self.url} does not tell its counts: {error}.") from None
-        return counts
-
-
-def driver(place: Place) -> NullServer:
-    """Return the driver of one null server."""
-    return NullServer(place)
+driver = NullServer

@@ -1,56 +1,63 @@
-"""Oracle Database Free from its image, or a running one: a database that comes with the image, an account of ours."""
+"""Oracle Database Free from its image, with the database of the image and an account of Benchbook."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from benchbook.process import secret
 from benchbook.systems.driver import Place, Setting
 from benchbook.systems.python_server import PythonServer
+from benchbook.systems.server import Layout
 
-IN_CONTAINERS = True
-URL_SCHEMES = ("oracle",)
 PORT = 1521
-"""The listener's in the image, which cannot be chosen: on the machine's own network it must be free."""
+"""The fixed port of the listener in the image; on the machine's network it must be free."""
 SERVICE = "FREEPDB1"
 ACCOUNT = "benchbook"
 
 
 class Oracle(PythonServer):
-    """One Oracle in one trial; its database starts anew from the image, so its files are not in the data folder."""
+    """One Oracle in one trial. Each start takes the database of the image, so no file is in the data folder."""
 
-    engine: ClassVar[str] = "oracle"
-    title: ClassVar[str] = "Oracle"
-    library: ClassVar[str] = "oracledb (thin)"
-    ready_seconds: ClassVar[float] = 900.0
-    refuses_seconds: ClassVar[float] = 600.0  # its listener is there minutes before the service
+    url_schemes = ("oracle",)
+    engine = "oracle"
+    title = "Oracle"
+    library = "oracledb (thin)"
+    ready_seconds = 900.0
+    refusal_seconds = 600.0  # the listener starts minutes before the service
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
+        # For one trial; the image and the worker get it, neither in a command line.
         self._password = secret.draw("B", 8)
-        """Of a database that lives for one trial; the image and the worker are told, neither by a command line."""
 
-    def _configure(self) -> dict[str, str]:
-        self._addresses = [f"{self._place.host}:{PORT}"]
-        self._url = f"oracle://{ACCOUNT}@{self._place.host}:{PORT}/{SERVICE}"
-        return {"url": f"oracle://{ACCOUNT}@{self._place.host}:{PORT}/{SERVICE}\n"}
+    def free_ports(self) -> list[int]:
+        """Return the fixed port."""
+        return [PORT]
 
-    def _command(self) -> Sequence[str | Path]:
-        return [self._program()]
+    def url_of(self, address: str) -> str:
+        """Return the address with the account and the service."""
+        return f"oracle://{ACCOUNT}@{address}/{SERVICE}"
 
-    def _environment(self) -> dict[str, str]:
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the address; there is no configuration file."""
+        return {"url": self.url_of(f"{at.host}:{PORT}") + "\n"}
+
+    def command(self) -> Sequence[str | Path]:
+        """Return the start script of the image."""
+        return [self.program]
+
+    def environment(self) -> dict[str, str]:
+        """Return the password, which the image gives its database."""
         return {"ORACLE_PASSWORD": self._password}
 
-    def _connection(self) -> dict[str, Setting]:
-        return {} if self.elsewhere else {"make": True, "password": self._password}
+    def connection(self) -> dict[str, Setting]:
+        """Return the password; the worker makes the account with it."""
+        return {} if self.external else {"make": True, "password": self._password}
 
-    def size(self) -> dict[str, int]:
-        """Return nothing: the files are inside the container, where only its own views see them."""
+    def disk_usage(self) -> dict[str, int]:
+        """Return nothing: the files are inside the container, where only Oracle's views see them."""
         return {}
 
 
-def driver(place: Place) -> Oracle:
-    """Return the driver of one Oracle."""
-    return Oracle(place)
+driver = Oracle

@@ -1,4 +1,4 @@
-"""What servers share that are driven from Python: the server, and a worker that holds its connections."""
+"""What servers share that a Python package drives: the server, and a worker that holds its connections."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from benchbook.errors import TrialFailed
-from benchbook.process.launch import Started
-from benchbook.process.network import check_free
 from benchbook.systems.driver import Place, Setting, TableCount
-from benchbook.systems.embedded import EmbeddedClient, PythonWorker
+from benchbook.systems.python_worker import PythonWorker, WorkerClient
 from benchbook.systems.server import Server
 
 
@@ -23,101 +21,74 @@ class PythonServer(Server):
     title: ClassVar[str]
     library: ClassVar[str]
     """The package that drives it, for the report."""
-    refuses_seconds: ClassVar[float] = 60.0
-    """How long it may listen and still refuse every connection, while it starts."""
+    refusal_seconds: ClassVar[float] = 60.0
+    """How long it may listen and refuse every connection while it starts."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._started: Started | None = None
         self._worker = PythonWorker(place, "client", f"{self.title} client")
         self._open = False
-        self._refused_from: float | None = None
+        self._refused_since: float | None = None
 
-    def start(self) -> None:
-        """Start the server, where its program runs; one that already runs is left as it is."""
-        if self.elsewhere:
-            return
-        for address in self._addresses:
-            check_free(address)
-        self._started = self._place.start(
-            self._command(), name=self._place.program.system, log=self._log, cwd=self._place.data,
-            environment=self._environment(),
-        )  # fmt: skip
+    def connection(self) -> dict[str, Setting]:
+        """Return what the worker's engine needs to connect, besides the URL."""
+        return {}
 
-    def _check(self) -> None:
-        if self._started is not None:
-            self._started.check()
-
-    def _answers(self) -> bool:
-        """Say whether it takes a connection; the worker is started once something listens."""
+    def answers(self) -> bool:
+        """Return whether it takes a connection; start the worker once something listens."""
         if not self._listens():
             return False
         if self._worker.worker is None:
             self._worker.start()
         if not self._open:
             try:
-                self._worker.ask("open", engine=self.engine, path=self._url, settings=self._connection())
+                self._worker.ask("open", engine=self.engine, path=self.url, settings=self.connection())
             except TrialFailed as refusal:
-                self._still_starting(refusal)
+                self._tolerate(refusal)
                 return False
-            self._open, self._refused_from = True, None
+            self._open, self._refused_since = True, None
         return True
 
     def _listens(self) -> bool:
-        parts = urlsplit(self._url)
+        parts = urlsplit(self.url)
         try:
             with socket.create_connection((parts.hostname, parts.port), timeout=1.0):
                 return True
         except OSError:
             return False
 
-    def _still_starting(self, refusal: TrialFailed) -> None:
-        """Raise the refusal where no waiting helps: the worker is gone, or the server has had its time."""
+    def _tolerate(self, refusal: TrialFailed) -> None:
+        """Raise the refusal if waiting does not help: the worker ended, or the server refuses for too long."""
         worker, now = self._worker.worker, time.monotonic()
-        self._refused_from = self._refused_from or now
-        late = now - self._refused_from > self.refuses_seconds
-        if self.elsewhere or late or worker is None or worker.ending() is not None:
+        self._refused_since = self._refused_since or now
+        late = now - self._refused_since > self.refusal_seconds
+        if self.external or late or worker is None or worker.ending() is not None:
             raise refusal
-
-    def _connection(self) -> dict[str, Setting]:
-        """Return what the worker's engine needs besides the URL."""
-        return {}
 
     def version(self) -> str:
         """Return the version that the server states."""
         return str(self._worker.ask("version")["version"])
 
     def prepare(self) -> None:
-        """Refuse a server with tables; the load creates them by its first batch."""
+        """Refuse a server with tables; the first batch of a load makes them."""
         if found := self._worker.ask("tables")["tables"]:
-            raise self._holds_data(", ".join(found))
+            raise self.holds_data(", ".join(found))
 
     def settle(self) -> None:
-        """Have everything that is committed written to the tables' own files."""
+        """Write everything that is committed to the tables' files."""
         self._worker.ask("settle")
 
     def count(self) -> dict[str, TableCount]:
         """Return rows and non-null values per table."""
-        found = self._worker.ask("count")["tables"]
-        return {name: TableCount(int(one["rows"]), dict(one["fields"])) for name, one in found.items()}
+        return self._worker.count()
 
-    def client(self, benchload: Path) -> EmbeddedClient:
+    def client(self, benchload: Path) -> WorkerClient:
         """Return the worker as the client, fed by benchload's generator."""
-        return EmbeddedClient(
-            self._worker,
-            benchload,
-            shares_process=False,
-            program=f"Benchbook's worker in Python, {self.library}",
-        )
-
-    def processes(self) -> list[int]:
-        """Return the server's process tree; empty for a server elsewhere."""
-        return self._started.tree() if self._started is not None else []
+        program = f"Benchbook's worker in Python, {self.library}"
+        return WorkerClient(self._worker, benchload, shares_process=False, program=program)
 
     def stop(self) -> None:
-        """Close the connections, then SIGTERM and SIGKILL."""
+        """Close the connections, then stop the server."""
         self._worker.stop()
         self._open = False
-        if self._started is not None:
-            self._started.stop()
-            self._started = None
+        super().stop()

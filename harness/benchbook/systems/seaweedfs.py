@@ -1,177 +1,150 @@
-"""SeaweedFS: one process with a master and a volume server, and a filer with an S3 gateway where it is asked for.
+"""SeaweedFS: one process with a master and a volume server, and a filer with an S3 gateway if the arm asks for it.
 
-Its usage reporting is switched off: nothing leaves the machine.
+Its telemetry is switched off: nothing leaves the machine.
 """
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
 from benchbook.process import secret
-from benchbook.process.launch import Started
-from benchbook.process.network import free_ports
+from benchbook.process.http import Http
 from benchbook.storage.driver import allocated, disks
 from benchbook.storage.local import Local
-from benchbook.storage.minio_server import S3
+from benchbook.storage.s3 import S3
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.server import Layout, Server, settings_text
 
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-IN_CONTAINERS = True
 MASTER_FILE = "master.toml"
 S3_FILE = "s3.json"
-STOP_SECONDS = 2.0
-OWN = ("sync", "volumes", "gateway")
-"""Settings of an arm that are the harness's words; all others are flags of ``weed server``."""
 
 
-class SeaweedFS:
-    """One SeaweedFS server in one trial."""
+class SeaweedFS(Server):
+    """One SeaweedFS in one trial."""
+
+    ports = (
+        "master", "master_grpc", "volume", "volume_grpc", "filer", "filer_grpc", "s3", "s3_grpc",
+    )  # fmt: skip
+    harness_settings = ("sync", "volumes", "gateway")
+    # With a gateway it waits ten seconds for nobody, and its data is removed next.
+    stop_seconds = 2.0
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._running: Started | None = None
-        self.watched_seconds = 0.0
+        super().__init__(place)
+        self.log = place.logs / "weed.log"
         self._gateway = bool(place.settings.get("gateway", False))
-        self._volumes = int(place.settings.get("volumes", 7))
-        self._ports: list[int] = []
-        self.s3 = S3("", "benchbook", secret.draw())
+        self.target = "s3" if self._gateway else "seaweedfs"
+        self._secret_key = secret.draw()
+        self._folders = [disk / "volumes" for disk in disks(place.data)]
+
+    @property
+    def s3(self) -> S3:
+        """Address and keys of the gateway."""
+        at = self.layout.address("s3") if self._addresses else ""
+        return S3(f"http://{at}", "benchbook", self._secret_key)
 
     def configure(self) -> dict[str, str]:
-        """Write how many volumes grow at once, and the keys of the gateway; return all with placeholders."""
-        if self._place.program.path is None:
+        """Refuse an external server, and write the configuration."""
+        if self.external:
             raise TrialFailed(
-                f"{self._place.program.url} cannot be used: this driver starts a SeaweedFS of its own.",
-                f"Give a program with --system {self._place.program.system}=PATH.",
+                f"{self.url} cannot be used: this driver starts a SeaweedFS itself.",
+                f"Give a program with --system {self.name}=PATH.",
             )
-        self._ports = free_ports(9, self._place.host)
-        self.s3 = S3(f"http://{self._place.host}:{self._ports[6]}", self.s3.access_key, self.s3.secret_key)
-        growth = f"[master.volume_growth]\ncopy_1 = {self._volumes}\n"
-        (self._place.config / MASTER_FILE).write_text(growth, encoding="utf-8")
-        if self._gateway:
-            (self._place.data / S3_FILE).write_text(_identity(self.s3), encoding="utf-8")
-            (self._place.data / S3_FILE).chmod(0o600)
-        shown = [flag for flag in self._flags() if not _differs(flag)]
-        return {MASTER_FILE: growth, "flags": "\n".join(shown) + "\n"}
+        return super().configure()
 
-    def start(self) -> None:
-        """Start it."""
-        for folder in self._folders():
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return how many volumes grow at once, and the flags that are the same in every trial."""
+        growth = f"[master.volume_growth]\ncopy_1 = {int(self.place.settings.get('volumes', 7))}\n"
+        flags = [flag for flag in self._flags(at) if not _differs(flag)]
+        return {MASTER_FILE: growth, "flags": "\n".join(flags) + "\n"}
+
+    def initialise(self) -> None:
+        """Make the folders of the volumes, and write the keys of the gateway."""
+        for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
-        self._running = self._place.start(
-            [str(self._place.program.path), "-config_dir", str(self._place.config), "server", *self._flags()],
-            name=self._place.program.system,
-            log=self._place.logs / "weed.log",
-            cwd=self._place.data,
-        )
-
-    def ready(self) -> bool:
-        """Say whether the master assigns file ids, and the gateway answers; raise TrialFailed when it has died."""
-        if self._running is not None:
-            self._running.check()
-        try:
-            if "fid" not in self._ask("/dir/assign"):
-                return False
-            if self._gateway:
-                self.s3.request("GET", "/", timeout_seconds=1.0)
-        except TrialFailed:
-            return False
-        return True
-
-    def prepare(self) -> None:
-        """Make the bucket of the gateway; volumes have grown when the server became ready."""
         if self._gateway:
-            self.s3.request("PUT", f"/{self._place.databases[0]}")
+            file = self.place.data / S3_FILE
+            file.touch(mode=0o600)
+            file.write_text(_identity(self.s3), encoding="utf-8")
 
-    def settle(self) -> None:
-        """Have what it wrote synced to the device. It compacts a volume only when much of it was deleted."""
-        for folder in self._folders():
-            Local(folder).sync()
+    def command(self) -> Sequence[str | Path]:
+        """Return the command with its flags."""
+        return [self.program, "-config_dir", self.place.config, "server", *self._flags(self.layout)]
 
-    def size(self) -> dict[str, int]:
-        """Bytes allocated on disk: volumes and their indexes (data), everything else."""
-        data = sum(allocated(folder) for folder in self._folders())
-        return {"data": data, "other": max(0, allocated(self._place.data) - data)}
-
-    def version(self) -> str:
-        """Return the version that the master states: the second word of ``30GB 4.44``."""
-        stated = str(self._ask("/dir/status").get("Version", "unknown")).split()
-        return stated[1] if len(stated) > 1 else stated[0]
-
-    def count(self) -> dict[str, TableCount]:
-        """Count the objects of all volumes, as the volume server states them."""
-        found = self._ask("/status", port=2).get("Volumes") or []
-        files = sum(int(one.get("FileCount", 0)) - int(one.get("DeleteCount", 0)) for one in found)
-        return {"objects": TableCount(files)}
-
-    def client(self, benchload: Path) -> Client:
-        """Benchload: through the gateway by S3, else as SeaweedFS's own clients do."""
-        host = self._place.host
-        where = "s3" if self._gateway else "seaweedfs"
-        return BenchloadClient(
-            benchload, target=where, database=self._place.databases[0],
-            url=lambda: self.s3.url if self._gateway else f"http://{host}:{self._ports[0]}",
-            log=self._place.logs / "benchload.log", registry=self._place.processes,
-            sync=None if self._gateway else str(self._place.settings.get("sync", "none")),
-            environment={
-                "AWS_ACCESS_KEY_ID": self.s3.access_key, "AWS_SECRET_ACCESS_KEY": self.s3.secret_key
-            },
-        )  # fmt: skip
-
-    def processes(self) -> list[int]:
-        """Return the server's process tree."""
-        return self._running.tree() if self._running is not None else []
-
-    def stop(self) -> None:
-        """SIGTERM, then SIGKILL: with a gateway it waits ten seconds for nobody, and its data is removed next."""
-        if self._running is not None:
-            self._running.stop(grace_seconds=STOP_SECONDS)
-            self._running = None
-
-    def _folders(self) -> list[Path]:
-        return [disk / "volumes" for disk in disks(self._place.data)]
-
-    def _flags(self) -> list[str]:
-        ports, host, data = self._ports, self._place.host, self._place.data
-        folders = self._folders()
-        flags = {
-            "ip": host, "ip.bind": host, "dir": ",".join(map(str, folders)),
-            "volume.max": ",".join(["64"] * len(folders)), "master.dir": data,
-            "master.port": ports[0], "master.port.grpc": ports[1],
-            "volume.port": ports[2], "volume.port.grpc": ports[3],
+    def _flags(self, at: Layout) -> list[str]:
+        flags: dict[str, Setting] = {
+            "ip": at.host, "ip.bind": at.host, "dir": ",".join(map(str, self._folders)),
+            "volume.max": ",".join(["64"] * len(self._folders)), "master.dir": at.data,
+            "master.port": at.ports["master"], "master.port.grpc": at.ports["master_grpc"],
+            "volume.port": at.ports["volume"], "volume.port.grpc": at.ports["volume_grpc"],
             "master.telemetry": "false", "volume.preStopSeconds": 0,
         }  # fmt: skip
         if self._gateway:
             flags |= {
-                "s3": "true", "filer": "true", "filer.port": ports[4], "filer.port.grpc": ports[5],
-                "s3.port": ports[6], "s3.port.grpc": ports[7], "s3.port.iceberg": 0, "s3.port.lance": 0,
-                "s3.config": data / S3_FILE,
-                "filer.localSocket": data / "filer.sock", "s3.localSocket": data / "s3.sock",
+                "s3": "true", "filer": "true",
+                "filer.port": at.ports["filer"], "filer.port.grpc": at.ports["filer_grpc"],
+                "s3.port": at.ports["s3"], "s3.port.grpc": at.ports["s3_grpc"],
+                "s3.port.iceberg": 0, "s3.port.lance": 0, "s3.config": f"{at.data}/{S3_FILE}",
+                "filer.localSocket": f"{at.data}/filer.sock", "s3.localSocket": f"{at.data}/s3.sock",
             }  # fmt: skip
-        flags |= {name: value for name, value in self._place.settings.items() if name not in OWN}
-        return [f"-{name}={value}" for name, value in flags.items()]
+        return settings_text(flags | self.settings, "-{}={}").splitlines()
 
-    def _ask(self, path: str, port: int = 0) -> dict[str, Any]:
-        try:
-            with _OPENER.open(f"http://{self._place.host}:{self._ports[port]}{path}", timeout=5.0) as answer:
-                found: dict[str, Any] = json.loads(answer.read())
-                return found
-        except (OSError, ValueError, urllib.error.URLError) as error:
-            raise TrialFailed(f"SeaweedFS does not answer {path}: {error}.") from None
+    def answers(self) -> bool:
+        """Ask whether the master assigns file ids, and whether the gateway answers."""
+        answer = self.http.probe("/dir/assign")
+        if answer is None or "fid" not in answer.text:
+            return False
+        return not self._gateway or self.s3.answers()
+
+    def version(self) -> str:
+        """Return the version that the master states: the second word of ``30GB 4.44``."""
+        stated = str(self.http.json("/dir/status").get("Version", "unknown")).split()
+        return stated[1] if len(stated) > 1 else stated[0]
+
+    def prepare(self) -> None:
+        """Make the bucket of the gateway; volumes have grown when the server became ready."""
+        if self._gateway:
+            self.s3.make_bucket(self.place.databases[0])
+
+    def settle(self) -> None:
+        """Sync what it wrote to the device. It compacts a volume only after many deletions."""
+        for folder in self._folders:
+            Local(folder).sync()
+
+    def disk_usage(self) -> dict[str, int]:
+        """Return the bytes of the volumes with their indexes (data) and of the rest (other)."""
+        data = sum(allocated(folder) for folder in self._folders)
+        return {"data": data, "other": max(0, allocated(self.place.data) - data)}
+
+    def count(self) -> dict[str, TableCount]:
+        """Count the objects of all volumes, as the volume server states them."""
+        volumes = Http(self.name, f"http://{self.layout.address('volume')}", on_failure=self.check_alive)
+        found: list[dict[str, Any]] = volumes.json("/status").get("Volumes") or []
+        files = sum(int(one.get("FileCount", 0)) - int(one.get("DeleteCount", 0)) for one in found)
+        return {"objects": TableCount(files)}
+
+    def client_environment(self) -> dict[str, str]:
+        """Return the keys of the gateway."""
+        return self.s3.environment
+
+    def client(self, benchload: Path) -> Client:
+        """Return benchload: through the gateway by S3, else as SeaweedFS's clients do."""
+        options = self.client_options(self.place.databases[0], self.place.logs / "benchload.log")
+        if self._gateway:
+            return BenchloadClient(benchload, **{**options, "url": lambda: self.s3.url})
+        return BenchloadClient(benchload, sync=str(self.place.settings.get("sync", "none")), **options)
 
 
-def driver(place: Place) -> SeaweedFS:
-    """Return the driver of one SeaweedFS server."""
-    return SeaweedFS(place)
+driver = SeaweedFS
 
 
 def _differs(flag: str) -> bool:
-    """Say whether a flag differs from trial to trial: ports and folders."""
+    """Return whether a flag differs from trial to trial, as ports and folders do."""
     name = flag[1:].partition("=")[0]
     return ".port" in name or name.endswith(("dir", "localSocket", "config"))
 

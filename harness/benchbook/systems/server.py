@@ -1,171 +1,330 @@
-"""What drivers of servers have in common: one process, one address, one log."""
+"""What the drivers of servers share: configure, start, watch and stop one server, and point clients at it.
+
+A family is a subclass that says what differs; docs/adding-a-system.md writes one from start to end.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Sequence
+import contextlib
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchbook.errors import TrialFailed
-from benchbook.process import spawn
-from benchbook.process.network import check_free
+from benchbook.errors import TrialFailed, nearest
+from benchbook.process.http import Http
+from benchbook.process.launch import Started
+from benchbook.process.network import check_free, free_ports
+from benchbook.process.spawn import GRACE_SECONDS
+from benchbook.process.wait import until, until_unchanged
+from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, Place, TableCount
-from benchbook.systems.http import HttpAsk
+from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.several_clients import one_per_database
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The folders, the host and the ports of a server: those of one trial, or placeholders for all trials."""
+
+    data: str
+    config: str
+    logs: str
+    host: str
+    ports: Mapping[str, str]
+
+    def address(self, port: str) -> str:
+        """Return ``host:port`` of a named port, or its placeholder alone."""
+        number = self.ports[port]
+        return f"{self.host}:{number}" if number.isdigit() else number
 
 
 class Server:
-    """A server in one trial; a family says how it is configured, asked, settled, measured and counted."""
+    """A server in one trial, which the harness starts, or which runs already and is only used (``external``)."""
 
-    target: ClassVar[str]
-    """The name of benchload's target."""
+    target: str
+    """Name of benchload's target."""
     scheme: ClassVar[str] = "http"
+    """Scheme of the server's URL."""
+    url_schemes: ClassVar[tuple[str, ...]] = ("http", "https")
+    """Schemes of the URLs of external servers."""
+    ports: ClassVar[tuple[str, ...]] = ("port",)
+    """Names of the ports that it listens on; clients connect to the first one."""
+    reserved: ClassVar[tuple[str, ...]] = ()
+    """Settings that the harness sets, so no arm may set them."""
+    harness_settings: ClassVar[tuple[str, ...]] = ()
+    """Settings of an arm that are for the driver and not for the server."""
+    in_containers: ClassVar[bool] = True
+    """Whether it also runs from an image: all its programs start through ``place``."""
     ready_seconds: ClassVar[float] = 120.0
     """How long it may take until it answers."""
+    settle_seconds: ClassVar[float] = 900.0
+    """How long it may take to settle after a load."""
+    stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
+    stop_seconds: ClassVar[float] = GRACE_SECONDS
+    """How long it may take to stop before it is killed."""
+    headers: ClassVar[Mapping[str, str]] = {}
+    """Headers of every HTTP request of the driver."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._running: spawn.Running | None = None
-        self._url = place.program.url or ""
-        self._addresses: list[str] = []
-        self._log = place.logs / "server.log"
+        self.place = place
+        self.name = place.program.system
+        self.url = place.program.url or ""
+        """Address of the server, once it is configured."""
+        self.settings: dict[str, Setting] = {
+            name: value for name, value in place.settings.items() if name not in self.harness_settings
+        }
+        """The arm's settings for the server."""
+        self.log = place.logs / "server.log"
         self.watched_seconds = 0.0
+        self._started: Started | None = None
+        self._addresses: list[str] = []
 
-    @property
-    def elsewhere(self) -> bool:
-        """Whether it runs already and is only used."""
-        return self._place.program.url is not None
+    # What a family says.
 
-    def configure(self) -> dict[str, str]:
-        """Write the configuration; ports and folders are placeholders in what is returned."""
-        return {} if self.elsewhere else self._configure()
-
-    def _configure(self) -> dict[str, str]:
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the configuration files by name, for these folders and ports."""
         raise NotImplementedError
 
-    def _command(self) -> Sequence[str | Path]:
+    def initialise(self) -> None:
+        """Make what the data folder must hold before the first start; the files are written by then."""
+
+    def command(self) -> Sequence[str | Path]:
+        """Return the command that starts the server."""
         raise NotImplementedError
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Return the variables that are added to the environment of the server."""
         return {}
 
-    def start(self) -> None:
-        """Start the server; one that already runs is left as it is."""
-        if self.elsewhere:
-            return
-        for address in self._addresses:
-            check_free(address)
-        self._running = spawn.start(
-            self._command(), name=self._place.program.system, log=self._log, cwd=self._place.data,
-            registry=self._place.processes, environment=self._environment(),
-        )  # fmt: skip
-
-    def ready(self) -> bool:
-        """Say whether it answers; raise TrialFailed with its last words when it has died."""
-        self._check()
-        return self._answers()
-
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Return whether the server takes requests now."""
         raise NotImplementedError
 
-    def client(self, benchload: Path) -> Client:
-        """Benchload, speaking the system's own protocol."""
-        return BenchloadClient(
-            benchload, target=self._target(), url=lambda: self._url, database=self._place.databases[0],
-            log=self._place.logs / "benchload.log", registry=self._place.processes,
-        )  # fmt: skip
+    def disk_usage(self) -> dict[str, int]:
+        """Return the bytes on disk by part, of a server that the harness started."""
+        return {"data": allocated(self.place.data)}
 
-    def _target(self) -> str:
-        return self.target
+    def url_of(self, address: str) -> str:
+        """Return the URL of the server from its ``host:port``."""
+        return f"{self.scheme}://{address}"
 
-    def processes(self) -> list[int]:
-        """Return the server's process tree; empty for a server elsewhere."""
-        return self._running.tree() if self._running is not None else []
+    def client_environment(self) -> dict[str, str]:
+        """Return the secrets that clients get in their environment, never in a command line."""
+        return {}
 
-    def stop(self) -> None:
-        """SIGTERM, then SIGKILL; data in a server that already ran is left, and the next trial refuses it."""
-        if self._running is not None:
-            self._running.stop()
-            self._running = None
+    def database_client(self, benchload: Path, database: str, log: Path) -> Client:
+        """Return the client that loads and queries one database."""
+        return BenchloadClient(benchload, **self.client_options(database, log))
 
-    def _check(self) -> None:
-        if self._running is not None:
-            self._running.check()
+    # What a family can use.
 
-    def _http(self) -> HttpAsk:
-        self._check()
-        return HttpAsk(self._place.program.system, self._url)
+    def client_options(self, database: str, log: Path) -> dict[str, Any]:
+        """Return the options of a ``BenchloadClient`` of one database."""
+        return {
+            "target": self.target, "url": lambda: self.url, "database": database, "log": log,
+            "registry": self.place.processes, "environment": self.client_environment,
+        }  # fmt: skip
 
-    def _holds_data(self, what: str) -> TrialFailed:
-        """Return the refusal of a database that is not empty."""
-        return TrialFailed(
-            f"{self._place.program.system} at {self._url} already holds data: {what}.",
-            "Look at it and remove it, or give a server without data.",
+    @property
+    def external(self) -> bool:
+        """Whether the server runs already, so that the harness only uses it."""
+        return self.place.program.url is not None
+
+    @property
+    def program(self) -> Path:
+        """The path of the server's program."""
+        assert self.place.program.path is not None
+        return self.place.program.path
+
+    @property
+    def layout(self) -> Layout:
+        """The folders and ports of this trial."""
+        place = self.place
+        numbers = (address.rpartition(":")[2] for address in self._addresses)
+        return Layout(
+            str(place.data),
+            str(place.config),
+            str(place.logs),
+            place.host,
+            dict(zip(self.ports, numbers, strict=True)),
         )
 
-    def _program(self) -> Path:
-        assert self._place.program.path is not None
-        return self._place.program.path
+    @property
+    def http(self) -> Http:
+        """The server's HTTP interface."""
+        return Http(self.name, self.url, self.headers, self.check_alive)
+
+    def check_alive(self, wait_seconds: float = 0.5) -> None:
+        """Raise TrialFailed with the last lines of the log if the server has died, or dies now."""
+        if self._started is not None:
+            self._started.wait_ending(wait_seconds)
+            self._started.check()
+
+    def wait_settled(self, settled: Callable[[], object], reason: str, *, pause: float = 0.1) -> None:
+        """Wait until ``settled`` returns true; raise TrialFailed with ``reason`` after ``settle_seconds``."""
+        if not until(settled, self.settle_seconds, pause=pause):
+            raise TrialFailed(f"{self.name} did not settle within {self.settle_seconds:.0f} s: {reason}.")
+
+    def wait_unchanged(self, read: Callable[[], object], rest_seconds: float) -> None:
+        """Wait until ``read`` returns the same for ``rest_seconds``, which are no part of settling."""
+        if not until_unchanged(read, rest_seconds, self.settle_seconds):
+            raise TrialFailed(
+                f"{self.name} did not settle within {self.settle_seconds:.0f} s: its files still change."
+            )
+        self.watched_seconds = rest_seconds
+
+    def holds_data(self, what: str, removal: str = "") -> TrialFailed:
+        """Return the refusal of a server that is not empty; ``removal`` is the command that empties it."""
+        return TrialFailed(
+            f"{self.name} at {self.url} already holds data: {what}.",
+            f"Check that you do not need it, then remove it{f' with: {removal}' if removal else ''}.",
+        )
+
+    # The calls of ``driver.Driver``.
+
+    def configure(self) -> dict[str, str]:
+        """Choose ports and write the configuration; return it with placeholders for ports and folders."""
+        if self.external:
+            return {}
+        for name in self.reserved:
+            if name in self.settings:
+                raise TrialFailed(
+                    f'The arm {self.place.arm} sets "{name}", which the harness sets.',
+                    "Remove it from the arm.",
+                )
+        self._addresses = [f"{self.place.host}:{port}" for port in self.free_ports()]
+        if self._addresses:
+            self.url = self.url_of(self._addresses[0])
+        for name, text in self.files(self.layout).items():
+            (self.place.config / name).write_text(text, encoding="utf-8")
+        self.initialise()
+        shown = {name: f"{{{name}}}" for name in ("data", "config", "logs", *self.ports)}
+        ports = {name: shown[name] for name in self.ports}
+        return self.files(Layout(shown["data"], shown["config"], shown["logs"], self.place.host, ports))
+
+    def free_ports(self) -> list[int]:
+        """Return a free port for each name of ``ports``."""
+        return free_ports(len(self.ports), self.place.host)
+
+    def start(self) -> None:
+        """Start the server; leave an external one as it is."""
+        if self.external:
+            return
+        for address in self.addresses():
+            check_free(address)
+        self._started = self.place.start(
+            self.command(), name=self.name, log=self.log, cwd=self.place.data, environment=self.environment()
+        )
+
+    def addresses(self) -> list[str]:
+        """Return the addresses that must be free when the server starts."""
+        return self._addresses
+
+    def ready(self) -> bool:
+        """Return whether it answers; raise TrialFailed with the last lines of its log when it has died."""
+        self.check_alive(0.0)
+        return self.answers()
+
+    def size(self) -> dict[str, int]:
+        """Return the bytes on disk by part; nothing for an external server, whose disk may be elsewhere."""
+        return {} if self.external else self.disk_usage()
+
+    def client(self, benchload: Path) -> Client:
+        """Return the client of the trial: benchload, which speaks the server's protocol."""
+        return one_per_database(self.place, lambda name, log: self.database_client(benchload, name, log))
+
+    def processes(self) -> list[int]:
+        """Return the server's process tree; nothing for an external server."""
+        return self._started.tree() if self._started is not None else []
+
+    def stop(self) -> None:
+        """Send the stop signal, then SIGKILL; leave an external server as it is."""
+        if self._started is not None:
+            self._started.stop(self.stop_seconds, self.stop_signal)
+            self._started = None
 
 
-COUNT_SECONDS = 900.0
-
-
-class Inspected(Server):
-    """A server whose version and counts benchload tells."""
+class DatabaseServer(Server):
+    """A server with databases that the driver makes before a load, counts, and drops in an external server."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._benchload: Path | None = None
+        self._created: list[str] = []
 
-    def client(self, benchload: Path) -> Client:
-        """Benchload, which is also what asks the server for its version and its counts."""
-        self._benchload = benchload
-        return super().client(benchload)
+    def databases(self) -> list[str]:
+        """Return the names of all databases."""
+        raise NotImplementedError
 
-    def _answers(self) -> bool:
-        try:
-            self._inspect(timeout_seconds=10.0)
-        except TrialFailed:
-            return False
-        return True
+    def tables(self, database: str) -> list[str]:
+        """Return the names of the tables of a database."""
+        raise NotImplementedError
 
-    def version(self) -> str:
-        """Return what the server states."""
-        self._check()
-        return str(self._inspect()["version"])
+    def create(self, database: str) -> None:
+        """Create a database."""
+        raise NotImplementedError
+
+    def reuse(self, database: str) -> None:
+        """Bring an empty database of an external server into the form that ``create`` gives it."""
+
+    def drop(self, database: str) -> None:
+        """Drop a database with its data."""
+        raise NotImplementedError
+
+    def drop_command(self, database: str) -> str:
+        """Return the command by which a person drops a database."""
+        raise NotImplementedError
+
+    def count_in(self, database: str) -> dict[str, TableCount]:
+        """Return rows and non-null values per table of a database."""
+        raise NotImplementedError
 
     def prepare(self) -> None:
-        """Refuse a server whose database has rows; benchload makes the tables."""
-        held = [name for name, table in self.count().items() if table.rows]
-        if held:
-            raise self._holds_data(", ".join(held))
+        """Create each database that is missing; raise TrialFailed when one holds data."""
+        known = self.databases()
+        for database in self.place.databases:
+            if database not in known:
+                self._created.append(database)
+                self.create(database)
+            elif tables := self.tables(database):
+                held = f'the database "{database}" contains {", ".join(tables[:3])}'
+                raise self.holds_data(held, self.drop_command(database))
+            else:
+                self.reuse(database)
 
     def count(self) -> dict[str, TableCount]:
-        """Rows and values of each table, as the server answers them to benchload."""
-        self._check()
-        tables = self._inspect("--count", timeout_seconds=COUNT_SECONDS).get("tables") or {}
-        return {name: TableCount(int(one["rows"]), one["fields"] or {}) for name, one in tables.items()}
+        """Count the first database."""
+        return self.count_in(self.place.databases[0])
 
-    def _inspect(self, *flags: str, timeout_seconds: float = 30.0) -> dict[str, Any]:
-        assert self._benchload is not None
-        command = [
-            str(self._benchload), "inspect", "--target", self._target(), "--url", self._url,
-            "--database", self._place.databases[0], "--timeout", f"{timeout_seconds:g}s", *flags,
-        ]  # fmt: skip
-        try:
-            ran = subprocess.run(
-                command, stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
-                timeout=timeout_seconds + 10,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
+    def stop(self) -> None:
+        """Stop the server; drop the databases that this trial made in an external one."""
+        for database in self._created if self.external else ():
+            # If it is gone already, the prepare of the next trial reports what is left.
+            with contextlib.suppress(TrialFailed):
+                self.drop(database)
+        self._created = []
+        super().stop()
+
+
+def settings_text(
+    settings: Mapping[str, Setting], line: str = "{} = {}", booleans: tuple[str, str] = ("false", "true")
+) -> str:
+    r"""Return settings as lines, in an order that depends on the names alone.
+
+    >>> settings_text({"port": 1, "bind": "127.0.0.1", "cache": True}, "{}: {}")
+    'bind: 127.0.0.1\ncache: true\nport: 1\n'
+    """
+    shown = {name: booleans[value] if isinstance(value, bool) else value for name, value in settings.items()}
+    return "".join(line.format(name, shown[name]) + "\n" for name in sorted(shown))
+
+
+def check_settings(settings: Mapping[str, Setting], known: Sequence[str], name: str) -> None:
+    """Raise TrialFailed when the arm has a setting that the server does not know and would ignore."""
+    for setting in settings:
+        if setting not in known:
+            guess = nearest(setting, known)
             raise TrialFailed(
-                f"{self._place.program.system} at {self._url} did not answer within {timeout_seconds:.0f} s."
-            ) from error
-        if ran.returncode != 0:
-            words = ran.stderr.strip().removeprefix("benchload: ")
-            raise TrialFailed(f"{self._place.program.system} at {self._url}: {words}.")
-        found: dict[str, Any] = json.loads(ran.stdout)
-        return found
+                f'{name} has no setting "{setting}".',
+                f'Did you mean "{guess}"?' if guess else "Correct the arm.",
+            )

@@ -1,11 +1,15 @@
-"""SQLite, in a worker process of its own."""
+"""SQLite, in a separate worker process."""
 
 from __future__ import annotations
 
-from benchbook.systems.driver import Place
 from benchbook.systems.embedded import EmbeddedDriver
 
 
-def driver(place: Place) -> EmbeddedDriver:
-    """Return the driver of one SQLite file."""
-    return EmbeddedDriver(place, "sqlite", "SQLite")
+class SQLite(EmbeddedDriver):
+    """One SQLite file in one trial."""
+
+    engine = "sqlite"
+    title = "SQLite"
+
+
+driver = SQLite

@@ -1,4 +1,4 @@
-"""A program that serves nothing: fio, s3fs. A trial of it measures what is done with it on its storage."""
+"""A program that serves nothing, such as fio or s3fs: a trial measures what the program does on its storage."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from benchbook.systems.driver import Client, Place, TableCount
 
 
 class Tool:
-    """A program in one trial, between whose start and stop nothing of it runs."""
+    """A program in one trial; nothing of it runs between ``start`` and ``stop``."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
+        self.place = place
         self.watched_seconds = 0.0
 
     def configure(self) -> dict[str, str]:
@@ -25,15 +25,13 @@ class Tool:
         return {}
 
     def start(self) -> None:
-        """Refuse a server elsewhere; there is nothing to start."""
-        if self._place.program.path is None:
-            raise TrialFailed(
-                f"{self._place.program.system} is a program, not a server.",
-                f"Give its path: --system {self._place.program.system}=PATH",
-            )
+        """Refuse a URL; there is nothing to start."""
+        name = self.place.program.system
+        if self.place.program.path is None:
+            raise TrialFailed(f"{name} is a program, not a server.", f"Give its path: --system {name}=PATH")
 
     def ready(self) -> bool:
-        """Say that it can be used at any time."""
+        """Return true: it is ready at any time."""
         return True
 
     def prepare(self) -> None:
@@ -44,23 +42,23 @@ class Tool:
 
     def size(self) -> dict[str, int]:
         """Return the bytes of the data folder."""
-        return {"data": allocated(self._place.data)}
+        return {"data": allocated(self.place.data)}
 
     def version(self) -> str:
-        """Return the first number that ``--version`` tells."""
-        done = subprocess.run(
-            [str(self._place.program.path), "--version"], capture_output=True, text=True, check=False
+        """Return the first number in the output of ``--version``."""
+        ran = subprocess.run(
+            [str(self.place.program.path), "--version"], capture_output=True, text=True, check=False
         )
-        found = re.search(r"\d+\.[\w.]*", done.stdout + done.stderr)
+        found = re.search(r"\d+\.[\w.]*", ran.stdout + ran.stderr)
         return found[0] if found else "unknown"
 
     def count(self) -> dict[str, TableCount]:
         """Return nothing: it holds no rows."""
         return {}
 
-    def client(self, benchload: Path) -> Client:  # noqa: ARG002
+    def client(self, benchload: Path) -> Client:  # noqa: ARG002 - the signature of a driver
         """Return a client that refuses rows and queries."""
-        return _NoClient(self._place.program.system)
+        return _NoClient(self.place.program.system)
 
     def processes(self) -> list[int]:
         """Return no process."""
@@ -90,12 +88,10 @@ class _NoClient:
     def cancel(self) -> None:
         pass
 
-    def _refusal(self, what: str) -> TrialFailed:
+    def _refusal(self, reason: str) -> TrialFailed:
         return TrialFailed(
-            f"{self._name} {what}.", "Use workloads that need no server, such as fio, or another system."
+            f"{self._name} {reason}.", "Use a workload that needs no server, such as fio, or another system."
         )
 
 
-def driver(place: Place) -> Tool:
-    """Return the driver of a program that serves nothing."""
-    return Tool(place)
+driver = Tool

@@ -1,4 +1,4 @@
-"""VictoriaMetrics: one single-node server on a free loopback port."""
+"""VictoriaMetrics, single node."""
 
 from __future__ import annotations
 
@@ -6,96 +6,82 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any
 
-from benchbook.process.network import free_ports
-from benchbook.storage.driver import allocated
-from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.server import Server
+from benchbook.systems.driver import TableCount
+from benchbook.systems.server import Layout, Server, settings_text
 
 FIRST = 100_000_000
-"""Second of 1973 from which values are counted: a window that reached back beyond 1970 would find nothing."""
+"""Second in 1973 from which values are counted: a window that begins before 1970 finds nothing."""
 
 
 class VictoriaMetrics(Server):
     """One VictoriaMetrics in one trial."""
 
     target = "victoriametrics"
+    ports = ("address",)
 
-    def _configure(self) -> dict[str, str]:
-        place = self._place
-        (port,) = free_ports(1, place.host)
-        self._addresses = [f"{place.host}:{port}"]
-        self._url = f"http://{place.host}:{port}"
-        return {"arguments": " ".join(self._flags("{data}", "{address}")) + "\n"}
+    def files(self, at: Layout) -> dict[str, str]:
+        """Return the flags; there is no configuration file."""
+        return {"arguments": " ".join(self._flags(at)) + "\n"}
 
-    def _flags(self, data: str, address: str) -> list[str]:
-        lines = {
-            "storageDataPath": data, "httpListenAddr": address,
-            # It keeps a month unless it is told otherwise: rows of 2016 would be dropped as they come.
+    def _flags(self, at: Layout) -> list[str]:
+        flags = {
+            "storageDataPath": at.data, "httpListenAddr": at.address("address"),
+            # The default is one month, which drops the rows of 2016.
             "retentionPeriod": "100y",
-            **self._place.settings,
+            **self.settings,
         }  # fmt: skip
-        return [f"-{name}={value}" for name, value in sorted(lines.items())]
+        return settings_text(flags, "-{}={}").splitlines()
 
-    def _command(self) -> Sequence[str | Path]:
-        return [self._program(), *self._flags(str(self._place.data), self._addresses[0])]
+    def command(self) -> Sequence[str | Path]:
+        """Return the command with its flags."""
+        return [self.program, *self._flags(self.layout)]
 
-    def _answers(self) -> bool:
-        return self._http().status("/health") == 200
+    def answers(self) -> bool:
+        """Ask for its health."""
+        return self.http.answers("/health")
 
     def version(self) -> str:
-        """Return what the server's own metrics state; a build that states nothing is what its package says it is."""
-        found = re.search(
-            r'vm_app_version\{[^}]*?version="[^"]*?v?(\d+\.\d+\.\d+)', self._http().text("/metrics")
-        )
-        return found[1] if found else self._place.program.version
+        """Return the version among its metrics; Debian's build states none, so then that of the package."""
+        stated = next((labels for labels, _ in self.http.metrics("/metrics").get("vm_app_version", [])), {})
+        found = re.search(r"\d+\.\d+\.\d+", stated.get("short_version") or stated.get("version", ""))
+        return found[0] if found else self.place.program.version
 
     def prepare(self) -> None:
         """Refuse a server with series of the database."""
-        if self._http().json(f"/api/v1/label/__name__/values?{self._all()}")["data"]:
-            raise self._holds_data(f'series of the database "{self._place.databases[0]}"')
+        if self._series():
+            raise self.holds_data(f'series of the database "{self.place.databases[0]}"')
 
-    def _all(self) -> str:
-        return urlencode(
-            {"match[]": f'{{db="{self._place.databases[0]}"}}', "start": 1, "end": int(time.time())}
-        )
+    def _series(self) -> list[str]:
+        params = {"match[]": f'{{db="{self.place.databases[0]}"}}', "start": 1, "end": int(time.time())}
+        return list(self.http.json("/api/v1/label/__name__/values", params=params)["data"])
 
     def settle(self) -> None:
-        """Have what is in memory written and found, then merge each month's parts into one."""
-        ask = self._http()
-        ask.text("/internal/force_flush")
-        if not self.elsewhere:
-            ask.text("/internal/force_merge")
-            while any(
-                not line.endswith(" 0")
-                for line in ask.text("/metrics").splitlines()
-                if line.startswith("vm_active_merges")
-            ):
-                time.sleep(0.1)
+        """Write what is in memory to disk and make it visible, then merge the parts of each month into one."""
+        self.http.text("/internal/force_flush")
+        if not self.external:
+            self.http.text("/internal/force_merge")
+            self.wait_settled(lambda: not self._merges(), "parts are still merged")
 
-    def size(self) -> dict[str, int]:
-        """Bytes allocated on disk; it has no log."""
-        return {} if self.elsewhere else {"data": allocated(self._place.data)}
+    def _merges(self) -> float:
+        metrics = self.http.metrics("/metrics")
+        return sum(
+            value for name in metrics if name.startswith("vm_active_merges") for _, value in metrics[name]
+        )
 
     def count(self) -> dict[str, TableCount]:
-        """Values of each series' name, which is ``table_field``; rows are those of the fullest field."""
-        ask = self._http()
-        ask.text("/internal/force_flush")
+        """Count the values of each series, named ``table_field``; a table has the rows of its fullest field."""
+        self.http.text("/internal/force_flush")
         found: dict[str, dict[str, int]] = {}
-        now = int(time.time())
-        database = self._place.databases[0]
-        for name in ask.json(f"/api/v1/label/__name__/values?{self._all()}")["data"]:
+        now, database = int(time.time()), self.place.databases[0]
+        for name in self._series():
             query = f'sum(count_over_time({{__name__="{name}",db="{database}"}}[{now - FIRST}s]))'
-            answer = ask.json(f"/api/v1/query?{urlencode({'query': query, 'time': now, 'nocache': 1})}")
-            table, _, field = str(name).partition("_")
+            params: dict[str, Any] = {"query": query, "time": now, "nocache": 1}
+            answer = self.http.json("/api/v1/query", params=params)
+            table, _, field = name.partition("_")
             found.setdefault(table, {})[field] = sum(int(one["value"][1]) for one in answer["data"]["result"])
-        return {
-            table: TableCount(max(values.values(), default=0), values, exact=False)
-            for table, values in found.items()
-        }
+        return {table: TableCount.of_fields(fields) for table, fields in found.items()}
 
 
-def driver(place: Place) -> VictoriaMetrics:
-    """Return the driver of one VictoriaMetrics."""
-    return VictoriaMetrics(place)
+driver = VictoriaMetrics

@@ -51,7 +51,7 @@ def started(server: Any, *, within_seconds: int) -> Iterator[Any]:
         yield server
     finally:
         server.stop()
-    assert list(server._place.processes.iterdir()) == []
+    assert list(server.place.processes.iterdir()) == []
 
 
 def wait_until_ready(server: Any, within_seconds: int) -> None:
@@ -64,8 +64,8 @@ def wait_until_ready(server: Any, within_seconds: int) -> None:
 
 def running_already(server: Any, driver: Callable[[Place], Any]) -> Any:
     """Return a driver that was given the address of a server alone, with its database ``elsewhere`` made."""
-    given = replace(server._place.program, path=None, url=server.url)
-    there = driver(replace(server._place, program=given, databases=("elsewhere",)))
+    given = replace(server.place.program, path=None, url=server.url)
+    there = driver(replace(server.place, program=given, databases=("elsewhere",)))
     assert there.configure() == {}
     there.start()
     assert there.ready()

@@ -76,7 +76,7 @@ def _wait(server: InfluxDB1) -> None:
 
 
 def _write(server: InfluxDB1) -> None:
-    with urllib.request.urlopen(f"{server._url}/write?db=benchbook", data=LINES.encode()) as answer:
+    with urllib.request.urlopen(f"{server.url}/write?db=benchbook", data=LINES.encode()) as answer:
         assert answer.status == 204
 
 

@@ -13,8 +13,7 @@ from benchbook.process import leftovers
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.storage import mounting
-from benchbook.storage.driver import Place as StoragePlace
-from benchbook.storage.driver import storage
+from benchbook.storage.driver import StoragePlace, storage
 from benchbook.systems.driver import Place, driver
 
 
@@ -42,8 +41,8 @@ def test_it_states_its_pinned_version_and_counts_objects(minio, tmp_path):
         assert one.count()["objects"].rows == 0
         assert one.size()["meta"] > 0
         assert one.processes()
-        with pytest.raises(TrialFailed, match="NoSuchBucket"):
-            one.s3.request("GET", "/no-such-bucket")
+        with pytest.raises(TrialFailed, match="NO_SUCH_BUCKET"):
+            one.s3.object_sizes("no-such-bucket")
     finally:
         one.stop()
     assert one.processes() == []

@@ -33,17 +33,14 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         pytest.skip(str(reason))
     assert program.path is not None
     (tmp_path / "drive").mkdir()
-    server = MinioServer(
-        program.path, tmp_path / "drive", tmp_path / "minio.log", tmp_path / "processes", "127.0.0.1", {}
-    )
-    server.start()
+    server = MinioServer(program.path, tmp_path / "drive", tmp_path / "minio.log", tmp_path / "processes")
     try:
-        server.wait_ready()
+        server.start()
         s3 = server.s3
         monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3.access_key)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3.secret_key)
-        s3.request("PUT", "/benchbook-results")
+        s3.make_bucket("benchbook-results")
         yield URL
     finally:
         server.stop()

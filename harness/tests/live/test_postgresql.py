@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -38,14 +39,14 @@ def server(request: pytest.FixtureRequest, postgres: Program, folder: Path) -> I
 
 
 def test_a_server_that_runs_already(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGPASSWORD", server.environment["PGPASSWORD"])
+    monkeypatch.setenv("PGPASSWORD", server.client_environment()["PGPASSWORD"])
     there = running_already(server, driver)
     there.settle()
     assert there.count() == {}
     assert there.size()["data"] > 0
     assert SYSTEM.accepts(there.version())
     there.stop()
-    assert "elsewhere" not in {row[0] for row in server._psql().rows("SELECT datname FROM pg_database")}
+    assert "elsewhere" not in {row[0] for row in server.psql().rows("SELECT datname FROM pg_database")}
     assert server.ready()
 
 
@@ -61,7 +62,7 @@ def test_a_whole_trial(server: PostgreSQL, folder: Path) -> None:
     server.prepare()
     server.prepare()
     assert server.count() == {}
-    ask = server._psql("benchbook")
+    ask = server.psql("benchbook")
     ask.rows("CREATE TABLE t (a int, b bytea)")
     ask.rows(
         "INSERT INTO t SELECT g, CASE WHEN g % 2 = 0 THEN 'x'::bytea END FROM generate_series(1, 1000) g"
@@ -72,9 +73,9 @@ def test_a_whole_trial(server: PostgreSQL, folder: Path) -> None:
     size = server.size()
     assert size["data"] > 0
     assert size["wal"] > 0
-    expected = SYSTEM.arms[server._place.arm].settings.get("synchronous_commit", "on")
+    expected = SYSTEM.arms[server.place.arm].settings.get("synchronous_commit", "on")
     assert ask.rows("SHOW synchronous_commit") == [[expected]]
-    with pytest.raises(TrialFailed, match="already holds the tables t"):
+    with pytest.raises(TrialFailed, match="contains t"):
         server.prepare()
     kept = "".join(file.read_text(errors="replace") for file in folder.glob("config/*"))
     assert server._password not in kept
@@ -83,15 +84,15 @@ def test_a_whole_trial(server: PostgreSQL, folder: Path) -> None:
 
 def test_a_killed_server_is_told_with_its_last_words(server: PostgreSQL) -> None:
     os.kill(server.processes()[0], signal.SIGKILL)
-    assert server._running is not None
-    server._running.wait_ending(5.0)
+    assert server._started is not None
+    server._started.wait_ending(5.0)
     with pytest.raises(TrialFailed, match="SIGKILL"):
         server.ready()
 
 
 def test_nobody_enters_without_the_password(server: PostgreSQL) -> None:
-    stranger = server._psql().__class__(
-        server._program("psql"), "127.0.0.1", server._port, "benchbook", "wrong", "postgres"
+    stranger = server.psql().__class__(
+        server._beside("psql"), "127.0.0.1", urlsplit(server.url).port, "benchbook", "wrong", "postgres"
     )
     with pytest.raises(TrialFailed, match="password authentication failed"):
         stranger.rows("SELECT 1")

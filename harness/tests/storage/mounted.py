@@ -7,7 +7,7 @@ import pytest
 
 from benchbook.declare.storage import Storage
 from benchbook.errors import Unavailable
-from benchbook.storage.driver import Place, storage
+from benchbook.storage.driver import StoragePlace, storage
 
 
 def declared(driver, **options):
@@ -15,7 +15,7 @@ def declared(driver, **options):
 
 
 def place(tmp_path):
-    return Place(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts")
+    return StoragePlace(tmp_path / "scratch" / "0001", mounts=tmp_path / "mounts")
 
 
 @contextmanager

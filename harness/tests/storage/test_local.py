@@ -5,7 +5,7 @@ import pytest
 from benchbook.declare.storage import Storage
 from benchbook.errors import RequestError, TrialFailed
 from benchbook.storage import local
-from benchbook.storage.driver import Place, allocated, names, storage
+from benchbook.storage.driver import StoragePlace, allocated, names, storage
 
 
 def declared(**changes):
@@ -13,7 +13,7 @@ def declared(**changes):
 
 
 def test_a_trial_gets_an_empty_folder_that_is_removed_afterwards(tmp_path):
-    one = storage(declared(), Place(tmp_path / "scratch" / "0001"))
+    one = storage(declared(), StoragePlace(tmp_path / "scratch" / "0001"))
     folder = one.mount()
     assert list(folder.iterdir()) == []
     (folder / "file").write_bytes(b"x" * 10_000)
@@ -27,17 +27,17 @@ def test_a_trial_gets_an_empty_folder_that_is_removed_afterwards(tmp_path):
 def test_a_folder_that_holds_something_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrialFailed, match="is not empty"):
-        storage(declared(), Place(tmp_path)).mount()
+        storage(declared(), StoragePlace(tmp_path)).mount()
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrialFailed, match=r"cannot be made: .*--results"):
-        storage(declared(), Place(tmp_path / "file" / "data")).mount()
+        storage(declared(), StoragePlace(tmp_path / "file" / "data")).mount()
 
 
 def test_the_facts_name_file_system_options_and_room(tmp_path):
-    one = storage(declared(), Place(tmp_path / "data"))
+    one = storage(declared(), StoragePlace(tmp_path / "data"))
     one.mount()
     facts = one.facts()
     assert {"type", "mount_options", "device", "free_bytes", "size_bytes"} <= set(facts)
@@ -45,7 +45,7 @@ def test_the_facts_name_file_system_options_and_room(tmp_path):
 
 
 def test_dropping_caches_says_whether_it_was_permitted(tmp_path, monkeypatch):
-    one = storage(declared(), Place(tmp_path / "data"))
+    one = storage(declared(), StoragePlace(tmp_path / "data"))
     one.mount()
     monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "drop")
     assert one.drop_caches() is True
@@ -56,14 +56,14 @@ def test_dropping_caches_says_whether_it_was_permitted(tmp_path, monkeypatch):
 
 def test_an_option_that_it_does_not_know_is_a_mistake(tmp_path):
     with pytest.raises(RequestError, match='no key "size"'):
-        storage(declared(options={"size": 1}), Place(tmp_path))
+        storage(declared(options={"size": 1}), StoragePlace(tmp_path))
 
 
 def test_an_unknown_driver_names_the_nearest(tmp_path):
     assert "local" in names()
     assert "driver" not in names()
     with pytest.raises(RequestError, match='Did you mean "local"'):
-        storage(declared(driver="locale"), Place(tmp_path))
+        storage(declared(driver="locale"), StoragePlace(tmp_path))
 
 
 def test_bytes_are_those_allocated_not_those_of_sparse_files(tmp_path):

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from benchbook.storage import local
-from benchbook.storage.driver import Place
+from benchbook.storage.driver import StoragePlace
 from benchbook.storage.local import Local, drop_page_cache
 from benchbook.storage.page_cache import resident
 from benchbook.storage.tmpfs import driver as tmpfs
@@ -47,6 +47,6 @@ def test_a_cache_that_was_dropped_and_still_holds_the_data_is_not_empty(tmp_path
 def test_all_of_a_tmpfs_is_in_memory(tmp_path):
     from benchbook.declare.storage import SizedOptions
 
-    one = tmpfs(SizedOptions(), Place(tmp_path))
+    one = tmpfs(SizedOptions(), StoragePlace(tmp_path))
     (tmp_path / "file").write_bytes(b"x" * mmap.PAGESIZE)
     assert one.cached_bytes() == one.bytes() > 0

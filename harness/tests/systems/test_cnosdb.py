@@ -1,91 +1,52 @@
 """The CnosDB driver against a small HTTP server that answers like one, and a program that is none."""
 
-import json
 import signal
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.process.launch import Program
+from benchbook.systems import cnosdb
 from benchbook.systems.cnosdb import CnosDB20, CnosDB24, driver
-from benchbook.systems.driver import Place, SeveralDatabases, TableCount
+from benchbook.systems.driver import SeveralDatabases, TableCount
 
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.reply(200, json.dumps({"version": self.server.states, "status": "healthy"}))
-
-    def do_POST(self):
-        database = parse_qs(urlsplit(self.path).query)["db"][0]
-        statement = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.server.headers.append(dict(self.headers))
-        self.server.asked.append((database, statement))
-        for begin, (status, content) in self.server.answers.items():
-            if statement.startswith(begin):
-                return self.reply(status, content if isinstance(content, str) else json.dumps(content))
-        return self.reply(200, "")
-
-    def reply(self, status, text):
-        body = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+SCRIPT = """
+if [ "$1" = config ]; then printf "[cache]\\nmax_buffer_size = 1\\n"; exit; fi
+trap "echo interrupted; exit 0" INT
+echo started
+while :; do sleep 0.05; done
+"""
 
 
 @pytest.fixture
-def server():
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.asked, found.headers, found.answers, found.states = (
-        [],
-        [],
-        {},
-        "2.4.3, revision: abc, build_time: now",
-    )
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    yield found
-    found.shutdown()
-    found.server_close()
+def server(web):
+    web.otherwise = ""
+    web.answers["GET /api/v1/ping"] = {
+        "version": "2.4.3, revision: abc, build_time: now",
+        "status": "healthy",
+    }
+    return web
 
 
 @pytest.fixture
-def remote(server, tmp_path):
+def remote(server, place):
     """Return the driver of a server that already runs, with two databases."""
-    program = Program("cnosdb-2.4", "2.4", "given", url=f"http://127.0.0.1:{server.server_port}")
-    return driver(
-        Place(program, "vanilla", {}, tmp_path, tmp_path, tmp_path, databases=("benchbook", "benchbook_2"))
-    )
+    return driver(place("cnosdb-2.4", "2.4", url=server.url, databases=("benchbook", "benchbook_2")))
 
 
 def statements(server):
-    return [statement for _, statement in server.asked]
+    return [one.body for one in server.asked if one.method == "POST"]
 
 
-def local(tmp_path, version="2.4.3", arm="vanilla", databases=("benchbook",), **settings):
-    program = tmp_path / "cnosdb"
-    program.write_text(
-        "#!/bin/sh\n"
-        'if [ "$1" = config ]; then printf "[cache]\\nmax_buffer_size = 1\\n"; exit; fi\n'
-        'trap "echo interrupted; exit 0" INT\n'
-        "echo started\n"
-        "while :; do sleep 0.05; done\n"
-    )
-    program.chmod(0o755)
-    for name in ("data", "config", "logs"):
-        (tmp_path / name).mkdir(exist_ok=True)
-    return driver(
-        Place(
-            Program("cnosdb", version, "given", path=program), arm, settings,
-            tmp_path / "data", tmp_path / "config", tmp_path / "logs", databases=databases,
-        )
-    )  # fmt: skip
+@pytest.fixture
+def local(place):
+    """Return a maker of drivers that start a script."""
+
+    def make(version="2.4.3", arm="vanilla", databases=("benchbook",), **settings):
+        return driver(place("cnosdb", version, SCRIPT, arm=arm, databases=databases, settings=settings))
+
+    return make
 
 
 def test_the_version_is_the_number_that_it_states(remote, server):
@@ -93,7 +54,7 @@ def test_the_version_is_the_number_that_it_states(remote, server):
     remote.start()
     assert remote.ready()
     assert remote.version() == "2.4.3"
-    server.states = "2.0.0"
+    server.answers["GET /api/v1/ping"] = {"version": "2.0.0"}
     assert remote.version() == "2.0.0"
 
 
@@ -104,8 +65,8 @@ def test_databases_keep_old_data_and_are_dropped_at_the_end(remote, server):
         f"CREATE DATABASE {name} WITH TTL 'INF' SHARD 1 VNODE_DURATION '365d' REPLICA 1 PRECISION 'NS'"
         for name in ("benchbook", "benchbook_2")
     ]
-    assert server.headers[0]["Authorization"].startswith("Basic ")
-    assert server.headers[0]["Accept"] == "application/json"
+    assert server.asked[0].headers["Authorization"].startswith("Basic ")
+    assert server.asked[0].headers["Accept"] == "application/json"
     remote.stop()
     assert statements(server)[-2:] == ["DROP DATABASE benchbook", "DROP DATABASE benchbook_2"]
 
@@ -114,7 +75,7 @@ def test_a_database_with_data_is_refused_and_never_dropped(remote, server):
     server.answers["SHOW DATABASES"] = 200, [{"database_name": "benchbook"}]
     server.answers["SHOW TABLES"] = 200, [{"table_name": "readings"}]
     with pytest.raises(
-        TrialFailed, match=r'"benchbook" of http.* already holds data.*DROP DATABASE benchbook'
+        TrialFailed, match=r'at http.* already holds data: the database "benchbook" .*DROP DATABASE benchbook'
     ):
         remote.prepare()
     remote.stop()
@@ -136,7 +97,7 @@ def test_rows_are_counted_exactly_and_values_by_field(remote, server):
     server.answers["SELECT count"] = 200, [{"latitude": 12, "velocity": 11}]
     assert isinstance(remote, SeveralDatabases)
     assert remote.count_in("benchbook_2") == {"readings": TableCount(12, {"latitude": 12, "velocity": 11})}
-    assert {database for database, _ in server.asked} == {"benchbook_2"}
+    assert {one.parameters["db"] for one in server.asked} == {"benchbook_2"}
     assert any("WHERE time >=" in one for one in statements(server) if "velocity" in one)
 
 
@@ -156,10 +117,10 @@ def test_settling_writes_every_database_out(remote, server):
     assert statements(server) == ["COMPACT DATABASE benchbook", "COMPACT DATABASE benchbook_2"]
 
 
-def test_before_243_vnodes_are_written_out_one_by_one(tmp_path, server, monkeypatch):
+def test_before_243_vnodes_are_written_out_one_by_one(local, tmp_path, server, monkeypatch):
     server.answers["COMPACT DATABASE"] = 422, {"error_message": "Expected VNODE, after COMPACT"}
-    one = local(tmp_path, version="2.4.2")
-    monkeypatch.setattr(one, "_url", f"http://127.0.0.1:{server.server_port}")
+    one = local(version="2.4.2")
+    monkeypatch.setattr(one, "url", server.url)
     for vnode in ("3", "12"):
         (tmp_path / "data/db/data/cnosdb.benchbook" / vnode).mkdir(parents=True)
     one.settle()
@@ -180,8 +141,8 @@ def test_before_243_rows_are_counted_under_a_condition(remote, server):
     assert remote.count() == {"readings": TableCount(12, {"velocity": 11})}
 
 
-def test_a_server_of_24_gets_its_ports_and_folders_and_reports_nothing(tmp_path):
-    one = local(tmp_path)
+def test_a_server_of_24_gets_its_ports_and_folders_and_reports_nothing(local, tmp_path):
+    one = local()
     assert isinstance(one, CnosDB24)
     shown = one.configure()["cnosdb.toml"]
     written = (tmp_path / "config" / "cnosdb.toml").read_text()
@@ -193,8 +154,8 @@ def test_a_server_of_24_gets_its_ports_and_folders_and_reports_nothing(tmp_path)
     assert 'mode = "singleton"' in written
 
 
-def test_a_server_of_20_gets_every_key_and_its_options_as_arguments(tmp_path):
-    one = local(tmp_path, "2.0.1", "published", **{"run.cpu": 64, "cache.max_buffer_size": 10485760})
+def test_a_server_of_20_gets_every_key_and_its_options_as_arguments(local, tmp_path):
+    one = local("2.0.1", "published", **{"run.cpu": 64, "cache.max_buffer_size": 10485760})
     assert isinstance(one, CnosDB20)
     texts = one.configure()
     assert texts["arguments"] == "--cpu=64 --memory=16\n"
@@ -203,26 +164,26 @@ def test_a_server_of_20_gets_every_key_and_its_options_as_arguments(tmp_path):
     assert "max_buffer_size = 10485760" in written
     assert "[security]" in written
     assert "run" not in written
-    assert "--http-host=127.0.0.1:" in " ".join(map(str, one._command))
+    assert "--http-host=127.0.0.1:" in " ".join(map(str, one.command()))
 
 
-def test_20_takes_several_clients_only_as_published(tmp_path):
+def test_20_takes_several_clients_only_as_published(local, tmp_path):
     with pytest.raises(TrialFailed, match=r"only one of several databases.*clients = 1.*as-published"):
-        local(tmp_path, "2.0.1", databases=("benchbook", "benchbook_2"))
-    one = local(tmp_path, "2.0.1", "as-published", databases=("benchbook", "benchbook_2"))
+        local("2.0.1", databases=("benchbook", "benchbook_2"))
+    one = local("2.0.1", "as-published", databases=("benchbook", "benchbook_2"))
     assert one.not_required == ("benchbook", "benchbook_2")
 
 
 @pytest.mark.parametrize("version", ["2.0.1", "2.4.3"])
-def test_a_setting_that_it_would_ignore_is_refused(tmp_path, version):
+def test_a_setting_that_it_would_ignore_is_refused(local, version):
     with pytest.raises(TrialFailed, match=r'no setting "cache.max_bufer_size".*cache.max_buffer_size'):
-        local(tmp_path, version, **{"cache.max_bufer_size": 1}).configure()
+        local(version, **{"cache.max_bufer_size": 1}).configure()
     with pytest.raises(TrialFailed, match=r"storage\.path.*harness sets"):
-        local(tmp_path, version, **{"storage.path": "/elsewhere"}).configure()
+        local(version, **{"storage.path": "/elsewhere"}).configure()
 
 
-def test_it_is_stopped_by_an_interruption(tmp_path):
-    one = local(tmp_path)
+def test_it_is_stopped_by_an_interruption(local, tmp_path):
+    one = local()
     one.configure()
     one.start()
     log = tmp_path / "logs" / "cnosdb.log"
@@ -236,19 +197,19 @@ def test_it_is_stopped_by_an_interruption(tmp_path):
     assert "interrupted" in log.read_text()
 
 
-def test_a_server_that_died_is_told_with_its_last_words(tmp_path):
-    one = local(tmp_path)
+def test_a_server_that_died_is_told_with_its_last_words(local, tmp_path):
+    one = local()
     one.configure()
     one.start()
-    one._running.process.send_signal(signal.SIGKILL)
-    one._running.wait_ending(5)
+    one._started.process.send_signal(signal.SIGKILL)
+    one._started.wait_ending(5)
     with pytest.raises(TrialFailed, match="was ended by SIGKILL"):
         one.ready()
     one.stop()
 
 
-def test_data_and_log_are_measured_apart(tmp_path):
-    one = local(tmp_path)
+def test_data_and_log_are_measured_apart(local, tmp_path):
+    one = local()
     for name, size in (("db/data", 9000), ("wal", 5000)):
         folder = tmp_path / "data" / name
         folder.mkdir(parents=True)
@@ -256,3 +217,34 @@ def test_data_and_log_are_measured_apart(tmp_path):
     size = one.size()
     assert size["data"] >= 9000
     assert 5000 <= size["wal"] < size["data"]
+
+
+def test_files_that_change_are_waited_for(local, tmp_path, monkeypatch):
+    monkeypatch.setattr(cnosdb, "REST_SECONDS", 0.4)
+    one = local("2.0.1")
+    (tmp_path / "data" / "db").mkdir()
+
+    def merge():
+        for size in range(1, 5):
+            (tmp_path / "data" / "db" / "a.tsm").write_bytes(b"x" * size)
+            time.sleep(0.2)
+
+    merging = threading.Thread(target=merge)
+    began = time.monotonic()
+    merging.start()
+    one.settle()
+    assert time.monotonic() - began > 0.9
+    assert one.watched_seconds == 0.4
+    merging.join()
+
+
+def test_files_of_an_external_server_are_not_watched(remote):
+    remote.settle()
+    assert remote.watched_seconds == 0.0
+
+
+def test_files_that_never_rest_fail_the_trial(local, monkeypatch):
+    one = local("2.0.1")
+    monkeypatch.setattr(type(one), "settle_seconds", 0.3)
+    with pytest.raises(TrialFailed, match="did not settle within 0 s"):
+        one.settle()

@@ -1,64 +1,36 @@
 """The InfluxDB driver against a small HTTP server that answers like one."""
 
-import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from urllib.parse import parse_qs
+import tomllib
 
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.process.launch import Program
-from benchbook.systems.driver import Place, TableCount
+from benchbook.systems.driver import TableCount
 from benchbook.systems.influxdb1 import driver
+from benchbook.systems.sections import sections_text
+from benchbook.systems.server import Layout
 
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        if self.path == "/ping":
-            self.send_response(204)
-            self.send_header("X-Influxdb-Version", "1.8.10")
-            self.end_headers()
-        else:
-            self.reply(200, self.server.statistics)
-
-    def do_POST(self):
-        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self.server.asked.append(form["q"][0])
-        status, result = self.server.answers.get(form["q"][0], (200, {}))
-        self.reply(status, {"results": [result]} if status == 200 else result)
-
-    def reply(self, status, content):
-        body = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+CONFIG = 'printf \'[data]\\nwal-fsync-delay = "0s"\\n[http]\\nbind-address = "x"\\n\''
+"""A server that prints the settings that it knows."""
 
 
 @pytest.fixture
-def server():
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.asked, found.answers, found.statistics = [], {}, {}
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    yield found
-    found.shutdown()
-    found.server_close()
+def server(web):
+    web.answers["GET /ping"] = 204, "", {"X-Influxdb-Version": "1.8.10"}
+    web.otherwise = {"results": [{}]}
+    return web
 
 
 @pytest.fixture
-def remote(server, tmp_path):
+def remote(server, place):
     """Return the driver of a server that already runs."""
-    program = Program("influxdb-1.8.10", "1.8.10", "given", url=f"http://127.0.0.1:{server.server_port}")
-    return driver(Place(program, "vanilla", {}, tmp_path, tmp_path, tmp_path))
+    return driver(place("influxdb-1.8.10", "1.8.10", url=server.url))
 
 
 def databases(*names):
-    return 200, {"series": [{"name": "databases", "columns": ["name"], "values": [[name] for name in names]}]}
+    series = {"name": "databases", "columns": ["name"], "values": [[name] for name in names]}
+    return {"results": [{"series": [series]}]}
 
 
 def test_a_running_server_is_asked_for_its_version_and_nothing_is_started(remote):
@@ -72,9 +44,11 @@ def test_a_running_server_is_asked_for_its_version_and_nothing_is_started(remote
 def test_the_database_keeps_old_data_and_is_dropped_at_the_end(remote, server):
     server.answers["SHOW DATABASES"] = databases("_internal")
     remote.prepare()
-    assert server.asked[-1] == 'CREATE DATABASE "benchbook" WITH DURATION INF REPLICATION 1 NAME "autogen"'
+    assert (
+        server.statements[-1] == 'CREATE DATABASE "benchbook" WITH DURATION INF REPLICATION 1 NAME "autogen"'
+    )
     remote.stop()
-    assert server.asked[-1] == 'DROP DATABASE "benchbook"'
+    assert server.statements[-1] == 'DROP DATABASE "benchbook"'
 
 
 def test_a_database_with_data_is_refused_and_never_dropped(remote, server):
@@ -83,7 +57,7 @@ def test_a_database_with_data_is_refused_and_never_dropped(remote, server):
     with pytest.raises(TrialFailed, match=r"already holds data.*DROP DATABASE benchbook"):
         remote.prepare()
     remote.stop()
-    assert not any("CREATE" in one or "DROP" in one for one in server.asked)
+    assert not any("CREATE" in one or "DROP" in one for one in server.statements)
 
 
 def test_rows_are_the_values_of_the_fullest_field(remote, server):
@@ -91,7 +65,7 @@ def test_rows_are_the_values_of_the_fullest_field(remote, server):
         {"name": "cpu", "columns": ["time", "count_a", "count_b"], "values": [[0, 10, 7]]},
         {"name": "mem", "columns": ["time", "count_free"], "values": [[0, 3]]},
     ]
-    server.answers["SELECT COUNT(*) FROM /.*/"] = 200, {"series": series}
+    server.answers["SELECT COUNT(*) FROM /.*/"] = {"results": [{"series": series}]}
     assert remote.count() == {
         "cpu": TableCount(10, {"a": 10, "b": 7}, exact=False),
         "mem": TableCount(3, {"free": 3}, exact=False),
@@ -100,14 +74,14 @@ def test_rows_are_the_values_of_the_fullest_field(remote, server):
 
 def test_the_servers_own_words_come_with_a_refusal(remote, server):
     server.answers["SHOW DATABASES"] = 400, {"error": "error parsing query"}
-    with pytest.raises(TrialFailed, match="refuses SHOW DATABASES: error parsing query"):
+    with pytest.raises(TrialFailed, match=r"refuses SHOW DATABASES \(status 400\): error parsing query"):
         remote.prepare()
 
 
 def test_settling_waits_until_no_compaction_runs_or_waits(remote, server):
     def engine(**values):
         tags = {"database": "benchbook"}
-        server.statistics = {
+        server.answers["GET /debug/vars"] = {
             "runtime": {"name": "runtime", "tags": None, "values": {}},
             "tsm1_engine:1": {"name": "tsm1_engine", "tags": tags, "values": values},
         }
@@ -123,21 +97,75 @@ def test_settling_waits_until_no_compaction_runs_or_waits(remote, server):
     assert remote.watched_seconds > 1.0
 
 
-def test_a_server_that_is_not_there_is_not_ready(tmp_path):
-    program = Program("influxdb-1.8.10", "1.8.10", "given", url="http://127.0.0.1:9")
-    gone = driver(Place(program, "vanilla", {}, tmp_path, tmp_path, tmp_path))
+def test_a_server_that_is_not_there_is_not_ready(place):
+    gone = driver(place("influxdb-1.8.10", "1.8.10", url="http://127.0.0.1:9"))
     assert not gone.ready()
     with pytest.raises(TrialFailed, match="does not answer"):
         gone.version()
 
 
-def test_a_busy_port_is_told_before_the_start(server, tmp_path):
-    settings = {"http.bind-address": f"127.0.0.1:{server.server_port}"}
-    program = tmp_path / "influxd"
-    program.write_text("#!/bin/sh\nprintf '[http]\\nbind-address = \"x\"\\n'\n")
-    program.chmod(0o755)
-    place = Place(Program("i", "1", "given", path=Path(program)), "x", settings, tmp_path, tmp_path, tmp_path)
-    busy = driver(place)
+def test_an_error_inside_an_answer_is_a_refusal(remote, server):
+    server.answers["SHOW DATABASES"] = {"results": [{"error": "timeout"}]}
+    with pytest.raises(TrialFailed, match="refuses SHOW DATABASES: timeout"):
+        remote.prepare()
+
+
+def test_a_busy_port_is_told_before_the_start(server, place):
+    settings = {"http.bind-address": f"127.0.0.1:{server.port}"}
+    busy = driver(place("influxd", script=CONFIG, settings=settings))
     busy.configure()
-    with pytest.raises(TrialFailed, match=f"127.0.0.1:{server.server_port} cannot be listened on"):
+    with pytest.raises(TrialFailed, match=f"127.0.0.1:{server.port} cannot be listened on"):
         busy.start()
+
+
+def test_an_address_of_every_interface_is_reached_on_loopback(place):
+    one = driver(place("influxd", script=CONFIG, settings={"http.bind-address": ":18086"}))
+    one.configure()
+    assert one.url == "http://127.0.0.1:18086"
+
+
+def test_the_configuration_is_toml_with_the_arms_settings_in_their_sections(place):
+    arm = {"data.wal-fsync-delay": "100ms", "http.log-enabled": False, "data.cache-max-memory-size": 7}
+    ports = {"http": "1", "rpc": "2"}
+    text = driver(place("influxd", settings=arm)).files(
+        Layout('/a "quoted" folder', "c", "l", "127.0.0.1", ports)
+    )
+    assert tomllib.loads(text["influxdb.conf"]) == {
+        "reporting-disabled": True,
+        "bind-address": "127.0.0.1:2",
+        "http": {"bind-address": "127.0.0.1:1", "log-enabled": False},
+        "meta": {"dir": '/a "quoted" folder/meta'},
+        "data": {
+            "dir": '/a "quoted" folder/data',
+            "wal-dir": '/a "quoted" folder/wal',
+            "wal-fsync-delay": "100ms",
+            "cache-max-memory-size": 7,
+        },
+    }
+
+
+def test_what_is_returned_has_placeholders_and_the_file_has_the_trials_own(place, tmp_path):
+    one = driver(place("influxd", script=CONFIG))
+    shown = one.configure()["influxdb.conf"]
+    assert 'bind-address = "{http}"' in shown
+    assert 'dir = "{data}/data"' in shown
+    written = (tmp_path / "config" / "influxdb.conf").read_text()
+    assert f'dir = "{tmp_path}/data/data"' in written
+    assert f'bind-address = "{one.url.removeprefix("http://")}"' in written
+
+
+def test_the_text_does_not_depend_on_the_order_of_settings():
+    assert sections_text({"a.x": 1, "b": 2}) == sections_text({"b": 2, "a.x": 1})
+
+
+def test_an_arm_may_not_move_the_data(place):
+    with pytest.raises(TrialFailed, match=r"data\.dir"):
+        driver(place("influxd", settings={"data.dir": "/elsewhere"})).configure()
+
+
+def test_a_setting_that_the_server_does_not_know_names_the_nearest(place):
+    driver(place("influxd", script=CONFIG, settings={"data.wal-fsync-delay": "1s"})).configure()
+    with pytest.raises(
+        TrialFailed, match=r'no setting "data\.wal-fsync-dealy"\. Did you mean "data\.wal-fsync-delay"'
+    ):
+        driver(place("influxd", script=CONFIG, settings={"data.wal-fsync-dealy": "1s"})).configure()

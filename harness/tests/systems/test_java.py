@@ -37,4 +37,4 @@ def _eight_gib(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_half_of_the_memory_limit_or_of_the_machine(
     tmp_path: Path, limit: int | None, settings: dict[str, str], heap: str
 ):
-    assert java.heap_of(place(tmp_path, limit, **settings), "heap") == heap
+    assert java.heap_of(place(tmp_path, limit, **settings)) == heap

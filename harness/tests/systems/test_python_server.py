@@ -11,9 +11,7 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.process.launch import Program
-from benchbook.systems.dolphindb import driver as dolphindb
 from benchbook.systems.driver import Place
-from benchbook.systems.oracle import driver as oracle
 from benchbook.systems.spark import driver
 
 SERVER = """#!{python}
@@ -121,7 +119,7 @@ def test_a_server_that_dies_says_its_last_words(place):
 def test_a_server_that_goes_on_refusing_is_told_in_its_words(place, tmp_path, monkeypatch):
     client(tmp_path, "[] + no_such_name")
     made = driver(place)
-    monkeypatch.setattr(type(made), "refuses_seconds", 0.0)
+    monkeypatch.setattr(type(made), "refusal_seconds", 0.0)
     made.configure()
     made.start()
     try:
@@ -138,19 +136,3 @@ def test_a_server_elsewhere_is_not_started(place):
     made.start()
     assert made.processes() == []
     assert made.size() == {}
-
-
-def test_the_password_of_oracle_is_in_no_file(place):
-    made = oracle(replace(place, settings={}))
-    assert made.configure() == {"url": "oracle://benchbook@127.0.0.1:1521/FREEPDB1\n"}
-    password = made._environment()["ORACLE_PASSWORD"]
-    assert made._connection() == {"make": True, "password": password}
-    assert password not in str(made._command())
-
-
-def test_dolphindb_keeps_its_files_in_the_data_folder(place):
-    made = dolphindb(replace(place, settings={}))
-    assert "volumes={data}/volumes" in made.configure()["dolphindb.cfg"]
-    assert f"volumes={place.data}/volumes" in (place.config / "dolphindb.cfg").read_text()
-    assert made._command()[-1] == place.config / "dolphindb.cfg"
-    assert made.size() == {"data": 0, "wal": 0, "system": 0}

@@ -11,8 +11,8 @@ from hdrh.histogram import HdrHistogram
 
 from benchbook.errors import TrialFailed
 from benchbook.measure import histogram
-from benchbook.systems.client import SeveralClients
 from benchbook.systems.driver import DatasetRequest, LoadRequest
+from benchbook.systems.several_clients import SeveralClients
 
 REQUEST = LoadRequest(DatasetRequest("iot", (), {}), workers=1, batch_rows=10)
 

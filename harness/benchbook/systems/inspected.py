@@ -1,0 +1,72 @@
+"""Servers that only a client library can ask: benchload has one, and reports what it finds (``benchload inspect``)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import TrialFailed
+from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.server import Server
+
+COUNT_SECONDS = 900.0
+PROBE_SECONDS = 10.0
+
+
+class Inspected(Server):
+    """A server whose version and counts benchload reads."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._benchload: Path | None = None
+
+    def client(self, benchload: Path) -> Client:
+        """Return benchload as the client, and remember it for the questions of the driver."""
+        self._benchload = benchload
+        return super().client(benchload)
+
+    def answers(self) -> bool:
+        """Return whether benchload reaches the server."""
+        try:
+            self._inspect(timeout_seconds=PROBE_SECONDS)
+        except TrialFailed:
+            return False
+        return True
+
+    def version(self) -> str:
+        """Return the version that the server states."""
+        self.check_alive(0.0)
+        return str(self._inspect()["version"])
+
+    def prepare(self) -> None:
+        """Refuse a server whose database has rows; benchload makes the tables."""
+        if held := [name for name, table in self.count().items() if table.rows]:
+            raise self.holds_data(", ".join(held))
+
+    def count(self) -> dict[str, TableCount]:
+        """Return rows and values of each table, as the server answers benchload."""
+        self.check_alive(0.0)
+        tables = self._inspect("--count", timeout_seconds=COUNT_SECONDS).get("tables") or {}
+        return {name: TableCount(int(one["rows"]), one["fields"] or {}) for name, one in tables.items()}
+
+    def _inspect(self, *flags: str, timeout_seconds: float = 30.0) -> dict[str, Any]:
+        assert self._benchload is not None
+        command = [
+            str(self._benchload), "inspect", "--target", self.target, "--url", self.url,
+            "--database", self.place.databases[0], "--timeout", f"{timeout_seconds:g}s", *flags,
+        ]  # fmt: skip
+        try:
+            ran = subprocess.run(
+                command, stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
+                timeout=timeout_seconds + 10,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise TrialFailed(
+                f"{self.name} at {self.url} did not answer within {timeout_seconds:.0f} s."
+            ) from error
+        if ran.returncode != 0:
+            raise TrialFailed(f"{self.name} at {self.url}: {ran.stderr.strip().removeprefix('benchload: ')}.")
+        found: dict[str, Any] = json.loads(ran.stdout)
+        return found

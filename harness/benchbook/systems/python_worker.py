@@ -1,0 +1,220 @@
+"""A worker process in Python that holds one embedded database, or the connections of one server, and its client.
+
+The harness writes requests to the worker and reads events from it (``python -m benchbook.embedded``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import benchbook
+from benchbook.errors import TrialFailed
+from benchbook.measure.measurement import Event
+from benchbook.process import spawn
+from benchbook.systems.client import SQL_DEFECTS, BarsRequest, events
+from benchbook.systems.driver import BlobRequest, LoadRequest, Place, QueryRequest, TableCount
+
+
+class PythonWorker:
+    """One worker in one trial."""
+
+    def __init__(self, place: Place, name: str, title: str) -> None:
+        """``name`` is that of its log; messages call its system ``title``."""
+        self.place = place
+        self._title = title
+        self._log = place.logs / f"{name}.log"
+        self.worker: spawn.Running | None = None
+
+    def start(self) -> None:
+        """Start the worker."""
+        paths = [str(Path(benchbook.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+        self.worker = spawn.start(
+            [sys.executable, "-m", "benchbook.embedded"],
+            name=f"the {self._title} worker",
+            log=self._log,
+            cwd=self.place.data,
+            # Nothing in the data folder may be imported.
+            environment={"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"},
+            registry=self.place.processes,
+            pipes=True,
+        )
+
+    def processes(self) -> list[int]:
+        """Return the worker and, during a load, the generator that feeds it."""
+        return self.worker.tree() if self.worker is not None else []
+
+    def stop(self) -> None:
+        """Close the worker's stdin, whereupon it closes its database and ends; then kill it."""
+        if self.worker is None:
+            return
+        stdin = self.worker.process.stdin
+        if stdin is not None:
+            with contextlib.suppress(OSError):  # it died with a request unread
+                stdin.close()
+        self.worker.stop(first=None)
+        self.worker = None
+
+    def ask(self, do: str, **more: Any) -> Event:
+        """Send a request and return its reply; raise TrialFailed when the worker refuses it or dies."""
+        reply: Event = {}
+        for event in self.talk(do, **more):
+            reply = event
+        return reply
+
+    def talk(self, do: str, **more: Any) -> Iterator[Event]:
+        """Send a request and yield its events; the reply comes last."""
+        if self.worker is None:
+            raise TrialFailed(f"The {self._title} worker is not running.")
+        stdin, stdout = self.worker.process.stdin, self.worker.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write((json.dumps({"do": do, **more}) + "\n").encode())
+            stdin.flush()
+        except OSError:
+            self._died()
+        replied = False
+        try:
+            for event in events(stdout, f"the {self._title} worker"):
+                replied = event["type"] == "reply"
+                if replied and not event["ok"]:
+                    raise TrialFailed(
+                        f"{self._title} cannot {do}: {event['message']}", f"Its log is {self._log}."
+                    )
+                yield event
+                if replied:
+                    return
+            self._died()
+        finally:
+            if not replied and self.worker is not None:
+                # The caller dropped the generator: events that are still to come would answer the next request.
+                self.worker.kill()
+
+    def count(self) -> dict[str, TableCount]:
+        """Return rows and non-null values per table."""
+        found = self.ask("count")["tables"]
+        return {name: TableCount(int(one["rows"]), dict(one["fields"])) for name, one in found.items()}
+
+    def _died(self) -> None:
+        assert self.worker is not None
+        self.worker.wait_ending(5.0)
+        self.worker.check()
+        raise TrialFailed(f"The {self._title} worker closed its output.", f"Its log is {self._log}.")
+
+
+class WorkerClient:
+    """Loads and queries through a worker; an embedded system and its client are the same process."""
+
+    published_defects = SQL_DEFECTS
+
+    def __init__(
+        self,
+        worker: PythonWorker,
+        benchload: Path,
+        *,
+        shares_process: bool = True,
+        program: str = "the engine's own Python binding",
+    ) -> None:
+        self._worker = worker
+        self._benchload = benchload
+        self.shares_process = shares_process
+        self.program = program
+        self._busy = False
+        self._cancelled = False
+
+    def load(self, request: LoadRequest) -> Iterator[Event]:
+        """Load the dataset with one writer; refuse more, because there is one worker."""
+        _one_worker(request.workers)
+        dataset = request.dataset
+        command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
+        rows = sum(table.rows for table in dataset.tables.values())
+        command += ["--format", "arrow", "--batch-rows", str(request.batch_rows)]
+        return self._events(
+            "load",
+            command=command,
+            batch_rows=request.batch_rows,
+            rows=rows,
+            operations=_path(request.record),
+            timeout_seconds=request.timeout_seconds,
+        )
+
+    def query(self, request: QueryRequest) -> Iterator[Event]:
+        """Run the query set, timed or for its answers."""
+        _one_worker(request.workers)
+        return self._events(
+            "query",
+            queries=str(request.queries),
+            warmup=request.warmup,
+            answers=request.answers,
+            operations=_path(request.record),
+            timeout_seconds=request.timeout_seconds,
+        )
+
+    def bars(self, request: BarsRequest) -> Iterator[Event]:
+        """Read bars, timed or for a check; every read in flight has a thread and a connection."""
+        return self._events(
+            "bars",
+            requests=str(request.requests),
+            in_flight=request.in_flight,
+            seconds=request.seconds,
+            warmup=request.warmup,
+            answers=request.answers,
+            operations=_path(request.record),
+        )
+
+    def blob(self, request: BlobRequest) -> Iterator[Event]:
+        """Put, get and delete objects, or read all of them back; every operation in flight has a thread."""
+        if request.rate:
+            raise TrialFailed("Embedded systems put and get objects in a closed loop only.", "Set rate to 0.")
+        flags = dict(flag.removeprefix("--").split("=", 1) for flag in request.flags)
+        mix = dict(part.split("=") for part in request.mix.split(",")) if request.mix else {request.do: 1}
+        options = {
+            "command": [str(self._benchload), "generate", "blob", *(
+                f"--{name}={value}" for name, value in flags.items() if name != "count"
+            )],
+            "seed": int(flags["seed"]), "count": int(flags["count"]), "do": request.do, "kept": str(request.kept),
+            "workers": request.workers, "batch": request.batch, "operations": request.operations,
+            "mix": {kind: float(part) for kind, part in mix.items()}, "timeout_seconds": request.timeout_seconds,
+        }  # fmt: skip
+        return self._events("blob", asked=options, operations=_path(request.record))
+
+    def processes(self) -> list[int]:
+        """Return the processes of the worker."""
+        return self._worker.processes()
+
+    def cancel(self) -> None:
+        """Kill the worker if it is at work: nothing else ends every engine's statement at once."""
+        worker = self._worker.worker
+        if self._busy and worker is not None:
+            self._cancelled = True
+            worker.kill()
+
+    def _events(self, do: str, **more: Any) -> Iterator[Event]:
+        self._busy = True
+        try:
+            for event in self._worker.talk(do, **more):
+                if event["type"] != "reply":
+                    yield event
+        except TrialFailed as error:
+            if self._cancelled:
+                raise TrialFailed(f"The {do} was cancelled.") from error
+            raise
+        finally:
+            self._busy = False
+
+
+def _path(file: Path | None) -> str | None:
+    return str(file) if file else None
+
+
+def _one_worker(workers: int) -> None:
+    if workers != 1:
+        raise TrialFailed(
+            f"A system in Python has one worker; the request is for {workers}.", "Set workers to 1."
+        )

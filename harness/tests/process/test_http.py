@@ -1,0 +1,142 @@
+"""Requests to a server: what is sent, what is tried again, and what an error says."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+import urllib3.util.connection
+
+from benchbook.errors import TrialFailed
+from benchbook.process.http import Http, parse_metrics
+
+
+@pytest.fixture
+def server(web):
+    return Http("Storehouse", web.url, {"Accept": "application/json"})
+
+
+def test_a_string_is_sent_as_text_and_a_value_as_json(server, web):
+    web.answers = {"POST /sql": "done", "PUT /settings": {"ok": True}}
+    assert server.text("/sql", "SELECT 1", params={"db": "x y"}) == "done"
+    assert server.json("/settings", {"a": 1}, method="PUT") == {"ok": True}
+    sql, settings = web.asked
+    assert (sql.body, sql.parameters) == ("SELECT 1", {"db": "x y"})
+    assert sql.headers["Content-Type"].startswith("text/plain")
+    assert (settings.body, settings.headers["Content-Type"]) == ('{"a": 1}', "application/json")
+    assert settings.headers["Accept"] == "application/json"
+
+
+def test_a_probe_has_any_status_and_nothing_where_nothing_answers(server, web):
+    web.answers = {"GET /ping": (204, ""), "GET /busy": (503, "later"), "GET /health": "OK"}
+    assert server.probe("/ping").status_code == 204
+    assert server.probe("/busy").status_code == 503
+    assert server.answers("/health")
+    assert not server.answers("/busy")
+    assert not server.answers("/ping")
+    assert Http("Nobody", "http://127.0.0.1:9").probe("/ping", 0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "explanation"),
+    [
+        ({"error_message": "no such table"}, "no such table"),
+        ({"error": "parse error", "code": 2}, "parse error"),
+        ({"message": "denied"}, "denied"),
+        ("line one\n  line two", "line one line two"),
+        ({"error": {"reason": "index_missing"}}, '{"error": {"reason": "index_missing"}}'),
+    ],
+)
+def test_a_refusal_is_told_in_the_servers_own_sentence(server, web, content, explanation):
+    web.answers = {"GET /x": (422, content)}
+    with pytest.raises(TrialFailed) as caught:
+        server.text("/x", what="SELECT 1")
+    assert caught.value.message == f"Storehouse refuses SELECT 1 (status 422): {explanation}"
+
+
+def test_text_that_is_not_json_is_told(server, web):
+    web.answers = {"GET /x": "<html>"}
+    with pytest.raises(TrialFailed, match="Storehouse answers /x with text that is not JSON: '<html>'"):
+        server.json("/x")
+
+
+def test_a_server_that_is_gone_is_told_with_its_address_and_the_reason():
+    with pytest.raises(
+        TrialFailed, match=r"Nobody at http://127.0.0.1:9 does not answer GET /x: Connection refused"
+    ):
+        Http("Nobody", "http://127.0.0.1:9").text("/x")
+
+
+def test_a_request_that_the_server_may_have_seen_is_not_sent_again():
+    """It hangs up after it has read the statement: it may have carried it out."""
+    seen = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def hang_up():
+            while True:
+                try:
+                    connection = listening.accept()[0]
+                except OSError:
+                    return
+                seen.append(connection.recv(65536))
+                connection.close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        one = Http("Hasty", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(TrialFailed, match="does not answer POST /sql: "):
+            one.text("/sql", "INSERT")
+        assert len(seen) == 1
+
+
+def test_a_connection_that_is_refused_is_tried_again(monkeypatch, web):
+    """The second attempt reaches the server."""
+    connect, attempts = urllib3.util.connection.create_connection, []
+
+    def refuse_once(*arguments, **options):
+        attempts.append(arguments)
+        if len(attempts) == 1:
+            raise ConnectionRefusedError(111, "Connection refused")
+        return connect(*arguments, **options)
+
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", refuse_once)
+    web.answers = {"POST /sql": "done"}
+    assert Http("Late", web.url).text("/sql", "SELECT 1") == "done"
+    assert (len(attempts), len(web.asked)) == (2, 1)
+
+
+def test_what_explains_a_failure_is_raised_in_its_place(web):
+    def died():
+        raise TrialFailed("it was ended by SIGKILL")
+
+    web.answers = {"GET /x": (500, "")}
+    for url in (web.url, "http://127.0.0.1:9"):
+        with pytest.raises(TrialFailed, match="SIGKILL"):
+            Http("Dead", url, on_failure=died).text("/x")
+
+
+def test_no_proxy_of_the_environment_is_used(server, web, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    web.answers = {"GET /x": "here"}
+    assert server.text("/x") == "here"
+
+
+def test_a_slow_answer_ends_at_its_timeout(server, web):
+    web.answers = {"GET /x": lambda _: threading.Event().wait(2.0) or "late"}
+    with pytest.raises(TrialFailed, match="does not answer GET /x: "):
+        server.text("/x", timeout_seconds=0.1)
+
+
+def test_metrics_are_samples_with_labels():
+    text = '# TYPE n counter\nn{name="a \\"b\\"",kind="x"} 3\nn{} 4\nm 1.5e3 1700000000\nno metric\n'
+    assert parse_metrics(text) == {
+        "n": [({"name": 'a \\"b\\"', "kind": "x"}, 3.0), ({}, 4.0)],
+        "m": [({}, 1500.0)],
+    }
+
+
+def test_metrics_of_a_server_that_does_not_answer_are_none(server, web):
+    assert server.metrics("/metrics") == {}
+    web.answers = {"GET /metrics": "up 1\n"}
+    assert server.metrics("/metrics") == {"up": [({}, 1.0)]}
