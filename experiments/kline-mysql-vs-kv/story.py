@@ -244,7 +244,7 @@ def _kline_steps_draw(found: list[Step], words: str) -> Any:
     x = alt.X("ratio:Q", scale=scale, axis=axis)
     legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=360)
     colour = alt.Color(
-        "kind:N", scale=alt.Scale(domain=named, range=list(PALETTE[: len(named)])), legend=legend
+        "kind:N", scale=alt.Scale(domain=named, range=list(PALETTE.values())[: len(named)]), legend=legend
     )
     shape = alt.Shape(
         "kind:N", scale=alt.Scale(domain=named, range=list(SHAPES[: len(named)])), legend=legend

@@ -13,6 +13,8 @@ Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Where a file stands in Maven repositories."""
 SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own")
 """The sources of a program in the order in which they are tried; the levels of the factor ``source``."""
+Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
+Shape = Literal["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 
 
 class GoSource(Model):
@@ -188,6 +190,10 @@ class System(Model):
     """Whether it runs inside the client's process."""
     license: Text
     homepage: Text
+    colour: Colour | None = None
+    """Colour in every chart. A system keeps colour and shape for ever; without them its name decides."""
+    shape: Shape | None = None
+    """Shape of its points. Systems of the same colour differ in shape, and those of one experiment in colour."""
     source: Source
     listens_beyond: Text | None = None
     """Why it listens on addresses beyond loopback, where it has no setting against that. It is told in every report;

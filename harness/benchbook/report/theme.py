@@ -2,57 +2,77 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import altair as alt
 from altair.utils import schemapi
 
 from benchbook.analyse.run import Run
 from benchbook.analyse.scaled import scaled_label
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.system import Shape
+from benchbook.errors import RequestError
 
-# The colour and the shape of a system, the same in every chart of every report.
+# The colour and the shape of a system, the same in every chart of every report. ``systems/<name>.toml`` declares both.
 #
-# Colours are from Okabe and Ito's set for colour-blind readers, with its light ones exchanged for others of
-# middling lightness: each has a contrast of at least 3 to 1 on white and on the dark page, and each pair
-# stays apart under protanopia and deuteranopia. Colour is never the only carrier: rows are labelled and lines differ in
-# shape and dash too.
+# Colours are from Okabe and Ito's set for colour-blind readers, with its light ones replaced by others of medium
+# lightness. Each has a contrast of at least 3 to 1 on white and on the dark page, and each pair stays distinct under
+# protanopia and deuteranopia. Colour is never the only carrier: rows have labels, and lines differ in shape and dash.
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7733FF", "#E5004C", "#6680FF", "#9B4B80")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
-
-PLACES = {
-    "duckdb": 0, "sqlite": 1, "influxdb-1.8.10": 2, "cnosdb-2.0.1": 3,
-    "postgresql-15": 4, "redis-7": 5, "mariadb-10.11": 6, "minio": 7,
-    "elasticsearch-6.8.23": 8, "cassandra-5.0.9": 9, "mysql-8": 10, "filesystem": 11,
-    "cnosdb-2.4": 12, "victoriametrics-1.79": 13, "clickhouse-18.16": 14, "questdb-9.3.4": 15,
-    "seaweedfs-4": 16, "mongodb-7.0": 17, "oracle-free-23": 18, "opentsdb-2.4.1": 19,
-    "s3fs": 20, "fio": 21, "seaweedfs-s3-4": 22, "spark-sql-3.5.7": 23,
-    "null-server": 24, "kvrocks-2.8.0": 27, "dolphindb-2": 35,
+PALETTE = {
+    "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "pink": "#CC79A7",
+    "violet": "#7733FF", "crimson": "#E5004C", "periwinkle": "#6680FF", "plum": "#9B4B80",
 }  # fmt: skip
-"""Each system's place: modulo 8 it is the colour. Systems that meet in one experiment differ in it while colours last.
+SHAPES: tuple[str, ...] = get_args(Shape)
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
+PLACES = len(PALETTE) * len(SHAPES)
 
-A system keeps its place for ever; a new one takes a place that is free here.
-"""
+
+@functools.cache
+def _declared(system: str) -> tuple[str | None, str | None]:
+    """Return colour and shape as this checkout declares them."""
+    try:
+        found = Catalogue().system(system)
+    except RequestError:
+        return None, None
+    return found.colour, found.shape
+
+
+def look(system: str) -> tuple[str, str]:
+    """Return the names of the colour and the shape of ``system``, which depend on its name only.
+
+    The declaration of this checkout decides, so that one system looks the same on every page. The digest of the name
+    decides for a system without one, so that a new system changes no other.
+
+    >>> look("duckdb"), look("sqlite")
+    (('blue', 'circle'), ('vermilion', 'square'))
+    """
+    colour, shape = _declared(system)
+    drawn = int.from_bytes(hashlib.sha256(system.encode()).digest()[:4], "big") % PLACES
+    return colour or list(PALETTE)[drawn % len(PALETTE)], shape or _shape_at(drawn)
 
 
 def slot(system: str) -> int:
-    """Return the place of ``system``, which depends on its own name only.
+    """Return the place of ``system`` among all pairs of a colour and a shape, by which systems are ordered.
 
-    A system that ``PLACES`` does not list takes a place from its name's digest, so a new one recolours nobody.
-
-    >>> slot("duckdb"), slot("sqlite")
-    (0, 1)
+    >>> slot("duckdb"), slot("sqlite"), slot("cassandra-5.0.9")
+    (0, 1, 9)
     """
-    if system in PLACES:
-        return PLACES[system]
-    places = len(PALETTE) * len(SHAPES)
-    return int.from_bytes(hashlib.sha256(system.encode()).digest()[:4], "big") % places
+    colour, shape = look(system)
+    first = list(PALETTE).index(colour)
+    return next(place for place in range(first, PLACES, len(PALETTE)) if _shape_at(place) == shape)
+
+
+def _shape_at(place: int) -> str:
+    """Return the shape of a place: within one colour, each round of the palette has another."""
+    rounds = place // len(PALETTE)
+    return SHAPES[(place + rounds + rounds // 2) % len(SHAPES)]
 
 
 def colour(system: str) -> str:
@@ -61,25 +81,16 @@ def colour(system: str) -> str:
     >>> colour("sqlite")
     '#D55E00'
     """
-    return PALETTE[slot(system) % len(PALETTE)]
+    return PALETTE[look(system)[0]]
 
 
 def shape(system: str) -> str:
-    """Return the Vega name of the point shape of ``system``: with the colour it tells up to 48 systems apart.
+    """Return the Vega name of the point shape of ``system``.
 
     >>> shape("duckdb"), shape("sqlite")
     ('circle', 'square')
     """
-    place = slot(system)
-    rounds = place // len(PALETTE)
-    return SHAPES[
-        (place + rounds + rounds // 2) % len(SHAPES)
-    ]  # the halves let no round repeat an earlier one
-
-
-def domain(systems: Iterable[str]) -> list[str]:
-    """Return ``systems`` without repeats in their stable order: place first, then name."""
-    return sorted(set(systems), key=lambda system: (slot(system), system))
+    return look(system)[1]
 
 
 # Labels of rows, broken into lines: on one line they would be cut, and a flag with them.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -48,8 +47,7 @@ class ClickHouse(Server):
         return self.http.answers("/?query=SELECT%201")
 
     def _rows(self, statement: str) -> list[list[Any]]:
-        text = self.http.text("/", f"{statement} FORMAT JSONCompactEachRow", what=statement)
-        return [json.loads(line) for line in text.splitlines()]
+        return list(self.http.json("/", f"{statement} FORMAT JSONCompact", what=statement)["data"])
 
     def version(self) -> str:
         """Return what ``version()`` states."""

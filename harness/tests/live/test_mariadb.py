@@ -34,10 +34,10 @@ def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> It
 def test_a_server_that_runs_already(server: MariaDB):
     """What a trial put into it is gone afterwards, and nothing else."""
     there = running_already(server, driver)
-    there.ask("CREATE TABLE elsewhere.t (a INT PRIMARY KEY)")
+    there.sql("CREATE TABLE elsewhere.t (a INT PRIMARY KEY)")
     assert there.size()["data"] > 0
     there.stop()
-    assert server.ask("SHOW DATABASES LIKE 'elsewhere'") == []
+    assert server.sql("SHOW DATABASES LIKE 'elsewhere'") == []
     assert server.ready()
 
 
@@ -46,21 +46,21 @@ def test_the_whole_protocol(server: MariaDB):
     assert all(psutil.Process(pid).uids().effective != 0 for pid in server.processes())
     server.prepare()
     assert server.count() == {}
-    server.ask(
+    server.sql(
         "CREATE TABLE benchbook.finance (stock_name INT, open INT, turn INT, PRIMARY KEY (stock_name))"
     )
-    server.ask("INSERT INTO benchbook.finance VALUES (1, 2, 3), (2, 3, NULL)")
+    server.sql("INSERT INTO benchbook.finance VALUES (1, 2, 3), (2, 3, NULL)")
     server.settle()
     counted = server.count()["finance"]
     assert (counted.rows, counted.fields) == (2, {"open": 2, "turn": 1})
     size = server.size()
     assert size["data"] > 0
     assert size["wal"] > 0
-    assert server.ask("SELECT @@GLOBAL.innodb_max_dirty_pages_pct")[0][0] > 0
+    assert server.sql("SELECT @@GLOBAL.innodb_max_dirty_pages_pct")[0][0] > 0
     with pytest.raises(TrialFailed, match="already holds data"):
         server.prepare()
     with pytest.raises(TrialFailed, match="does not answer 'SELEC 1'"):
-        server.ask("SELEC 1")
+        server.sql("SELEC 1")
 
 
 def test_a_setting_that_it_does_not_know_is_told_in_its_words(program: Program, folder: Path):

@@ -111,6 +111,6 @@ def test_a_killed_harness_leaves_nothing(bucket, tmp_path):
         for file in (tmp_path / folder).glob("*.json"):
             text = file.read_text()
             file.write_text(text.replace(f'"owner_pid": {os.getpid()}', '"owner_pid": 4194305'))
-    assert {one.words for one in leftovers.sweep(tmp_path / "processes")} == {"MinIO", "s3fs"}
+    assert {one.name for one in leftovers.sweep(tmp_path / "processes")} == {"MinIO", "s3fs"}
     mounting.sweep_mounts(tmp_path / "mounts")
     assert list((tmp_path / "scratch").iterdir()) == []

@@ -55,7 +55,7 @@ def _lab(code: str, matrix) -> tuple[float, float, float]:
     return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
 
 
-@pytest.mark.parametrize("code", theme.PALETTE)
+@pytest.mark.parametrize("code", theme.PALETTE.values())
 @pytest.mark.parametrize("page", [LIGHT, DARK])
 def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
     assert _contrast(code, page) >= 3.0
@@ -63,27 +63,46 @@ def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 def test_colours_stay_apart_for_colour_blind_readers(deficiency):
-    for one, other in itertools.combinations(theme.PALETTE, 2):
+    for one, other in itertools.combinations(theme.PALETTE.values(), 2):
         distance = math.dist(_lab(one, DEFICIENCIES[deficiency]), _lab(other, DEFICIENCIES[deficiency]))
         assert distance > 12, (one, other)
 
 
+DECLARED = sorted(path.stem for path in (ROOT / "systems").glob("*.toml"))
+
+
 def test_a_new_system_recolours_nobody():
-    before = {
-        name: (theme.colour(name), theme.shape(name)) for name in ("sqlite", "duckdb", "a-store-of-2030")
-    }
-    theme.domain(["sqlite", "aaa", "duckdb", "zzz", "a-store-of-2030"])
-    assert before == {name: (theme.colour(name), theme.shape(name)) for name in before}
+    before = {name: theme.look(name) for name in ("sqlite", "duckdb", "a-store-of-2030")}
+    theme.remember(
+        {"aaa": {"colour": "blue", "shape": "circle"}, "sqlite": {"colour": "green", "shape": "cross"}}
+    )
+    assert before == {name: theme.look(name) for name in before}
+
+
+def test_a_system_that_is_declared_no_more_looks_as_its_run_declared_it():
+    theme.remember({"a-store-of-2020": {"colour": "plum", "shape": "diamond"}})
+    assert (theme.colour("a-store-of-2020"), theme.shape("a-store-of-2020")) == ("#9B4B80", "diamond")
+    theme.remember({"a-store-of-2020": {"colour": "blue", "shape": "circle"}})
+    assert theme.shape("a-store-of-2020") == "diamond"
+
+
+def test_a_run_without_declared_looks_leaves_them_to_the_name():
+    before = theme.look("a-store-of-2021")
+    theme.remember({"a-store-of-2021": {"title": "A store"}})
+    assert theme.look("a-store-of-2021") == before
 
 
 def test_systems_that_share_a_colour_differ_in_shape():
-    for one, other in itertools.combinations(theme.PLACES, 2):
-        assert (theme.colour(one), theme.shape(one)) != (theme.colour(other), theme.shape(other))
+    for one, other in itertools.combinations(DECLARED, 2):
+        assert theme.look(one) != theme.look(other)
 
 
-def test_places_are_of_declared_systems_each_its_own():
-    assert set(theme.PLACES) <= {path.stem for path in (ROOT / "systems").glob("*.toml")}
-    assert len(set(theme.PLACES.values())) == len(theme.PLACES)
+def test_every_system_declares_its_look_and_each_pair_is_a_place():
+    for name in DECLARED:
+        declared = tomllib.loads((ROOT / "systems" / f"{name}.toml").read_text())
+        assert theme.look(name) == (declared["colour"], declared["shape"])
+    assert len({theme.slot(name) for name in DECLARED}) == len(DECLARED)
+    assert len({(place % 8, theme._shape_at(place)) for place in range(theme.PLACES)}) == theme.PLACES
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """ClickHouse: its configuration, and its answers."""
 
-import json
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -11,7 +10,7 @@ from benchbook.systems.driver import TableCount
 
 
 def rows(*found):
-    return "".join(json.dumps(row) + "\n" for row in found)
+    return {"data": list(found)}
 
 
 @pytest.fixture
@@ -76,7 +75,7 @@ def test_a_database_with_rows_is_refused_and_empty_tables_are_not(filled, web):
 
 
 def test_every_table_is_merged_and_merges_are_waited_for(filled, web):
-    running = iter([rows([1]), rows([1]), ""])
+    running = iter([rows([1]), rows([1]), rows()])
     web.answers["SELECT 1 FROM system.merges"] = lambda _: next(running)
     filled.settle()
     merged = [one for one in web.statements if one.startswith("OPTIMIZE")]
