@@ -71,25 +71,13 @@ def test_colours_stay_apart_for_colour_blind_readers(deficiency):
 DECLARED = sorted(path.stem for path in (ROOT / "systems").glob("*.toml"))
 
 
-def test_a_new_system_recolours_nobody():
-    before = {name: theme.look(name) for name in ("sqlite", "duckdb", "a-store-of-2030")}
-    theme.remember(
-        {"aaa": {"colour": "blue", "shape": "circle"}, "sqlite": {"colour": "green", "shape": "cross"}}
-    )
-    assert before == {name: theme.look(name) for name in before}
-
-
-def test_a_system_that_is_declared_no_more_looks_as_its_run_declared_it():
-    theme.remember({"a-store-of-2020": {"colour": "plum", "shape": "diamond"}})
-    assert (theme.colour("a-store-of-2020"), theme.shape("a-store-of-2020")) == ("#9B4B80", "diamond")
-    theme.remember({"a-store-of-2020": {"colour": "blue", "shape": "circle"}})
-    assert theme.shape("a-store-of-2020") == "diamond"
-
-
-def test_a_run_without_declared_looks_leaves_them_to_the_name():
-    before = theme.look("a-store-of-2021")
-    theme.remember({"a-store-of-2021": {"title": "A store"}})
-    assert theme.look("a-store-of-2021") == before
+def test_a_system_without_a_declaration_takes_its_look_from_its_name():
+    colours, shapes = zip(*(theme.look(f"a-store-of-{year}") for year in range(2020, 2060)), strict=True)
+    assert theme.look("a-store-of-2030") == theme.look("a-store-of-2030")
+    assert set(colours) <= set(theme.PALETTE)
+    assert set(shapes) <= set(theme.SHAPES)
+    assert len(set(colours)) > 3
+    assert len(set(shapes)) > 3
 
 
 def test_systems_that_share_a_colour_differ_in_shape():
