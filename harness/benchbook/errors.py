@@ -7,7 +7,22 @@ its own, ``hint`` (the next step); it never prints a traceback for one of them.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
+
+COMMAND_VARIABLE = "BENCHBOOK_COMMAND"
+"""Environment variable with the command that started Benchbook; ./bench and the flake set it."""
+
+
+def command(arguments: str = "") -> str:
+    """Return a Benchbook command as the user types it: ``./bench run quickstart``, for a hint that can be copied.
+
+    >>> os.environ[COMMAND_VARIABLE] = "./bench"
+    >>> command("run quickstart"), command()
+    ('./bench run quickstart', './bench')
+    >>> del os.environ[COMMAND_VARIABLE]
+    """
+    return f"{os.environ.get(COMMAND_VARIABLE) or 'bench'} {arguments}".rstrip()
 
 
 class BenchbookError(Exception):

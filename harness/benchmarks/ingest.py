@@ -15,9 +15,10 @@ from pathlib import Path
 
 from timed import arguments, timed, workplace
 
-from benchbook.record import database, folder, ingest, rebuild
+from benchbook.record import database, duckdb_file, folder
 from benchbook.record.tables import TABLES, quoted
 from tests.record import synthetic_run
+from tests.record.entering import enter_trial
 
 DIFFERENT = 40
 """Trials that are synthesised; the others are copies under other names, because encoding histograms is slow."""
@@ -36,15 +37,15 @@ def measure(work: Path, trials: int) -> None:
         seconds = timed(lambda: synthesise(results, trials))
         print(f"{trials} trials written in {seconds:.1f} s")
     counts: dict[str, int] = {}
-    ours = [timed(lambda: counts.update(rebuild.rebuild(results))) for _ in range(3)]
-    size = (results / database.FILE).stat().st_size
+    ours = [timed(lambda: counts.update(database.rebuild(results))) for _ in range(3)]
+    size = (results / duckdb_file.FILE).stat().st_size
     print(
         f"rows: {', '.join(f'{name} {count}' for name, count in counts.items() if count)}; {size / 1e6:.0f} MB"
     )
     to_parquet(results, work / "parquet")
     floor = [timed(lambda: from_parquet(work)) for _ in range(3)]
     places = itertools.cycle(folder.trial_folders(folder.run_folders(results)[0])[:5])
-    one = [timed(lambda: ingest.trial(results, next(places))) for _ in range(5)]
+    one = [timed(lambda: enter_trial(results, next(places))) for _ in range(5)]
     print(f"rebuild from the folders:       {shown(ours)}, {trials / statistics.median(ours):.0f} trials/s")
     print(f"DuckDB from Parquet:            {shown(floor)}")
     print(f"ratio:                          {statistics.median(ours) / statistics.median(floor):.1f}")
@@ -88,7 +89,7 @@ def from_parquet(work: Path) -> None:
     """What no rebuild can be faster than: the same rows into the same tables, from one columnar file each."""
     file = work / "floor.duckdb"
     file.unlink(missing_ok=True)
-    connection = database.make(file)
+    connection = duckdb_file.make(file)
     try:
         for table in TABLES:
             connection.execute(f"INSERT INTO {quoted(table.name)} FROM '{work}/parquet/{table.name}.parquet'")

@@ -22,7 +22,7 @@ from timed import arguments, timed, workplace
 
 from benchbook.analyse import limits
 from benchbook.analyse.run import Run, open_run
-from benchbook.record import database, folder, rebuild
+from benchbook.record import database, folder
 from benchbook.record.tables import BATCH_ROWS
 from benchbook.report import answer, conclusion, render
 from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
@@ -59,7 +59,7 @@ def measure(work: Path, count: int, profiled: bool) -> None:
     results = work / "results"
     if not results.exists():
         print(f"{count} trials written in {timed(lambda: synthesise(results, count)):.1f} s")
-        print(f"entered in {timed(lambda: rebuild.rebuild(results)):.1f} s")
+        print(f"entered in {timed(lambda: database.rebuild(results)):.1f} s")
     floor = statistics.median(timed(lambda: read_all(results)) for _ in range(3))
     with database.open(results, read_only=True) as connection:
         row = connection.execute(

@@ -28,8 +28,9 @@ import report as reported
 
 from benchbook.analyse.run import open_run
 from benchbook.process import spawn
-from benchbook.record import database, folder, ingest, lines
+from benchbook.record import database, duckdb_file, folder, ingest, lines
 from benchbook.record.tables import literal
+from tests.record.entering import enter_trial
 
 DIFFERENT = 40
 """Files of operations that are made; the others are copies."""
@@ -92,7 +93,7 @@ def measure(work: Path, trials: int, program: Path) -> None:
         for table, what in (("operations", "count(*)"), ("intervals", "sum(operations)")):
             row = connection.execute(f"SELECT {what} FROM {table}").fetchone()
             print(f"{table}: {row[0] if row else 0:,} operations")
-    print(f"database: {(results / database.FILE).stat().st_size / 1e9:.2f} GB")
+    print(f"database: {(results / duckdb_file.FILE).stat().st_size / 1e9:.2f} GB")
 
 
 def compare(work: Path, what: str, ours: str | list[str], floor: str) -> None:
@@ -138,7 +139,7 @@ def record(results: Path, work: Path, program: Path) -> None:
         )
         made.append(file)
     for number, trial in enumerate(of_run(results)):
-        target = lines.file(trial, "load")
+        target = lines.operations_file(trial, "load")
         target.parent.mkdir()
         shutil.copyfile(made[number % DIFFERENT], target)
 
@@ -154,7 +155,7 @@ def rendered(results: Path) -> str:
 
 def parquet(trials: Sequence[Path]) -> str:
     """Return the SQL that reads the single operations of these trials, with the file as the trial."""
-    files = ", ".join(literal(str(lines.file(trial, "load"))) for trial in trials)
+    files = ", ".join(literal(str(lines.operations_file(trial, "load"))) for trial in trials)
     return f"read_parquet([{files}], filename = true)"
 
 
@@ -177,7 +178,7 @@ def floor_of_everything(results: Path) -> None:
 
 def in_new_file(results: Path, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
     file = results.parent / "alone.duckdb"
-    connection = database.connect(file, read_only=False)
+    connection = duckdb_file.connect(file, read_only=False)
     try:
         connection.execute("SET checkpoint_threshold = '4GB'")
         work(connection)
@@ -215,7 +216,7 @@ def enter_operations(connection: duckdb.DuckDBPyConnection, results: Path) -> No
 def enter(results: Path) -> None:
     """Enter the single operations of every trial into a database of Benchbook's own tables."""
     file = results.parent / "alone.duckdb"
-    connection = database.make(file)
+    connection = duckdb_file.make(file)
     found = [(f"run/{path.name}", path) for path in of_run(results)]
     for batch in ingest.batched(found, ingest.BATCH_TRIALS):
         lines.insert_operations(connection, batch)
@@ -225,13 +226,13 @@ def enter(results: Path) -> None:
 
 
 def again(results: Path) -> None:
-    ingest.trial(results, of_run(results)[0])
+    enter_trial(results, of_run(results)[0])
 
 
 def once(results: Path) -> None:
     """Replace the single operations of one trial in the full table, and commit."""
     place = of_run(results)[0]
-    connection = database.connect(results / database.FILE, read_only=False)
+    connection = duckdb_file.connect(results / duckdb_file.FILE, read_only=False)
     connection.begin()
     connection.execute("DELETE FROM operations WHERE trial_id = ?", [f"run/{place.name}"])
     connection.execute(

@@ -20,7 +20,7 @@ def command(
     """
     from benchbook.analyse import claims
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.record.rebuild import catch_up
+    from benchbook.record.database import catch_up
 
     run_id = _named(results, run)
     catch_up(results)

@@ -32,7 +32,7 @@ def command(
     """Compare two runs: what differs beside the results, then B over A with its interval for each cell and metric."""
     from benchbook.analyse import compare
     from benchbook.declare.metric import MAIN
-    from benchbook.record.rebuild import catch_up
+    from benchbook.record.database import catch_up
     from benchbook.record.runs import resolve
 
     one, two = resolve(results, a), resolve(results, b)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
+from benchbook.record import export
 
 
 def command(
@@ -30,7 +31,6 @@ def command(
 ) -> None:
     """Export a run as a research object: RO-Crate metadata, Parquet, trials, configurations, logs, report."""
     from benchbook.declare.catalogue import root
-    from benchbook.record import archive
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 
@@ -49,11 +49,11 @@ def command(
                 f"--publish writes into reports/data, and this Benchbook lies in the Nix store ({root()}).",
                 "Run it in a checkout: ./bench export --publish, or nix develop and then bench export --publish.",
             )
-        print(publishing.run(results, run_id, root() / "reports" / "data"))
+        print(publishing.publish(results, run_id, root() / "reports" / "data"))
         return
     folder = output or Path(f"{run_id}-export")
     reports = root() / "reports"
-    archive.export_run(
+    export.export_run(
         results,
         run_id,
         folder,

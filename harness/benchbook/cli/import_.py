@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
+from benchbook.record import opened
 
 
 def command(
@@ -15,6 +16,4 @@ def command(
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
     """Read an exported run back, checked against its digests; prints the run's id."""
-    from benchbook.record import archive
-
-    print(archive.import_run(path, results))
+    print(opened.import_run(path, results))

@@ -21,11 +21,11 @@ from benchbook.provision.request import Request
 
 def _results_folder(text: str) -> Path:
     """Read ``--results``; object storage is worked for by a folder of the cache."""
-    from benchbook.record.folder import be_a_folder
+    from benchbook.record.folder import require_folder
     from benchbook.record.objects import folder_of
 
     folder = folder_of(text)
-    be_a_folder(folder, "--results")
+    require_folder(folder, "--results")
     return folder
 
 

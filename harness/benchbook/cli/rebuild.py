@@ -8,7 +8,7 @@ from benchbook.errors import RequestError
 
 def command(results: options.Results = options.DEFAULT_RESULTS, as_json: options.Json = False) -> None:
     """Make benchbook.duckdb anew from the folders of all runs."""
-    from benchbook.record.rebuild import rebuild
+    from benchbook.record.database import rebuild
 
     if not (results / "runs").is_dir():
         raise RequestError(

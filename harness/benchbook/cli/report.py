@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """Render the report of a run (the latest by default) and print its path."""
     from benchbook.declare.catalogue import root
-    from benchbook.record.rebuild import catch_up
+    from benchbook.record.database import catch_up
     from benchbook.record.runs import resolve
     from benchbook.report.render import report
 

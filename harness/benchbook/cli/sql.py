@@ -17,8 +17,8 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Answer a SQL query over all results."""
+    from benchbook.record.database import catch_up
     from benchbook.record.query import sql
-    from benchbook.record.rebuild import catch_up
 
     catch_up(results)
     table.show(sql(results, text).to_dicts(), as_json, "no rows")

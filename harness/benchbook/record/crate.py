@@ -1,4 +1,4 @@
-"""RO-Crate 1.1 metadata of an export: what the folder is, who made it how, what each of its parts holds."""
+"""RO-Crate 1.1 metadata of an export: what the folder is, how it was made, and what each of its parts holds."""
 
 # ruff: noqa: S608 - the page shows SQL, it runs none
 
@@ -18,10 +18,7 @@ README = "README.md"
 PARTS = {
     "run.json": ("The run: provenance, machine, programs, declarations", "application/json"),
     "plan.json": ("The plan: every trial in its order, made before anything ran", "application/json"),
-    "environment.json": (
-        "The environment: machine, what was controlled, programs, versions",
-        "application/json",
-    ),
+    "environment.json": ("The environment: machine, controls, programs and versions", "application/json"),
     "report.html": ("The report: charts, conclusions and limits in one page", "text/html"),
     "report.pdf": ("The report as PDF", "application/pdf"),
     "manifest.json": ("The bytes and sha256 of every file", "application/json"),
@@ -29,14 +26,14 @@ PARTS = {
 }
 FOLDERS = {
     "tables/": "Every table of the run as Parquet",
-    "declared/": "The declarations of experiment, systems and dataset as they were, TOML",
-    "queries/": "The query sets, one JSON Lines file a type",
-    "trials/": "One folder a trial: result, events, telemetry, answers, configuration and logs of the system",
+    "declared/": "The declarations of experiment, systems and dataset that the run used, TOML",
+    "queries/": "The query sets, one JSON Lines file for each type",
+    "trials/": "One folder for each trial: result, events, telemetry, answers, configuration and logs of the system",
 }
 
 
 def write(where: Path, run: Run, facts: dict[str, Any], rows: dict[str, int]) -> None:
-    """Write the metadata and the README into an export that holds everything else but its manifest."""
+    """Write the metadata and the README into an export that lacks only these and its manifest."""
     (where / README).write_text(_readme(where, run, facts), encoding="utf-8")
     folder.write_json(where / FILE, metadata(where, run, facts, rows))
 
@@ -65,7 +62,7 @@ def metadata(where: Path, run: Run, facts: dict[str, Any], rows: dict[str, int])
             "@id": f"#system-{name}",
             "@type": "SoftwareApplication",
             "name": name,
-            "softwareVersion": str((program or {}).get("version") or "not to be had"),
+            "softwareVersion": str((program or {}).get("version") or "unavailable"),
             "identifier": str((program or {}).get("digest") or ""),
         }
         for name, program in (facts.get("programs") or {}).items()
@@ -133,6 +130,6 @@ Anyone can read the tables without Benchbook, for example with DuckDB:
     SELECT system, block, value FROM 'tables/measurements.parquet' JOIN 'tables/trials.parquet' USING (trial_id)
     WHERE phase = 'load' AND metric = 'rows_per_second' AND status = 'ok' ORDER BY ALL
 
-With Benchbook, `bench import .` reads the run into a results folder; `bench report {run.run_id}` then gives the
-same numbers.
+Benchbook opens this folder in place of a run: `bench claims ./`, `bench report ./`, `bench compare ./ OTHER`.
+`bench import .` copies the run into a results folder.
 """

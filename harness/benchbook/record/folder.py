@@ -1,7 +1,7 @@
-"""The folders that a run and its trials are kept in: the truth that the database is filled from.
+"""The folders of runs and trials, which hold the results: the database is only filled from them.
 
-Every JSON file is written beside its place and renamed into it, so a reader meets a whole file or
-none, whatever happens to the writer. ``trial.json`` is written last: a trial exists if it does.
+Every JSON file is written beside its place and renamed into it, so a reader finds a whole file or none, whatever
+happens to the writer. ``trial.json`` is written last: a trial exists if that file does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,17 @@ TRIAL_FILE = "trial.json"
 TRIALS_FOLDER = "trials"
 RUN_FILE = "run.json"
 PLAN_FILE = "plan.json"
+TABLES_FOLDER = "tables"
+"""Parquet files of every table: what a published run has in place of its trials."""
+
+FULL_OR_FORBIDDEN = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
+)
+"""Errors of a folder that takes no more: full, read-only or forbidden."""
 
 
 def tell(sentence: str) -> None:
-    """Say a sentence to the user where no other way is given: on standard error."""
+    """Print a sentence on standard error."""
     sys.stderr.write(f"{sentence}\n")
     sys.stderr.flush()
 
@@ -36,15 +42,15 @@ def tell(sentence: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write ``value`` as JSON at ``path``: whole, or not at all.
 
-    Raises RequestError where the folder cannot be written or the disk is full; ValueError for a
-    value that JSON cannot hold (such as NaN), before anything is written.
+    Raises RequestError if the folder cannot be written or the disk is full, and ValueError for a value that JSON
+    cannot hold (such as NaN), before anything is written.
     """
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(path, text.encode() + b"\n")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place, bring it to the disk, and rename it into place."""
+    """Write a file beside its place, sync it to the disk, and rename it into place."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,22 +64,22 @@ def write_whole(path: Path, content: bytes) -> None:
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
             raise
-        _sync(path.parent)  # so that the rename survives a loss of power
+        _sync(path.parent)  # the rename survives a loss of power
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
-def be_a_folder(path: Path, option: str) -> None:
-    """Raise RequestError where ``path``, which ``option`` names, can be no folder: it or one above it is a file."""
+def require_folder(path: Path, option: str) -> None:
+    """Raise RequestError if the ``path`` that ``option`` names is a file or lies below one."""
     if file := _file_in_the_way(path):
         raise RequestError(
             f"{option} {path}: {file} is a file, not a folder.",
-            f"Name a folder, there already or not: {option} DIR.",
+            f"Name a folder, existing or new: {option} DIR.",
         )
 
 
 def _file_in_the_way(path: Path) -> Path | None:
-    # os.path answers no, where Path raises, for what may not be looked into; the attempt to write tells that
+    # os.path returns False where Path raises (no permission); the write that follows reports that
     files = (place for place in (path, *path.parents) if os.path.exists(place) and not os.path.isdir(place))  # noqa: PTH110, PTH112
     return next(files, None)
 
@@ -83,23 +89,23 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     if isinstance(error, NotADirectoryError) and (file := _file_in_the_way(path.parent)):
         return RequestError(
             f"{path} cannot be written: {file} is a file, not a folder.",
-            "Move the file away, or name another folder: --results DIR, of a site or an export --output DIR.",
+            "Move the file away, or name another folder with --results DIR (a site or an export: --output DIR).",
         )
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
-        "Free some space, make the folder writable, or name another one: --results DIR, of a site or an export"
-        " --output DIR.",
+        "Free some space, make the folder writable, or name another one with --results DIR (a site or an export:"
+        " --output DIR).",
     )
 
 
 def write_trial(folder: Path, trial: dict[str, Any]) -> None:
-    """Write ``trial.json`` into a trial's folder: from then on the trial exists. Call it last.
+    """Write ``trial.json`` into a trial's folder, which makes the trial exist; call it last.
 
-    What the trial wrote before is brought to the disk first. Raises as ``write_json``.
+    Syncs the trial's other files to the disk first. Raises the errors of ``write_json``.
     """
     for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*/*.parquet")]):
         try:
-            # An ok trial with half a line is corrupt, and done again.
+            # An ok trial with half a line is corrupt, and is run again.
             if path.suffix == ".jsonl" and trial.get("status") != "ok":
                 _end_with_a_whole_line(path)
             _sync(path)
@@ -109,11 +115,16 @@ def write_trial(folder: Path, trial: dict[str, Any]) -> None:
 
 
 def _end_with_a_whole_line(path: Path) -> None:
-    """Cut off what a full disk left of a last line, so that a failed trial is a row and not corrupt."""
+    """Cut off half a last line, which a full disk leaves, so that a failed trial is readable."""
     with path.open("rb+") as file:
         content = file.read()
         if not content.endswith(b"\n"):
             file.truncate(content.rfind(b"\n") + 1)
+
+
+def from_tables(run: Path) -> bool:
+    """Say whether a run's folder holds tables in place of trials, as a published run does."""
+    return (run / TABLES_FOLDER).is_dir() and not (run / TRIALS_FOLDER).is_dir()
 
 
 def trial_folders(run: Path) -> list[Path]:
@@ -122,7 +133,7 @@ def trial_folders(run: Path) -> list[Path]:
 
 
 def trial_names(run: Path) -> list[str]:
-    """Return the names of the folders of ``trial_folders``: of very many trials paths are slow to make."""
+    """Return the names of ``trial_folders``; for thousands of trials this is faster than their paths."""
     where = str(run / TRIALS_FOLDER)
     try:
         names = os.listdir(where)  # noqa: PTH208 - paths are what is slow
@@ -132,7 +143,7 @@ def trial_names(run: Path) -> list[str]:
 
 
 def run_folders(results: Path) -> list[Path]:
-    """Return the folders of all runs of a results folder that have a plan or run facts, by name."""
+    """Return the folders of a results folder's runs that have a plan or facts, by name."""
     runs = results / "runs"
     if not runs.is_dir():
         return []
@@ -142,7 +153,7 @@ def run_folders(results: Path) -> list[Path]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object; raise ValueError in words where the file does not hold a whole one."""
+    """Read a JSON object; raise ValueError with a sentence if the file does not hold a whole one."""
     try:
         value = json.loads(path.read_bytes())
     except OSError as error:
@@ -154,19 +165,8 @@ def read_object(path: Path) -> dict[str, Any]:
     return value
 
 
-def read_trials(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:
-    """Yield the whole trials of a run, in order; corrupt ones are said by name and left as they are."""
-    from benchbook.record import trial
-
-    for folder in trial_folders(run):
-        try:
-            yield trial.read(folder)
-        except ValueError as error:
-            say(f"Left out: {error}.")
-
-
 def _sync(path: Path) -> None:
-    """Bring a file's content, or a folder's own entries, to the disk."""
+    """Sync a file's content, or a folder's entries, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -174,14 +174,9 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-FULL_OR_FORBIDDEN = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
-)
-
-
-@contextmanager
-def told(results: Path) -> Iterator[None]:
-    """Turn a refusal of the results folder into the sentence that names it and the next step."""
+@contextlib.contextmanager
+def write_failures_explained(results: Path) -> Iterator[None]:
+    """Turn a full or forbidden results folder into a RequestError that names the file and the next step."""
     try:
         yield
     except OSError as error:

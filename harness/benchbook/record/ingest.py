@@ -1,4 +1,8 @@
-"""Fill the database from the folders of runs and trials: idempotent, one transaction a trial."""
+"""Fill the database from the folders of runs and trials.
+
+Entering a run or trial replaces the rows it had before. Many trials share one transaction. If one of them turns
+out to be corrupt, the batch is halved until that trial is alone; it is reported by name, left out, and left on disk.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.record import folder, lines
-from benchbook.record.folder import Say, tell
-from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, quoted
-from benchbook.record.trial import moment
+from benchbook.record import trial as trial_json
+from benchbook.record.folder import Say
+from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, literal, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
+# ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
 
-# A trial's or run's JSON turned into rows of the tables, and rows into Arrow tables for DuckDB.
+BATCH_TRIALS = 1000
+"""Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
@@ -29,13 +35,16 @@ _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
 _TOPICS = ("provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster")
 
 
+# From the JSON of trials and runs to rows, and from rows to Arrow tables.
+
+
 def text(value: Any) -> str:
     """Return a value as compact JSON."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def of_trial(trial: dict[str, Any]) -> Rows:
-    """Return the rows of a whole trial for the tables that ``trial.json`` fills."""
+    """Return the rows of a whole trial in the tables that ``trial.json`` fills."""
     trial_id = trial["trial_id"]
     return {
         "trials": [tuple(_trial_value(column.name, trial) for column in BY_NAME["trials"].columns)],
@@ -74,14 +83,14 @@ def _trial_value(name: str, trial: dict[str, Any]) -> Any:
     if value is None:
         return None
     if name in _MOMENTS:
-        return moment(value)
+        return trial_json.moment(value)
     return text(value) if name in _FROM_JSON else value
 
 
 def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
-    """Return the rows of a run from run.json and plan.json; either may be ``{}``, not both.
+    """Return the rows of a run from run.json and plan.json; one of them may be ``{}``.
 
-    Raises ValueError where what must be there is not, or is of a wrong type.
+    Raises ValueError if a required entry is missing or of a wrong type.
     """
     merged = {**plan, **run}
     provenance = merged.get("provenance") or {}
@@ -99,10 +108,10 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
         value = merged.get(key)
         if value is not None and not isinstance(value, str):
             raise ValueError(f'"{key}" is {type(value).__name__}, not a time')
-        found[key] = moment(value) if value else None
+        found[key] = trial_json.moment(value) if value else None
     for key in ("run_id", "experiment", "profile"):
         if not isinstance(found[key], str):
-            raise ValueError(f'"{key}" is missing or no text')  # noqa: TRY004
+            raise ValueError(f'"{key}" is missing or not text')  # noqa: TRY004
     facts = [
         (found["run_id"], topic, key, text(value))
         for topic in _TOPICS
@@ -112,7 +121,7 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
 
 
 def _entries(topic: Any) -> Iterable[tuple[str, Any]]:
-    """Take a part of run.json apart: an object by key; a list by the name of each entry, or its place."""
+    """Split a part of run.json: an object by key, a list by the name of each entry or its place."""
     if isinstance(topic, dict):
         return topic.items()
     if isinstance(topic, list):
@@ -124,10 +133,7 @@ def _entries(topic: Any) -> Iterable[tuple[str, Any]]:
 
 
 def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    """Return rows as an Arrow table of the types that the columns declare.
-
-    Raises ValueError (pyarrow's, or OverflowError's words) for a value of another type.
-    """
+    """Return rows as an Arrow table of the declared types; raise ValueError for a value of another type."""
     import pyarrow as pa
 
     types = arrow_types(BY_NAME[table])
@@ -138,78 +144,92 @@ def arrow(table: str, rows: list[tuple[Any, ...]]) -> pa.Table:
         raise ValueError(f"a value for table {table} is of a wrong type: {error}") from error
 
 
-# Fill the database from the folders of runs and trials: idempotent, one transaction a trial.
-#
-# Many trials at once (a rebuild) share a transaction. When one of them turns out corrupt, the batch is
-# halved until that one is alone; it is said by name, left out, and left on disk as it is.
-
-# ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
+# Into the database.
 
 
-BATCH_TRIALS = 1000
-"""Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
+def runs(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) -> int:
+    """Enter runs with all their trials, many trials at once; return how many trials were whole."""
+    entered = 0
+    for where in folders:
+        if folder.from_tables(where):
+            entered += _tables(connection, where, say)
+        else:
+            run_facts(connection, where, say)
+    with_trials = [where for where in folders if not folder.from_tables(where)]
+    return entered + trials(
+        connection, [one for where in with_trials for one in folder.trial_folders(where)], say
+    )
 
 
-def trial(results: Path, trial_folder: Path, say: Say = tell) -> bool:
-    """Enter one trial into the database, in place of what it held of it; False if it is corrupt.
-
-    Raises RequestError where the database cannot be opened or written.
-    """
-    from benchbook.record import database
-
-    with database.open(results, say=say) as connection:
-        return trials(connection, [trial_folder], say) == 1
+def run(connection: DuckDBPyConnection, where: Path, say: Say, only: Sequence[Path] | None = None) -> int:
+    """Enter a run and its trials (``only`` these, if given); return how many trials were whole."""
+    if only is None or folder.from_tables(where):
+        return runs(connection, [where], say)
+    run_facts(connection, where, say)
+    return trials(connection, only, say)
 
 
-def run(results: Path, run_folder: Path, say: Say = tell) -> int:
-    """Enter a run and all its trials, in place of what was held; return how many trials were whole.
-
-    Raises RequestError where the database cannot be opened or written.
-    """
-    from benchbook.record import database, objects
-
-    if remote := objects.of(results):
-        return objects.push(remote, run_folder, folder.trial_folders(run_folder))
-    with database.open(results, say=say) as connection:
-        run_facts(connection, run_folder, say)
-        return trials(connection, folder.trial_folders(run_folder), say)
-
-
-def run_facts(connection: DuckDBPyConnection, run_folder: Path, say: Say) -> bool:
-    """Enter the facts of a run through an open connection; False if they are corrupt."""
+def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
+    """Enter the facts of a run; return False if they are corrupt."""
     try:
         found = [
-            folder.read_object(path) if (path := run_folder / name).exists() else {}
+            folder.read_object(path) if (path := where / name).exists() else {}
             for name in (folder.RUN_FILE, folder.PLAN_FILE)
         ]
         made = of_run(*found)
         run_id = made["runs"][0][0]
-        if run_id != run_folder.name:
+        if run_id != where.name:
             raise ValueError(f'it is run "{run_id}"')
         tables = {name: arrow(name, held) for name, held in made.items()}
     except (ValueError, OverflowError) as error:
-        say(f"Left out: the run in {run_folder} has no whole facts: {error}.")
+        say(f"Left out: the run in {where} has no whole facts: {error}.")
         return False
-    connection.begin()
-    try:
+    with _transaction(connection):
         _delete(connection, OF_RUN, [run_id])
         for name, table in tables.items():
             _append(connection, name, table)
-        connection.commit()
-    except BaseException:
-        _rollback(connection)
-        raise
     return True
 
 
+def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
+    """Enter a run from its tables; return how many trials it has, 0 if a table is damaged or of another run."""
+    import duckdb
+
+    def read(name: str) -> str:
+        return (
+            f"read_parquet({literal(lines.escaped(str(where / folder.TABLES_FOLDER / f'{name}.parquet')))})"
+        )
+
+    try:
+        with lines.damage_as_value_error("its tables are not those of a run"), _transaction(connection):
+            stated = connection.execute(f"SELECT run_id FROM {read('runs')}").fetchall()
+            if stated != [(where.name,)]:
+                raise ValueError(f"its tables are of the run {', '.join(str(row[0]) for row in stated)}")
+            found = connection.execute(f"SELECT trial_id FROM {read('trials')}").fetchall()
+            _delete(connection, OF_RUN, [where.name])
+            _delete(connection, OF_TRIAL, [str(row[0]) for row in found])
+            for table in (*OF_RUN, *OF_TRIAL):
+                if (where / folder.TABLES_FOLDER / f"{table.name}.parquet").is_file():
+                    # By name: columns that an older table lacks are NULL.
+                    connection.execute(
+                        f"INSERT INTO {quoted(table.name)} BY NAME SELECT * FROM {read(table.name)}"
+                    )
+    except (duckdb.Error, ValueError) as error:
+        if not _is_of_the_data(error, [where]):
+            raise
+        say(f"Left out: the run in {where} is corrupt: {_first_line(error)}.")
+        return 0
+    return len(found)
+
+
 def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) -> int:
-    """Enter trials through an open connection; return how many were whole."""
+    """Enter trials; return how many were whole."""
     entered = 0
     for batch in batched(folders, BATCH_TRIALS):
         whole = []
         for where in batch:
             try:
-                whole.append((where, folder_trial(where)))
+                whole.append((where, of_trial(trial_json.read(where))))
             except ValueError as error:
                 say(f"Left out: {error}.")
         entered += _enter(connection, whole, say)
@@ -222,54 +242,50 @@ def batched(folders: Sequence[Path], size: int) -> Iterator[Sequence[Path]]:
         yield folders[start : start + size]
 
 
-def folder_trial(where: Path) -> Rows:
-    """Read a trial folder's ``trial.json`` as rows; raise ValueError where it is corrupt."""
-    from benchbook.record import trial as reading
-
-    return of_trial(reading.read(where))
-
-
 def _enter(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, Rows]], say: Say) -> int:
     import duckdb
 
     if not whole:
         return 0
-    connection.begin()
     try:
-        _replace(connection, whole)
-        connection.commit()
+        with _transaction(connection):
+            _replace(connection, whole)
         return len(whole)
     except (duckdb.Error, ValueError) as error:
-        _rollback(connection)
-        if not _is_of_the_data(error, whole):
+        if not _is_of_the_data(error, [where for where, _ in whole]):
             raise
         if len(whole) == 1:
-            why = str(error).splitlines()[0].rstrip(". ")
-            say(f"Left out: the trial in {whole[0][0]} is corrupt: {why}.")
+            say(f"Left out: the trial in {whole[0][0]} is corrupt: {_first_line(error)}.")
             return 0
-    except BaseException:
-        _rollback(connection)
-        raise
     half = len(whole) // 2
     return _enter(connection, whole[:half], say) + _enter(connection, whole[half:], say)
 
 
-def _rollback(connection: DuckDBPyConnection) -> None:
-    """End a transaction, which a failed commit has already done."""
+@contextlib.contextmanager
+def _transaction(connection: DuckDBPyConnection) -> Iterator[None]:
     import duckdb
 
-    with contextlib.suppress(duckdb.TransactionException):
-        connection.rollback()
+    connection.begin()
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        with contextlib.suppress(duckdb.TransactionException):  # a failed commit has already ended it
+            connection.rollback()
+        raise
 
 
-def _is_of_the_data(error: Exception, whole: Sequence[tuple[Path, Rows]]) -> bool:
-    """Tell a corrupt trial from a failure of the database (a full disk), which is no trial's fault."""
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(". ")
+
+
+def _is_of_the_data(error: Exception, places: Sequence[Path]) -> bool:
+    """Say whether an error comes from corrupt files in these folders, not from the database (such as a full disk)."""
     import duckdb
 
-    data = (ValueError, duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)
-    if isinstance(error, data):
+    if isinstance(error, (ValueError, duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)):
         return True
-    return isinstance(error, duckdb.IOException) and any(f'"{where}' in str(error) for where, _ in whole)
+    return isinstance(error, duckdb.IOException) and any(f'"{where}' in str(error) for where in places)
 
 
 def _replace(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, Rows]]) -> None:
@@ -283,18 +299,16 @@ def _replace(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, Rows]])
 
 
 def _delete(connection: DuckDBPyConnection, tables: Sequence[Table], owners: list[str]) -> None:
-    """Delete what the tables hold of these trials or runs; the first table tells whether there is any."""
+    """Delete the rows of these trials or runs; if the first table has none, the others have none."""
     import pyarrow as pa
 
-    # Not as a parameter: for each entry of a list the binding looks for libraries that are not installed.
+    # Not as a parameter: for each entry of a list, the binding searches for libraries that are not installed.
     connection.register("owners", pa.table({"owner": pa.array(owners, pa.string())}))
     try:
-        of_these = f"{tables[0].owner} IN (SELECT owner FROM owners)"
+        of_these = f"{tables[0].owner} IN (SELECT owner FROM owners)"  # all have the same owner
         if connection.execute(f"SELECT 1 FROM {tables[0].name} WHERE {of_these} LIMIT 1").fetchone():
             for table in tables:
-                connection.execute(
-                    f"DELETE FROM {table.name} WHERE {table.owner} IN (SELECT owner FROM owners)"
-                )
+                connection.execute(f"DELETE FROM {table.name} WHERE {of_these}")
     finally:
         connection.unregister("owners")
 

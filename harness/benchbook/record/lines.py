@@ -1,8 +1,12 @@
-"""Read the JSON Lines and Parquet files of many trials with DuckDB, in parallel."""
+"""Read the JSON Lines and Parquet files of many trials with DuckDB: many files in one statement, in parallel.
+
+docs/benchload-events.md describes the lines. Fields that no table keeps are ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +16,17 @@ from benchbook.record.tables import BY_NAME, literal, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-
-# The JSON Lines files of trials, read by DuckDB itself: many files in one statement, in parallel.
-#
-# What a line may hold is docs/benchload-events.md; fields that no table keeps are passed over.
-
 # ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
-
 
 LARGEST_LINE_BYTES = 256 * 1024 * 1024
 """A line larger than this (an answer of millions of rows) makes its trial unreadable."""
+
+OPERATIONS_FOLDER = "operations"
+"""In a trial's folder: single operations (``bench run --record-operations``), one file for each phase and client."""
+OPERATIONS_SUFFIX = ".parquet"
+"""A killed client leaves a file with another ending, which is ignored."""
+CLIENT = "~"
+"""Separates the phase from the number of the client; no phase has it in its name."""
 
 
 @dataclass(frozen=True)
@@ -137,16 +142,16 @@ SOURCES = (EVENTS, TELEMETRY, ANSWERS)
 
 
 def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tuple[str, Path]]) -> None:
-    """Insert the lines of one file of many trials, given as (trial_id, folder); absent files hold none.
+    """Insert the lines of one file of many trials, given as (trial_id, folder); a trial may lack the file.
 
-    Raises duckdb.Error or ValueError that names the file where a line is not whole JSON or of a wrong type.
+    Raises duckdb.Error or ValueError that names the file if a line is not whole JSON or is of a wrong type.
     """
     import pyarrow as pa
 
     files = {str(path): trial_id for trial_id, where in trials if _holds_lines(path := where / source.file)}
     if not files:
         return
-    # Not as a parameter: for each entry of a list the binding looks for libraries that are not installed.
+    # Not as a parameter: for each entry of a list, the binding searches for libraries that are not installed.
     patterns = ", ".join(literal(escaped(path)) for path in files)
     fields = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in source.fields.items())
     read = (
@@ -169,39 +174,39 @@ def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tupl
 
 
 def _holds_lines(path: Path) -> bool:
-    """Say whether there is anything in a file; raise ValueError for one that DuckDB would not look into."""
+    """Say whether a file has content; raise ValueError for a file that DuckDB would silently skip."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
         return False
-    if size == 1:  # DuckDB takes a single byte for an empty file, whatever it is
+    if size == 1:  # DuckDB treats a file of one byte as empty
         raise ValueError(f"{path} holds a single byte")
     return size > 0
 
 
 def escaped(path: str) -> str:
-    """Return a path as a pattern that matches it alone: DuckDB expands ``*``, ``?`` and ``[``."""
+    """Return a pattern that matches one path only: DuckDB expands ``*``, ``?`` and ``[``."""
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)
 
 
-# Single operations of trials (``bench run --record-operations``), read by DuckDB from the clients' Parquet files.
-#
-# A trial has one file for each phase and client: ``operations/<phase>.parquet``, and ``<phase>~<client>.parquet`` where
-# several clients loaded at once. A client that was killed leaves a file with another ending, which is passed over.
+@contextlib.contextmanager
+def damage_as_value_error(what: str) -> Iterator[None]:
+    """Turn DuckDB's errors about the content of a Parquet file into a ValueError that begins with ``what``."""
+    import duckdb
 
-# ruff: noqa: S608 - names of columns come from record.tables; paths are quoted
+    try:
+        yield
+    except duckdb.Error as error:
+        known = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException)
+        # DuckDB throws its base class where the footer of a file is damaged.
+        if not isinstance(error, known) and type(error) is not duckdb.Error:
+            raise
+        raise ValueError(f"{what}: {str(error).splitlines()[0].rstrip('. ')}") from error
 
 
-FOLDER = "operations"
-"""In a trial's folder."""
-SUFFIX = ".parquet"
-CLIENT = "~"
-"""Between phase and number of the client; no phase has it in its name."""
-
-
-def file(trial: Path, phase: str) -> Path:
-    """Return the file for the operations of a phase."""
-    return trial / FOLDER / f"{phase}{SUFFIX}"
+def operations_file(trial: Path, phase: str) -> Path:
+    """Return the file for the single operations of a phase."""
+    return trial / OPERATIONS_FOLDER / f"{phase}{OPERATIONS_SUFFIX}"
 
 
 def numbered(path: Path, client: int) -> Path:
@@ -210,24 +215,22 @@ def numbered(path: Path, client: int) -> Path:
     >>> numbered(Path("operations/load.parquet"), 1).name
     'load~1.parquet'
     """
-    return path.with_name(f"{path.stem}{CLIENT}{client}{SUFFIX}")
+    return path.with_name(f"{path.stem}{CLIENT}{client}{OPERATIONS_SUFFIX}")
 
 
 def insert_operations(connection: DuckDBPyConnection, trials: Sequence[tuple[str, Path]]) -> None:
-    """Insert the operations of many trials, given as (trial_id, folder); most have none.
+    """Insert the single operations of many trials, given as (trial_id, folder); most have none.
 
-    Raises duckdb.Error or ValueError where a file is damaged.
+    Raises duckdb.Error or ValueError if a file is damaged.
     """
-    import duckdb
     import pyarrow as pa
 
     found: dict[str, tuple[str, str, int]] = {}
     for trial_id, where in trials:
-        folder = where / FOLDER
-        if folder.is_dir():
-            for path in sorted(folder.glob(f"*{SUFFIX}")):
-                phase, _, client = path.stem.partition(CLIENT)
-                found[str(path)] = (trial_id, phase, int(client) if client.isdecimal() else 0)
+        folder = where / OPERATIONS_FOLDER
+        for path in sorted(folder.glob(f"*{OPERATIONS_SUFFIX}")) if folder.is_dir() else ():
+            phase, _, client = path.stem.partition(CLIENT)
+            found[str(path)] = (trial_id, phase, int(client) if client.isdecimal() else 0)
     if not found:
         return
     trial_ids, phases, clients = (list(column) for column in zip(*found.values(), strict=True))
@@ -236,17 +239,11 @@ def insert_operations(connection: DuckDBPyConnection, trials: Sequence[tuple[str
     connection.register("operation_files", pa.table(files))
     names = ", ".join(quoted(column.name) for column in BY_NAME["operations"].columns)
     try:
-        connection.execute(
-            f"INSERT INTO operations ({names}) SELECT trial_id, phase, operation, client, worker, intended_ns,"
-            f" start_ns, end_ns, \"rows\", status, operation = 'warmup' FROM read_parquet([{patterns}],"
-            " filename = 'of_file', hive_partitioning = false) JOIN operation_files USING (of_file)"
-        )
-    except duckdb.Error as error:
-        known = (duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException)
-        # Its reader of Parquet throws errors of no class of their own where a footer is damaged.
-        if not isinstance(error, known) and type(error) is not duckdb.Error:
-            raise
-        first = str(error).splitlines()[0].rstrip(". ")
-        raise ValueError(f"its single operations are not what a client writes: {first}") from error
+        with damage_as_value_error("its single operations are not what a client writes"):
+            connection.execute(
+                f"INSERT INTO operations ({names}) SELECT trial_id, phase, operation, client, worker, intended_ns,"
+                f" start_ns, end_ns, \"rows\", status, operation = 'warmup' FROM read_parquet([{patterns}],"
+                " filename = 'of_file', hive_partitioning = false) JOIN operation_files USING (of_file)"
+            )
     finally:
         connection.unregister("operation_files")

@@ -1,8 +1,8 @@
-"""Results on object storage: one Parquet object a trial and table, appended by many machines without a lock.
+"""Results on object storage: one Parquet object for each trial and table, written by many machines without a lock.
 
-A trial's rows are objects of its own, named after it, so no two machines ever write the same one; the row of
-table ``trials`` is written last, and what it does not name yet is not seen by a join with it. DuckDB reads the
-objects where they are. What is being carried out stands in a folder of this machine's cache until then.
+Objects are named after their trial, so no two machines write the same one. The row of table ``trials`` is written
+last: a join with it ignores a trial that is not whole yet. DuckDB reads the objects in place. A run in progress is
+in a folder of this machine's cache.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 SCHEME = "s3://"
 MARKER = "remote.json"
-"""In a folder of the cache: the address whose results it works for."""
+"""In a folder of the cache: the address of the object storage that it belongs to."""
 ELSEWHERE = "elsewhere.json"
-"""In a run's folder: its trials are on the object storage, and nothing of it is to be done here."""
+"""In a run's folder: another machine carries out this run, and its trials are on the object storage."""
 PLACE = "place"
-"""Column of every object: the row's place among those of its trial."""
+"""Column of every object: the row's place among the rows of its trial."""
 ORDERED = "ordered"
-"""Schema in which a table has its order of rows as ``rowid``, as a table of a file has."""
+"""Schema whose tables have a ``rowid`` with the order of rows, as tables of a file have."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Objects:
 
     @property
     def prefix(self) -> str:
-        """Bucket and key, as pyarrow's file systems take them."""
+        """Bucket and key, in the form of pyarrow's file systems."""
         return self.url.removeprefix(SCHEME).rstrip("/")
 
     def files(self) -> Any:
@@ -54,7 +54,7 @@ class Objects:
         return fs.S3FileSystem(**own, allow_bucket_creation=False)
 
     def put(self, name: str, content: bytes) -> None:
-        """Write an object, whole; raise RequestError in words where that is not possible."""
+        """Write an object as a whole; raise RequestError if that is not possible."""
         try:
             with self.files().open_output_stream(f"{self.prefix}/{name}") as out:
                 out.write(content)
@@ -62,7 +62,7 @@ class Objects:
             raise self._failure(error) from error
 
     def put_table(self, table: str, owner: str, rows: pa.Table) -> None:
-        """Write the rows of a trial or run as the object of a table."""
+        """Write the rows of a trial or run as one object of a table."""
         import io
 
         import pyarrow.parquet as pq
@@ -87,12 +87,12 @@ class Objects:
         return [str(one.path) for one in found if one.path.endswith(ending)]
 
     def read(self, path: str) -> bytes:
-        """Return an object that ``names`` named."""
+        """Return the content of an object."""
         with self.files().open_input_stream(path) as stream:
             return bytes(stream.read())
 
     def connection(self) -> DuckDBPyConnection:
-        """Return a DuckDB in memory in which every table is the objects, read in place when it is asked."""
+        """Return a DuckDB in memory whose tables are views of the objects, read in place by each query."""
         import duckdb
         import pyarrow.dataset as ds
 
@@ -116,16 +116,18 @@ class Objects:
     def _failure(self, error: OSError) -> RequestError:
         return RequestError(
             f"{self.url} cannot be read or written: {str(error).splitlines()[0][:300]}",
-            "See that the bucket exists, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL.",
+            "Check that the bucket exists, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL.",
         )
 
 
 def folder_of(text: str | Path) -> Path:
-    """Return the results folder that ``--results`` names; for object storage, that of the cache which works for it."""
+    """Return the results folder that ``--results`` names; for object storage, its folder in the cache."""
     if not str(text).startswith(SCHEME):
         return Path(text)
     if not urlsplit(str(text)).netloc or "?" in str(text):
-        raise RequestError(f"--results {text}: this names no bucket.", "Write it as s3://BUCKET/PREFIX.")
+        raise RequestError(
+            f"--results {text}: the address lacks a bucket.", "Write it as s3://BUCKET/PREFIX."
+        )
     objects = Objects(str(text).rstrip("/"))
     key = hashlib.sha256(f"{objects.url} {os.environ.get('AWS_ENDPOINT_URL', '')}".encode()).hexdigest()[:16]
     folder = cache_folder(os.environ) / "results" / key
@@ -136,7 +138,7 @@ def folder_of(text: str | Path) -> Path:
 
 
 def of(results: Path) -> Objects | None:
-    """Return the object storage that a results folder works for; None for an ordinary one."""
+    """Return the object storage that a results folder belongs to; None for an ordinary folder."""
     try:
         return Objects(str(json.loads((results / MARKER).read_text())["url"]))
     except (OSError, ValueError, KeyError):
@@ -150,27 +152,39 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([*arrow_types(table).items(), (PLACE, pa.int64())])
 
 
+def is_elsewhere(run: Path) -> bool:
+    """Say whether another machine carries out a run."""
+    return (run / ELSEWHERE).exists()
+
+
 def push(objects: Objects, run: Path, trials: list[Path]) -> int:
-    """Append a run's facts and some of its trials; return how many trials were whole."""
+    """Append a run's facts and some of its trials; return how many trials were whole.
+
+    A run that has tables in place of trials is appended as a whole.
+    """
     import duckdb
 
     from benchbook.record import folder, ingest, tables
 
     connection = duckdb.connect(":memory:")
     try:
-        for statement in tables.statements():
-            connection.execute(statement)
-        ingest.run_facts(connection, run, folder.tell)
-        for table in OF_RUN:
-            objects.put_table(table.name, run.name, _rows(connection, table, run.name))
-        entered = 0
-        for place in trials:
-            if not ingest.trials(connection, [place], folder.tell):
-                continue
-            entered += 1
-            owner = f"{run.name}/{place.name}"
-            for table in reversed(OF_TRIAL):  # the trial's own row is the first table's, so it comes last
-                objects.put_table(table.name, owner, _rows(connection, table, owner))
+        connection.execute(tables.script())
+        if folder.from_tables(run):
+            entered = ingest.run(connection, run, folder.tell)
+            for table in (*reversed(OF_TRIAL), *OF_RUN):  # the first tables last: they make the rest visible
+                objects.put_table(table.name, run.name, _rows(connection, table))
+        else:
+            ingest.run_facts(connection, run, folder.tell)
+            for table in OF_RUN:
+                objects.put_table(table.name, run.name, _rows(connection, table, run.name))
+            entered = 0
+            for place in trials:
+                if not ingest.trials(connection, [place], folder.tell):
+                    continue
+                entered += 1
+                owner = f"{run.name}/{place.name}"
+                for table in reversed(OF_TRIAL):  # the trial's own row is in the first table
+                    objects.put_table(table.name, owner, _rows(connection, table, owner))
     finally:
         connection.close()
     for name in (folder.PLAN_FILE, folder.RUN_FILE):
@@ -179,20 +193,22 @@ def push(objects: Objects, run: Path, trials: list[Path]) -> int:
     return entered
 
 
-def _rows(connection: DuckDBPyConnection, table: Table, owner: str) -> pa.Table:
+def _rows(connection: DuckDBPyConnection, table: Table, owner: str | None = None) -> pa.Table:
+    """Return the rows of one trial or run, or all rows, with their place."""
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
-    text = f"SELECT {columns}, rowid AS {PLACE} FROM {table.name} WHERE {table.owner} = ? ORDER BY rowid"  # noqa: S608
-    found = connection.execute(text, [owner])
+    chosen = "" if owner is None else f"WHERE {table.owner} = ?"
+    text = f"SELECT {columns}, rowid AS {PLACE} FROM {table.name} {chosen} ORDER BY rowid"  # noqa: S608
+    found = connection.execute(text, [] if owner is None else [owner])
     return found.to_arrow_table(BATCH_ROWS).cast(arrow_schema(table))
 
 
 def _refresh(objects: Objects, results: Path) -> None:
-    """Bring the plans and facts of runs of other machines here, so that they can be named and reported."""
+    """Copy the plans and facts of other machines' runs into the cache, so that commands find them."""
     for path in objects.names("runs", ".json"):
         run, name = path.rsplit("/", 2)[1:]
         here = results / "runs" / run
         if here.exists() and not (here / ELSEWHERE).exists():
-            continue  # it is carried out here
+            continue  # this machine carries it out
         here.mkdir(parents=True, exist_ok=True)
         (here / ELSEWHERE).write_text("{}\n")
         (here / name).write_bytes(objects.read(path))

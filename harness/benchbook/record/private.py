@@ -1,8 +1,8 @@
-"""What of a run leaves the machine: names of its user and host, and its folders, are taken out on the way.
+"""Remove private names from a run that leaves its machine.
 
-Scrubbed are: the user's and the host's name, absolute paths outside the system's own folders (their last part
-stays), the folder given with ``--results``, and the host in the address of a server that was given. What
-identifies a machine without naming it stays: its facts, and the digest that tells runs of one machine.
+Removed are the names of user and host, absolute paths outside the system folders (their last part stays), the folder
+given with ``--results``, and the host in the address of a given server. The facts of the machine stay, and so does
+the digest that identifies runs of one machine without naming it.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from pathlib import Path
 from typing import Any
 
 SYSTEM_FOLDERS = ("proc", "sys", "dev", "etc", "usr", "nix", "lib", "bin", "sbin", "boot")
-"""First parts of paths that are the same on many machines and name nobody."""
+"""First parts of paths that are the same on many machines, and so are not private."""
 PATH = re.compile(r"(?<![\w:/.~…<%+\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*)")
-"""An absolute path of at least two parts; not the path of an address, nor a closing tag."""
+"""An absolute path of at least two parts, but neither the path of an address nor a closing tag."""
 ADDRESS = re.compile(r"(\w+://)([^/\s\"'@]+@)?([^/\s:\"']+)")
 HISTOGRAM = re.compile(r'("(?:histogram|encoded)"\s*:\s*"[^"]*")')
-"""Base64, in which anything can look like a path."""
+"""Base64, which can contain anything that looks like a path."""
 DATA = ("answers.jsonl", "telemetry.jsonl")
-"""Files of a trial that hold numbers and the generated data alone; their bytes are what digests were made of."""
+"""Files of a trial that hold only numbers and generated data; digests were made from their bytes."""
 NUMBERS = ".parquet"
-"""Ending of files of single operations: numbers and our own words, in a form that is no text."""
+"""Ending of files of single operations: numbers and names of our own, in a binary form."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
 GENERIC = frozenset({
     "root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost",
     "server", "client", "machine", "host", "build", "builder", "influxdb", "duckdb", "sqlite", "postgres",
     "postgresql", "mysql", "mariadb", "redis", "bench", "benchbook", "default", "system",
 })  # fmt: skip
-"""Names that tell nothing about anyone, and that are words of the results themselves."""
+"""Names that do not identify anyone and occur in the results themselves."""
 SHORTEST = 3
-"""Letters of a name below which it cannot be told from other text."""
+"""A shorter name cannot be distinguished from other text."""
 
 
 @dataclass(frozen=True)
 class Scrubber:
-    """Takes private names out of texts; ``names`` are literal texts with what stands for each."""
+    """Removes private names from texts; ``names`` are pairs of a name and its replacement."""
 
     names: tuple[tuple[str, str], ...] = ()
 
@@ -53,12 +53,12 @@ class Scrubber:
         'USER, not adamant; http://example.org/a/b'
         """
         scrubbed = PATH.sub(_shortened, text)
-        for name, stands in self.names:
-            scrubbed = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", stands, scrubbed)
+        for name, replacement in self.names:
+            scrubbed = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", replacement, scrubbed)
         return scrubbed
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value with every text in it scrubbed, and the hosts of given servers taken out.
+        """Return a JSON value with every text in it scrubbed and the hosts of given servers removed.
 
         >>> Scrubber().value({"argv": ["run", "x", "--results", "../mine", "--profile", "quick"]})
         {'argv': ['run', 'x', '--profile', 'quick']}
@@ -79,9 +79,9 @@ class Scrubber:
         return self.value(value)
 
     def file(self, source: Path, target: Path) -> None:
-        """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are no text stay.
+        """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are not text stay.
 
-        Answers, telemetry, single operations and query sets hold generated data alone and are copied as they are.
+        Answers, telemetry, single operations and query sets hold only generated data and are copied unchanged.
         """
         content = source.read_bytes()
         if source.name in DATA or source.suffix == NUMBERS or source.parent.name == "queries":
@@ -101,11 +101,11 @@ class Scrubber:
 
 
 def scrubber() -> Scrubber:
-    """Return the scrubber for this machine: it knows the names of its user and host."""
+    """Return the scrubber for this machine, with the names of its user and host."""
     names = []
-    for name, stands in ((_user(), "USER"), (socket.gethostname(), "HOST"), (socket.getfqdn(), "HOST")):
+    for name, replacement in ((_user(), "USER"), (socket.gethostname(), "HOST"), (socket.getfqdn(), "HOST")):
         if len(name) >= SHORTEST and name.lower() not in GENERIC:
-            names.append((name, stands))
+            names.append((name, replacement))
     return Scrubber(tuple(sorted(set(names), key=lambda pair: (-len(pair[0]), pair[0]))))
 
 

@@ -1,4 +1,4 @@
-"""Questions to the results database, in SQL; nothing can be changed through here."""
+"""Answer SQL queries over the results database, which they cannot change."""
 
 # ruff: noqa: S608 - names of tables come from record.tables
 
@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.errors import RequestError, nearest
+from benchbook.errors import RequestError, command, nearest
 from benchbook.record import database
 from benchbook.record.folder import Say, tell
 from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES
@@ -20,14 +20,14 @@ PAGE = "docs/results.md"
 
 
 def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
-    """Return the rows that a SELECT statement gives.
+    """Return the rows of a SELECT statement.
 
-    Raises RequestError for a statement that is wrong, that changes data, or for several at once, with
-    DuckDB's words and the nearest name of a table or column; and where there are no results.
+    Raises RequestError for a statement that is wrong or changes data, for several at once, and if there are no
+    results. It carries DuckDB's message and the nearest name of a table or column.
     """
     import duckdb
 
-    _only_asks(text)
+    _require_one_query(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
             return _plain(connection.sql(text).pl(BATCH_ROWS))
@@ -40,7 +40,7 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
 
 
 def tables(results: Path, say: Say = tell) -> pl.DataFrame:
-    """Return every table with its number of rows and what it holds."""
+    """Return every table with its number of rows and its comment."""
     counts = " UNION ALL ".join(
         f'SELECT {number} AS place, \'{table.name}\' AS "table", count(*) AS "rows" FROM {table.name}'
         for number, table in enumerate(TABLES)
@@ -52,7 +52,7 @@ def tables(results: Path, say: Say = tell) -> pl.DataFrame:
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return sums of whole numbers as such: DuckDB gives them 128 bits, which come over as decimals."""
+    """Return sums of whole numbers as integers: DuckDB gives them 128 bits, which arrive as decimals."""
     import polars as pl
 
     wide = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Decimal) and kind.scale == 0]
@@ -63,8 +63,8 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _only_asks(text: str) -> None:
-    """Refuse what is not one statement that only reads."""
+def _require_one_query(text: str) -> None:
+    """Raise RequestError unless the text is one statement that only reads."""
     import duckdb
 
     try:
@@ -73,32 +73,31 @@ def _only_asks(text: str) -> None:
         raise _mistake(error) from error
     if len(found) != 1:
         raise RequestError(
-            f"One SQL statement is wanted, and {f'{len(found)} were' if found else 'none was'} given.",
-            f"Ask for example: SELECT system, count(*) FROM trials GROUP BY 1; the tables are in {PAGE}.",
+            f"This command takes one SQL statement; found {len(found) or 'none'}.",
+            f"For example: SELECT system, count(*) FROM trials GROUP BY 1. {PAGE} describes the tables.",
         )
     kind = found[0].type
     if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         raise RequestError(
-            f"Statements of the kind {kind.name} are not run: results are only read here, and the database is made"
-            " from the run folders.",
-            "Use SELECT, DESCRIBE or SUMMARIZE; bench export writes tables to files.",
+            f"{kind.name} is not allowed: this command only reads results.",
+            f"Use SELECT, DESCRIBE or SUMMARIZE. `{command('export')}` writes tables to files.",
         )
 
 
 def _mistake(error: Exception) -> RequestError:
-    words = " ".join(line.strip() for line in str(error).split("\n\n")[0].splitlines())
-    column = re.search(r'column "([^"]+)"|does not have a column named "([^"]+)"', words)
-    if "Catalog Error" in words and (table := re.search(r"Table with name (\S+) does not exist", words)):
+    message = " ".join(line.strip() for line in str(error).split("\n\n")[0].splitlines())
+    column = re.search(r'column "([^"]+)"|does not have a column named "([^"]+)"', message)
+    if "Catalog Error" in message and (table := re.search(r"Table with name (\S+) does not exist", message)):
         guess = nearest(table[1], BY_NAME)
         meant = f'Did you mean the table "{guess}"? ' if guess else ""
-        return RequestError(words, f"{meant}The tables are {', '.join(BY_NAME)}.")
-    if "Binder Error" in words and column:
+        return RequestError(message, f"{meant}The tables are {', '.join(BY_NAME)}.")
+    if "Binder Error" in message and column:
         name = column[1] or column[2]
         known = {known.name for table in TABLES for known in table.columns}
         guess = nearest(name, known)
         where = [table.name for table in TABLES if any(known.name == guess for known in table.columns)]
         if guess and guess != name:
-            return RequestError(words, f'Did you mean the column "{guess}" (of {", ".join(where)})?')
+            return RequestError(message, f'Did you mean the column "{guess}" (of {", ".join(where)})?')
         if guess:
-            return RequestError(words, f'The column "{guess}" is one of {", ".join(where)}.')
-    return RequestError(words, f"The tables are {', '.join(BY_NAME)}; {PAGE} describes every column.")
+            return RequestError(message, f'The column "{guess}" is one of {", ".join(where)}.')
+    return RequestError(message, f"The tables are {', '.join(BY_NAME)}; {PAGE} describes every column.")

@@ -1,4 +1,4 @@
-"""The runs of a results folder: listed, found by what a user names them, and what they still lack."""
+"""The runs of a results folder: list them, find one by name, and see what it lacks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.errors import RequestError, nearest
-from benchbook.record import folder, objects
+from benchbook.errors import RequestError, command, nearest
+from benchbook.record import folder, manifest, objects
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -15,7 +15,7 @@ LATEST = "latest"
 
 @dataclass(frozen=True)
 class Run:
-    """One run as its folder shows it. ``done`` counts trials that are whole, ``planned`` all of its plan."""
+    """One run, as its folder shows it. ``done`` counts its whole trials, ``planned`` the trials of its plan."""
 
     run_id: str
     experiment: str
@@ -23,7 +23,7 @@ class Run:
     created_at: str
     """ISO 8601."""
     finished_at: str | None
-    """ISO 8601; None for a run that did not come to its end."""
+    """ISO 8601; None for an unfinished run."""
     planned: int
     done: int
     path: Path
@@ -37,13 +37,13 @@ class Run:
 
 
 def all_runs(results: Path, say: Say = tell) -> list[Run]:
-    """Return the runs of a results folder, oldest first; corrupt ones are said by name and left out."""
+    """Return the runs of a results folder, oldest first; report corrupt ones by name and leave them out."""
     found = []
     for path in folder.run_folders(results):
         try:
             found.append(_read(path))
-        except ValueError as error:
-            say(f"Left out: the run in {path} has no whole plan: {error}.")
+        except (ValueError, RequestError) as error:
+            say(f"Left out: the plan of the run in {path} is damaged: {error}.")
     return sorted(found, key=lambda run: (run.created_at, run.run_id))
 
 
@@ -54,10 +54,10 @@ def _read(path: Path) -> Run:
             facts.update(folder.read_object(path / name))
     for key in ("run_id", "experiment", "profile", "created_at"):
         if not isinstance(facts.get(key), str):
-            raise ValueError(f'"{key}" is missing or no text')  # noqa: TRY004 - one error for all
+            raise ValueError(f'"{key}" is missing or not text')  # noqa: TRY004 - one error for all
     planned = facts.get("trials", [])
     if not isinstance(planned, list):
-        raise ValueError('"trials" is no list')  # noqa: TRY004
+        raise ValueError('"trials" is not a list')  # noqa: TRY004
     finished = facts.get("finished_at")
     return Run(
         run_id=path.name,
@@ -66,28 +66,35 @@ def _read(path: Path) -> Run:
         created_at=facts["created_at"],
         finished_at=finished if isinstance(finished, str) else None,
         planned=len(planned),
-        # Of a run that another machine carries out, nothing is left to be done here.
-        done=len(planned) if (path / objects.ELSEWHERE).exists() else len(folder.trial_names(path)),
+        done=_done(path, len(planned)),
         path=path,
         against_itself=any("aa" in (one.get("levels") or {}) for one in planned[:1] if isinstance(one, dict)),
     )
 
 
+def _done(path: Path, planned: int) -> int:
+    if objects.is_elsewhere(path):
+        return planned  # another machine carries it out: this one has nothing left to do
+    if folder.from_tables(path):
+        return int(manifest.read(path).manifest.get("rows", {}).get("trials", planned))
+    return len(folder.trial_names(path))
+
+
 def find(
     results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False, empty: bool = False
 ) -> Run:
-    """Return the run that ``name`` means.
+    """Return the run that ``name`` means: its id, the unique beginning of it, ``latest``, or an experiment's slug.
 
-    That is its id, the unique beginning of it, ``latest``, or an experiment's slug (its latest run).
-    A run without any trial is the latest only where there is no other, which is said, or with ``empty``.
-    ``answering``: the latest means the latest that is no A/A run, where there is one.
-    Raises RequestError where there is none or more than one, with the nearest name.
+    A slug means the experiment's latest run. A run without any trial counts as the latest only if there is no other
+    or with ``empty``; passing over it is reported. With ``answering``, A/A runs are the latest only if there is no
+    other. Raises RequestError if there is none or more than one, with the nearest name.
     """
     runs = all_runs(results, say)
     if not runs:
         raise RequestError(
             f"There are no runs in {results} yet.",
-            "Run an experiment first (bench run quickstart), or name another folder with --results DIR.",
+            _published(name)
+            or f"Run an experiment first ({command('run quickstart')}), or name another folder with --results DIR.",
         )
     latest = [run for run in runs if not run.against_itself] if answering else []
     if name == LATEST:
@@ -113,12 +120,31 @@ def find(
     raise RequestError(
         f'There is no run "{name}" in {results}; allowed are a run\'s id or its beginning, "{LATEST}",'
         f" or an experiment that has run: {', '.join(experiments)}.",
-        f'Did you mean "{guess}"?' if guess else "See bench list runs for those that exist.",
+        _hint(name, guess),
     )
 
 
+def _hint(name: str, guess: str | None) -> str:
+    if (Path(name) / manifest.FILE).is_file():
+        return f"For the folder of this name, write ./{name}"
+    if published := _published(name):
+        return published
+    return f'Did you mean "{guess}"?' if guess else f"`{command('list runs')}` shows the runs that exist."
+
+
+def _published(name: str) -> str | None:
+    """Return the hint that names an experiment's published run; None if it has none."""
+    from benchbook.declare.catalogue import root
+
+    place = root() / "reports" / "data" / name
+    if not name or not (place / manifest.FILE).is_file():
+        return None
+    here = Path.cwd()
+    return f"Its published run is {place.relative_to(here) if place.is_relative_to(here) else place}"
+
+
 def _latest(found: list[Run], say: Say, empty: bool) -> Run:
-    """Return the last run that has a trial, the very last where none has or where ``empty`` ones count too."""
+    """Return the last run that has a trial; the very last one if none has or with ``empty``."""
     chosen = next((run for run in reversed(found) if run.done or empty), found[-1])
     if chosen is not found[-1]:
         say(f"{found[-1].run_id} has no trial yet; the latest run that has one is {chosen.run_id}.")
@@ -128,17 +154,17 @@ def _latest(found: list[Run], say: Say, empty: bool) -> Run:
 def resolve(
     results: Path, name: str = LATEST, say: Say = tell, *, answering: bool = False, empty: bool = False
 ) -> str:
-    """Return the id of the run that ``name`` means; as ``find``."""
+    """Return the id of the run that ``name`` means, as ``find`` does."""
     return find(results, name, say, answering=answering, empty=empty).run_id
 
 
 def run_ids(results: Path) -> list[str]:
-    """Return the ids of all runs, corrupt ones too, by name."""
+    """Return the ids of all runs, corrupt ones included, by name."""
     return [path.name for path in folder.run_folders(results)]
 
 
 def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
-    """Return one row for each run, the latest first, for a table."""
+    """Return a table with one row for each run, the latest first."""
     return [
         {
             "run": run.run_id,
@@ -154,29 +180,31 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
 
 
 def unfinished(results: Path, say: Say = tell) -> list[str]:
-    """Return the ids of the runs that lack trials of their plan or did not come to their end, oldest first."""
+    """Return the ids of the unfinished runs, oldest first: they lack trials of their plan, or their end."""
     return [
         run.run_id
         for run in all_runs(results, say)
-        if (not run.whole or run.finished_at is None) and not (run.path / objects.ELSEWHERE).exists()
+        if (not run.whole or run.finished_at is None) and not objects.is_elsewhere(run.path)
     ]
 
 
 def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
     """Return the trials of a run's plan that are not whole on disk, in the order of the plan.
 
-    A corrupt trial counts as left: its folder has to be moved aside before it is run again.
-    Raises RequestError where there is no such run or its plan cannot be read.
+    A corrupt trial is among them: move its folder aside before running it again.
+    Raises RequestError if there is no such run or its plan cannot be read.
     """
+    from benchbook.record.trial import read_all  # imports pydantic, which listing runs does not need
+
     run = find(results, run_id, say)
-    if (run.path / objects.ELSEWHERE).exists():
-        return []  # another machine's, and carried out there
+    if objects.is_elsewhere(run.path) or folder.from_tables(run.path):
+        return []
     try:
         planned = folder.read_object(run.path / folder.PLAN_FILE)["trials"]
-        whole = {trial["trial_id"] for trial in folder.read_trials(run.path, say)}
+        whole = {trial["trial_id"] for trial in read_all(run.path, say)}
         return [trial for trial in planned if trial["trial_id"] not in whole]
     except (ValueError, KeyError, TypeError) as error:
         raise RequestError(
             f"The plan of run {run.run_id} cannot be read: {error}.",
-            "Start the experiment anew with bench run.",
+            f"Start the experiment again with `{command(f'run {run.experiment}')}`.",
         ) from error

@@ -1,10 +1,11 @@
-"""What ``trial.json`` holds, checked when it is read, so that later stages need not doubt it.
+"""The model of ``trial.json``, checked on reading so that later stages can rely on it.
 
-Fields that are not named here are kept as they are.
+Fields that are not named here are kept unchanged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from benchbook.record import folder
+from benchbook.record.folder import Say, tell
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Text = str | None
@@ -23,7 +25,7 @@ _STRICT = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
 
 def moment(text: str) -> datetime:
-    """Return an ISO 8601 time as UTC without its zone, as the database keeps it."""
+    """Return an ISO 8601 time as UTC without a zone, the form that the database keeps."""
     read = datetime.fromisoformat(text)
     return read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
 
@@ -123,8 +125,8 @@ def _adapter() -> TypeAdapter[Trial]:
 def read(where: Path) -> dict[str, Any]:
     """Read the trial in a trial folder.
 
-    Raises ValueError, in words that name the file, where it is truncated, is no JSON, lacks a field,
-    has one of a wrong type, or names another trial than the folder it lies in.
+    Raises ValueError that names the file if it is truncated, is not JSON, lacks a field, has a field of a wrong
+    type, or names another trial than its folder.
     """
     path = where / folder.TRIAL_FILE
     try:
@@ -137,13 +139,22 @@ def read(where: Path) -> dict[str, Any]:
             if value := trial.get(key):
                 moment(str(value))
     except ValidationError as error:
-        raise ValueError(f"{path} is no whole trial: {_first(error)}") from error
+        raise ValueError(f"{path} is not a whole trial: {_first(error)}") from error
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is no whole trial: {error}") from error
+        raise ValueError(f"{path} is not a whole trial: {error}") from error
     expected = f"{where.parent.parent.name}/{where.name}"
     if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
         raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')
     return dict(trial)
+
+
+def read_all(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:
+    """Yield the whole trials of a run, in order; report corrupt ones by name and leave them unchanged."""
+    for where in folder.trial_folders(run):
+        try:
+            yield read(where)
+        except ValueError as error:
+            say(f"Left out: {error}.")
 
 
 def _first(error: ValidationError) -> str:

@@ -16,13 +16,13 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import containers, control_group, leftovers
-from benchbook.record import objects
+from benchbook.record import database, objects
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
     TRIAL_FILE,
     read_object,
-    told,
+    write_failures_explained,
     write_json,
     write_trial,
     write_whole,
@@ -100,7 +100,7 @@ class Outcome:
 
 def store_plan(results: Path, plan: Plan) -> None:
     """Write ``plan.json``; from here on the run can be resumed whatever happens."""
-    with told(results):
+    with write_failures_explained(results):
         write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
     forget()
 
@@ -128,7 +128,7 @@ def carry_out(
     )  # systems run in folders of their own, where a relative path means another place
     folder = results / "runs" / plan.run_id
     with (
-        told(results),
+        write_failures_explained(results),
         _only_one(folder, plan.run_id),
         own_scratch(results) as scratch,
         announced(plan.run_id),
@@ -147,7 +147,7 @@ def carry_out(
                     for trial in todo:
                         _one(context, trial, folder)
             _finish(folder)
-            _ingest(results, folder)
+            database.enter(results, folder)
         finally:
             observer.run_ended()
     return Outcome(plan.run_id, statuses(folder))
@@ -167,9 +167,9 @@ def sweep(results: Path, note: Callable[[str], None]) -> None:
 
 def statuses(folder: Path) -> dict[str, int]:
     """Return the number of whole trials of a run by status."""
-    from benchbook.record.folder import read_trials
+    from benchbook.record.trial import read_all
 
-    return dict(Counter(str(trial["status"]) for trial in read_trials(folder)))
+    return dict(Counter(str(trial["status"]) for trial in read_all(folder)))
 
 
 def _one(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
@@ -211,12 +211,6 @@ def _finish(folder: Path) -> None:
         write_json(
             folder / RUN_FILE, {**run, "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds")}
         )
-
-
-def _ingest(results: Path, folder: Path) -> None:
-    from benchbook.record import ingest
-
-    ingest.run(results, folder)
 
 
 def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:

@@ -111,7 +111,7 @@ class Steps:
 
     def operations(self, phase: str) -> Path | None:
         """Return the file for the single operations of a phase, where the run keeps them."""
-        return lines.file(self.folder, phase) if self.context.plan.record_operations else None
+        return lines.operations_file(self.folder, phase) if self.context.plan.record_operations else None
 
     def load(self, phase: str, options: LoadOptions) -> None:
         """Load the dataset, have the system settle, hold what it has against what it acknowledged."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError
-from benchbook.record.folder import be_a_folder, cannot_write
+from benchbook.record.folder import cannot_write, require_folder
 from benchbook.report import notebook, page, render
 from benchbook.report.figure import bundle
 from benchbook.report.page import part
@@ -166,7 +166,7 @@ def script(code: str) -> str:
 
 
 def _may_write(output: Path) -> None:
-    be_a_folder(output, "--output")
+    require_folder(output, "--output")
     if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
         raise RequestError(
             f"{output} is there already and was not written by bench site.",

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchbook.analyse import comparison, ratio, rules
 from benchbook.analyse.run import Run, open_run
-from benchbook.record import rebuild
+from benchbook.record import database
 from benchbook.report import conclusion
 from tests.claims import measured_run
 
@@ -29,7 +29,7 @@ def opened(results: Path, factor: float, aa_spread: float | None, systems: tuple
     if aa_spread is not None:
         measured_run.write(results, "aa-1", {"system": list(systems), "aa": ["A", "B"]}, noise, blocks=8)
     measured_run.write(results, "run-1", {"system": list(systems)}, value)
-    rebuild.rebuild(results)
+    database.rebuild(results)
     return open_run(results, "run-1")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
-from benchbook.record import rebuild
+from benchbook.record import database
 from tests.record import synthetic_run
 
 
@@ -39,7 +39,7 @@ def test_an_unknown_run_names_those_there_are(made):
 def test_trials_of_different_work_are_refused_unless_asked_for(tmp_path, monkeypatch, digest):
     run_id = synthetic_run.write(tmp_path, telemetry_seconds=2, instances=2)
     _change(tmp_path, run_id, 2, **{digest: "sha256:" + "0" * 64})
-    rebuild.rebuild(tmp_path)
+    database.rebuild(tmp_path)
     with pytest.raises(RequestError, match="2 different digests"):
         open_run(tmp_path, run_id)
     monkeypatch.setenv("BENCHBOOK_MIX", "1")
@@ -51,7 +51,7 @@ def test_a_trial_that_does_not_count_does_not_mix(tmp_path):
         tmp_path, telemetry_seconds=2, instances=2, status={2: ("failed", "it died")}
     )
     _change(tmp_path, run_id, 2, dataset_digest="sha256:" + "0" * 64)
-    rebuild.rebuild(tmp_path)
+    database.rebuild(tmp_path)
     assert open_run(tmp_path, run_id).mixed == ""
 
 

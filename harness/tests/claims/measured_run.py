@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.declare.experiment import Experiment
+from benchbook.record.database import rebuild
 
 FIXTURES = Path(__file__).parent / "experiments"
 PUBLISHED = Path(__file__).parents[3] / "datasets" / "published"
@@ -99,9 +100,7 @@ def write(
              "errors": errors(levels, block) if said == "ok" else [], **changes(levels)},
         )  # fmt: skip
     if database:
-        from benchbook.record import rebuild
-
-        rebuild.rebuild(results)
+        rebuild(results)
     return run_id
 
 

@@ -19,10 +19,10 @@ def write(run: Path) -> int:
     trials = sorted((run / "trials").iterdir())
     for number, trial in enumerate(trials):
         chance = random.Random(number)
-        load = lines.file(trial, "load")
+        load = lines.operations_file(trial, "load")
         for client in range(2):
             _file(lines.numbered(load, client), chance, [("write", LOADED)])
-        query = lines.file(trial, "groupby")
+        query = lines.operations_file(trial, "groupby")
         _file(query, chance, [("warmup", WARM), ("query", ASKED)])
         query.with_name("killed.parquet.part").write_bytes(b"PAR1")
     return len(trials) * (2 * LOADED + WARM + ASKED)

@@ -11,6 +11,7 @@ import random
 import sys
 from pathlib import Path
 
+from benchbook.record.database import rebuild
 from tests.record import synthetic_facts, synthetic_trial
 from tests.record.synthetic_facts import QUERY_TYPES, START
 
@@ -88,9 +89,7 @@ def write(
             state, reason, instances, telemetry_seconds, intervals, wrong_answers_of,
         )  # fmt: skip
     if database:
-        from benchbook.record import rebuild
-
-        rebuild.rebuild(results)
+        rebuild(results)
     return run_id
 
 

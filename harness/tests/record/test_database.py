@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, ingest, query, rebuild
+from benchbook.record import database, duckdb_file, query
 from benchbook.record.tables import SCHEMA_VERSION, TABLES
+from tests.record.entering import enter_trial
 
 
 def count(results: Path, said: list[str] | None = None) -> int:
@@ -27,7 +28,7 @@ def asides(results: Path) -> list[Path]:
 def test_the_file_is_of_one_storage_format_and_every_column_has_a_comment(recorded: tuple[Path, str]) -> None:
     results, _ = recorded
     assert count(results) == 6
-    with duckdb.connect(str(results / database.FILE), read_only=True) as connection:
+    with duckdb.connect(str(results / duckdb_file.FILE), read_only=True) as connection:
         version = connection.execute(
             "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal"
         ).fetchone()
@@ -43,8 +44,8 @@ def test_the_file_is_of_one_storage_format_and_every_column_has_a_comment(record
 def test_a_missing_file_is_made_from_the_folders(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
     assert count(results, said) == 6
-    (results / database.FILE).unlink()
-    assert ingest.trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
+    (results / duckdb_file.FILE).unlink()
+    assert enter_trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
     assert count(results, said) == 6
     assert said == []
 
@@ -52,32 +53,32 @@ def test_a_missing_file_is_made_from_the_folders(recorded: tuple[Path, str], sai
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no DuckDB file that can be read"),
-        (b"garbage" * 4000, "is no DuckDB file that can be read"),
+        (b"", "is not a readable DuckDB file"),
+        (b"garbage" * 4000, "is not a readable DuckDB file"),
         ("older", "is of storage format v1.0.0+, not v1.5.0"),
-        ("unknown", "is no DuckDB file that can be read"),
-        ("truncated", "is no DuckDB file that can be read"),
-        ("foreign", "has not the tables of Benchbook"),
+        ("unknown", "is not a readable DuckDB file"),
+        ("truncated", "is not a readable DuckDB file"),
+        ("foreign", "lacks the tables of Benchbook"),
         ("schema", f"has tables of version 0, not {SCHEMA_VERSION}"),
     ],
 )
 @pytest.mark.parametrize("read", [True, False])
-def test_a_file_that_cannot_be_used_is_kept_aside_and_made_anew(
+def test_a_file_that_cannot_be_used_is_kept_aside_and_built_again(
     recorded: tuple[Path, str], said: list[str], content: bytes | str, words: str, read: bool
 ) -> None:
     results, run_id = recorded
-    file = results / database.FILE
+    file = results / duckdb_file.FILE
     if isinstance(content, bytes):
         file.write_bytes(content)
     else:
         _spoil(file, results, content)
     before = file.read_bytes()
     if not read:
-        assert ingest.trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
+        assert enter_trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
     assert count(results, said) == 6
     assert len(said) == 1
     assert words in said[0]
-    assert "made anew from the run folders" in said[0]
+    assert "built again from the run folders" in said[0]
     (aside,) = asides(results)
     assert aside.name in said[0]
     assert aside.read_bytes() == before
@@ -89,7 +90,7 @@ def _spoil(file: Path, results: Path, how: str) -> None:
         with duckdb.connect(str(file), config=settings) as connection:
             connection.execute("CREATE TABLE mine (a INTEGER)")
         return
-    rebuild.rebuild(results)
+    database.rebuild(results)
     if how == "schema":
         with duckdb.connect(str(file)) as connection:
             connection.execute("UPDATE schema_version SET version = 0")
@@ -103,19 +104,19 @@ def _spoil(file: Path, results: Path, how: str) -> None:
 @pytest.mark.parametrize("read", [True, False])
 def test_a_newer_schema_is_refused_and_left(recorded: tuple[Path, str], read: bool) -> None:
     results, run_id = recorded
-    rebuild.rebuild(results)
-    with duckdb.connect(str(results / database.FILE)) as connection:
+    database.rebuild(results)
+    with duckdb.connect(str(results / duckdb_file.FILE)) as connection:
         connection.execute(f"UPDATE schema_version SET version = {SCHEMA_VERSION + 1}")
-    before = (results / database.FILE).read_bytes()
+    before = (results / duckdb_file.FILE).read_bytes()
     ask = (
         (lambda: query.sql(results, "SELECT 1"))
         if read
-        else (lambda: ingest.run(results, results / "runs" / run_id))
+        else (lambda: database.enter(results, results / "runs" / run_id))
     )
     with pytest.raises(RequestError, match="written by a newer Benchbook") as caught:
         ask()
     assert "Update Benchbook" in str(caught.value.hint)
-    assert (results / database.FILE).read_bytes() == before
+    assert (results / duckdb_file.FILE).read_bytes() == before
     assert asides(results) == []
 
 
@@ -128,7 +129,7 @@ def test_no_results_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_path_that_duckdb_misreads_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r'does not take a "\?"'):
-        rebuild.rebuild(tmp_path / "what?")
+        database.rebuild(tmp_path / "what?")
 
 
 class Holder:
@@ -175,28 +176,28 @@ def test_a_lock_is_waited_for_with_words_and_not_for_ever(
     recorded: tuple[Path, str], said: list[str], monkeypatch: pytest.MonkeyPatch, read: bool, code: str
 ) -> None:
     results, run_id = recorded
-    rebuild.rebuild(results)
+    database.rebuild(results)
     place = results / "runs" / run_id / "trials" / "0000"
-    holder = Holder(code, results / database.FILE if code == DUCKDB else results)
+    holder = Holder(code, results / duckdb_file.FILE if code == DUCKDB else results)
 
     def ask() -> object:
-        return count(results, said) if read else ingest.trial(results, place, said.append)
+        return count(results, said) if read else enter_trial(results, place, said.append)
 
-    monkeypatch.setattr(database, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(duckdb_file, "WAIT_SECONDS", 0.3)
     with pytest.raises(RequestError, match=r"has been in use by .*process") as caught:
         ask()
     assert "nothing was lost" in str(caught.value.hint)
     assert len(said) == 1
     assert f"process {holder.process.pid}" in said[0]
     assert "waiting up to" in said[0]
-    monkeypatch.setattr(database, "WAIT_SECONDS", 20.0)
-    monkeypatch.setattr(database, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(duckdb_file, "WAIT_SECONDS", 20.0)
+    monkeypatch.setattr(duckdb_file, "_PAUSE_SECONDS", 0.01)
 
     def pause(_: float) -> None:
         if holder.process.poll() is None:
             holder.let_go()
 
-    monkeypatch.setattr(database.time, "sleep", pause)
+    monkeypatch.setattr(duckdb_file.time, "sleep", pause)
     assert ask()
     assert asides(results) == []
 
@@ -205,8 +206,8 @@ def test_one_program_that_reads_while_it_writes_waits_too(
     recorded: tuple[Path, str], said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, _ = recorded
-    rebuild.rebuild(results)
-    monkeypatch.setattr(database, "WAIT_SECONDS", 0.1)
+    database.rebuild(results)
+    monkeypatch.setattr(duckdb_file, "WAIT_SECONDS", 0.1)
     with (
         database.open(results),
         pytest.raises(RequestError, match="in use by another part of this program"),
@@ -217,17 +218,17 @@ def test_one_program_that_reads_while_it_writes_waits_too(
 
 def test_a_full_disk_is_a_sentence_and_the_old_file_stays(recorded: tuple[Path, str]) -> None:
     results, run_id = recorded
-    rebuild.rebuild(results)
-    before = (results / database.FILE).read_bytes()
+    database.rebuild(results)
+    before = (results / duckdb_file.FILE).read_bytes()
     code = """
     import resource, signal, sys
     from pathlib import Path
     from benchbook.errors import RequestError
-    from benchbook.record import ingest, rebuild
+    from benchbook.record import database
     results, run, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    for fill in (lambda: rebuild.rebuild(results), lambda: ingest.run(results, run)):
+    for fill in (lambda: database.rebuild(results), lambda: database.enter(results, run)):
         try:
             fill()
         except RequestError as error:
@@ -242,7 +243,7 @@ def test_a_full_disk_is_a_sentence_and_the_old_file_stays(recorded: tuple[Path, 
             cwd=Path(__file__).resolve().parents[2],
         )
         assert done.stdout.count("Free some space") >= 1, done.stderr
-        assert str(results / database.FILE) in done.stdout
+        assert str(results / duckdb_file.FILE) in done.stdout
         assert done.stderr == ""
         assert not list(results.glob("*.new*"))
         assert count(results) == 6
@@ -254,7 +255,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(recorded: tuple[Path, str
     results.chmod(0o500)
     try:
         with pytest.raises(RequestError, match="cannot be written: Permission denied"):
-            ingest.run(results, results / "runs" / run_id)
+            database.enter(results, results / "runs" / run_id)
     finally:
         results.chmod(0o700)
 
@@ -262,20 +263,20 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(recorded: tuple[Path, str
 def test_a_results_folder_that_is_a_file_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("")
     with pytest.raises(RequestError, match="cannot be written") as caught:
-        rebuild.rebuild(tmp_path / "results")
+        database.rebuild(tmp_path / "results")
     assert "--results DIR" in str(caught.value.hint)
 
 
 def test_a_writer_killed_with_9_leaves_a_file_that_opens(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
-    rebuild.rebuild(results)
+    database.rebuild(results)
     code = """
     import sys
     from pathlib import Path
-    from benchbook.record import ingest
+    from benchbook.record import database
     print("held", flush=True)
     while True:
-        ingest.run(Path(sys.argv[1]), Path(sys.argv[2]))
+        database.enter(Path(sys.argv[1]), Path(sys.argv[2]))
     """
     for _ in range(3):
         holder = Holder(code, results, results / "runs" / run_id)
@@ -285,5 +286,5 @@ def test_a_writer_killed_with_9_leaves_a_file_that_opens(recorded: tuple[Path, s
             holder.process.kill()
         holder.let_go()
         assert count(results, said) == 6
-        assert ingest.run(results, results / "runs" / run_id, said.append) == 6
+        assert database.enter(results, results / "runs" / run_id, said.append) == 6
     assert asides(results) == []

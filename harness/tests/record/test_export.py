@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import archive, query
+from benchbook.record import export, query
 from benchbook.record.tables import TABLES
 from tests.record import synthetic_run
 
@@ -31,7 +31,7 @@ def page(stage: Path, run_id: str) -> Path:
 def test_an_export_has_the_rows_of_its_run_alone(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
     synthetic_run.write(results, run_id="other", experiment="aa", blocks=1, instances=1, telemetry_seconds=1)
-    output = archive.export_run(results, run_id, tmp_path / "out", render=page)
+    output = export.export_run(results, run_id, tmp_path / "out", render=page)
     assert output == tmp_path / "out"
     assert (output / "report.html").read_text() == f"<html>{run_id}"
     for table in TABLES:
@@ -49,13 +49,13 @@ def test_an_export_has_the_rows_of_its_run_alone(recorded: tuple[Path, str], tmp
 
 def test_the_manifest_names_every_file_with_its_digest(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
-    output = archive.export_run(results, run_id, tmp_path / "out")
+    output = export.export_run(results, run_id, tmp_path / "out")
     manifest = json.loads((output / "manifest.json").read_text())
     found = files(output)
     del found["manifest.json"]
     assert {entry["file"]: entry["sha256"] for entry in manifest["files"]} == found
     assert manifest["rows"]["trials"] == 6
-    again = archive.export_run(results, run_id, tmp_path / "again")
+    again = export.export_run(results, run_id, tmp_path / "again")
     assert files(again) == files(output)
 
 
@@ -63,18 +63,18 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     results, run_id = recorded
     output = tmp_path / "out"
     output.mkdir()
-    archive.export_run(results, run_id, output)
+    export.export_run(results, run_id, output)
     before = files(output)
     with pytest.raises(RequestError, match="already holds files"):
-        archive.export_run(results, run_id, output)
+        export.export_run(results, run_id, output)
     (output / "left over").write_text("")
-    archive.export_run(results, run_id, output, overwrite=True)
+    export.export_run(results, run_id, output, overwrite=True)
     assert files(output) == before
     other = tmp_path / "mine"
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
-    with pytest.raises(RequestError, match="is no earlier export"):
-        archive.export_run(results, run_id, other, overwrite=True)
+    with pytest.raises(RequestError, match="is not an earlier export"):
+        export.export_run(results, run_id, other, overwrite=True)
     assert files(other).keys() == {"thesis.txt"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]
 
@@ -84,13 +84,13 @@ def test_a_file_is_no_place_for_an_export(recorded: tuple[Path, str], tmp_path: 
     (tmp_path / "file").write_text("mine")
     for output in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(RequestError, match=r"--output .*/file is a file, not a folder\.") as caught:
-            archive.export_run(results, run_id, output, overwrite=True)
+            export.export_run(results, run_id, output, overwrite=True)
         assert "--output DIR" in str(caught.value.hint)
     assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_an_unknown_run_leaves_nothing(recorded: tuple[Path, str], tmp_path: Path) -> None:
     with pytest.raises(RequestError, match='There is no run "quickstrat"') as caught:
-        archive.export_run(recorded[0], "quickstrat", tmp_path / "out")
+        export.export_run(recorded[0], "quickstrat", tmp_path / "out")
     assert caught.value.hint == 'Did you mean "quickstart"?'
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import RequestError
-from benchbook.record import folder, ingest, query
+from benchbook.record import database, folder, query, trial
 
 JSON = st.recursive(
     st.none()
@@ -106,7 +106,7 @@ def test_corrupt_trials_are_said_by_name_and_stay(recorded: tuple[Path, str], sa
     broken.write_text(broken.read_text()[:200])
     (run / "trials" / "0004" / "trial.json").unlink()
     (run / "trials" / "0005" / ".trial.json.1.part").write_text("{")
-    read = list(folder.read_trials(run, said.append))
+    read = list(trial.read_all(run, said.append))
     assert [trial["index"] for trial in read] == [0, 1, 3, 5]
     assert len(said) == 1
     assert str(broken) in said[0]
@@ -154,7 +154,7 @@ def test_kill_9_of_a_writer_leaves_only_whole_trials(
         for path in present:
             json.loads(path.read_text())
         assert len(present) >= 3 + 7 * attempt
-        assert ingest.run(results, run, said.append) == len(present)
+        assert database.enter(results, run, said.append) == len(present)
         assert query.sql(results, "SELECT count(*) FROM trials").item() == len(present)
         total += len(present)
     assert total >= 54

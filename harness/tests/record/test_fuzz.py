@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import BenchbookError, TrialFailed
-from benchbook.record import rebuild, runs
+from benchbook.record import database, runs
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.systems.client import events
 from tests import tally
@@ -91,7 +91,7 @@ def test_a_results_folder_with_any_damage_is_read_or_refused_in_words(
         path.write_bytes(changed(data, path.read_bytes()))
     said: list[str] = []
     try:
-        rebuild.rebuild(results, said.append)
+        database.rebuild(results, said.append)
         runs.listing(results, said.append)
     except BenchbookError as error:
         said.append(str(error))

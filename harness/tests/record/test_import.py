@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import archive, database
+from benchbook.record import database, export, manifest, opened
 from benchbook.record.tables import TABLES
 
 
 @pytest.fixture
 def exported(recorded: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
     results, run_id = recorded
-    return archive.export_run(results, run_id, tmp_path / "export"), run_id
+    return export.export_run(results, run_id, tmp_path / "export"), run_id
 
 
 def rows(results: Path) -> dict[str, list[tuple]]:
@@ -28,53 +28,52 @@ def rows(results: Path) -> dict[str, list[tuple]]:
 
 
 def test_elsewhere_it_has_the_same_rows(recorded, exported, tmp_path, said):
-    from benchbook.record import rebuild
 
     elsewhere = tmp_path / "elsewhere"
-    assert archive.import_run(exported[0], elsewhere, said.append) == exported[1]
-    rebuild.rebuild(recorded[0])
+    assert opened.import_run(exported[0], elsewhere, said.append) == exported[1]
+    database.rebuild(recorded[0])
     assert rows(elsewhere) == rows(recorded[0])
     assert said == [f"{exported[1]}: 6 trials are in {elsewhere}."]
 
 
 def test_twice_is_as_once(exported, tmp_path, said):
     elsewhere = tmp_path / "elsewhere"
-    archive.import_run(exported[0], elsewhere, said.append)
+    opened.import_run(exported[0], elsewhere, said.append)
     before = rows(elsewhere)
-    archive.import_run(exported[0], elsewhere, said.append)
+    opened.import_run(exported[0], elsewhere, said.append)
     assert rows(elsewhere) == before
-    again = archive.export_run(elsewhere, exported[1], tmp_path / "again")
-    assert (again / archive.FILE).read_bytes() == (exported[0] / archive.FILE).read_bytes()
+    again = export.export_run(elsewhere, exported[1], tmp_path / "again")
+    assert (again / manifest.FILE).read_bytes() == (exported[0] / manifest.FILE).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["run.json", "tables/trials.parquet", "trials/0003/events.jsonl"])
 def test_a_damaged_export_is_refused_by_the_file_that_is(exported, tmp_path, name, said):
     with (exported[0] / name).open("ab") as file:
         file.write(b" ")
-    with pytest.raises(RequestError, match=f"other bytes than were exported in {name}"):
-        archive.import_run(exported[0], tmp_path / "elsewhere", said.append)
+    with pytest.raises(RequestError, match=f"differs from what was exported in {name}"):
+        opened.import_run(exported[0], tmp_path / "elsewhere", said.append)
     (exported[0] / name).unlink()
     with pytest.raises(RequestError, match=f"it lacks {name}"):
-        archive.import_run(exported[0], tmp_path / "elsewhere", said.append)
+        opened.import_run(exported[0], tmp_path / "elsewhere", said.append)
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_newer_schema_is_refused(exported, tmp_path):
-    path = exported[0] / archive.FILE
+    path = exported[0] / manifest.FILE
     stated = json.loads(path.read_text())
     path.write_text(json.dumps({**stated, "schema": stated["schema"] + 1}))
     with pytest.raises(RequestError, match="written by a newer Benchbook"):
-        archive.import_run(exported[0], tmp_path / "elsewhere")
+        opened.import_run(exported[0], tmp_path / "elsewhere")
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "trials/../../outside"])
 def test_a_file_outside_of_the_export_is_refused(exported, tmp_path, name):
-    path = exported[0] / archive.FILE
+    path = exported[0] / manifest.FILE
     stated = json.loads(path.read_text())
     stated["files"].append({"file": name, "bytes": 1, "sha256": "0"})
     path.write_text(json.dumps(stated))
-    with pytest.raises(RequestError, match="lies outside of the export"):
-        archive.import_run(exported[0], tmp_path / "elsewhere")
+    with pytest.raises(RequestError, match="lies outside the export"):
+        opened.import_run(exported[0], tmp_path / "elsewhere")
 
 
 def test_a_link_is_refused(exported, tmp_path):
@@ -82,23 +81,23 @@ def test_a_link_is_refused(exported, tmp_path):
     file.rename(tmp_path / "run.json")
     file.symlink_to(tmp_path / "run.json")
     with pytest.raises(RequestError, match="is a link"):
-        archive.import_run(exported[0], tmp_path / "elsewhere")
+        opened.import_run(exported[0], tmp_path / "elsewhere")
 
 
 def test_another_run_of_the_same_id_is_left_as_it_is(exported, tmp_path, said):
     elsewhere = tmp_path / "elsewhere"
-    archive.import_run(exported[0], elsewhere, said.append)
+    opened.import_run(exported[0], elsewhere, said.append)
     there = elsewhere / "runs" / exported[1] / "trials" / "0001" / "trial.json"
     there.write_text(there.read_text().replace('"ok"', '"failed"', 1))
     before = there.read_bytes()
     with pytest.raises(RequestError, match="Nothing was changed"):
-        archive.import_run(exported[0], elsewhere, said.append)
+        opened.import_run(exported[0], elsewhere, said.append)
     assert there.read_bytes() == before
 
 
 def test_what_is_no_export_is_told(tmp_path):
     with pytest.raises(RequestError, match=r"it has no manifest\.json"):
-        archive.import_run(tmp_path, tmp_path / "elsewhere")
+        opened.import_run(tmp_path, tmp_path / "elsewhere")
 
 
 def test_an_interrupted_copy_leaves_no_run(exported, tmp_path, monkeypatch):
@@ -112,5 +111,5 @@ def test_an_interrupted_copy_leaves_no_run(exported, tmp_path, monkeypatch):
 
     monkeypatch.setattr(shutil, "copyfile", copy)
     with pytest.raises(RequestError, match="No space left"):
-        archive.import_run(exported[0], tmp_path / "elsewhere")
+        opened.import_run(exported[0], tmp_path / "elsewhere")
     assert list((tmp_path / "elsewhere" / "runs").iterdir()) == []

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import RequestError
-from benchbook.record import database, ingest, query, rebuild
+from benchbook.record import database, duckdb_file, ingest, query
 from benchbook.record.tables import TABLES
+from tests.record.entering import enter_trial
 
 
 def contents(results: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -24,7 +25,7 @@ def contents(results: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def test_a_run_is_entered_with_everything_in_its_folders(recorded: tuple[Path, str]) -> None:
     results, run_id = recorded
-    assert ingest.run(results, results / "runs" / run_id) == 6
+    assert database.enter(results, results / "runs" / run_id) == 6
     held = {name: len(rows) for name, rows in contents(results).items()}
     assert held["runs"] == 1
     assert held["trials"] == 6
@@ -48,13 +49,13 @@ def test_entering_again_in_any_order_changes_nothing(
 ) -> None:
     results, run_id = recorded
     run = results / "runs" / run_id
-    (results / database.FILE).unlink(missing_ok=True)
-    rebuild.rebuild(results)
+    (results / duckdb_file.FILE).unlink(missing_ok=True)
+    database.rebuild(results)
     before = contents(results)
     for number in order:
-        assert ingest.trial(results, run / "trials" / f"{number:04d}")
+        assert enter_trial(results, run / "trials" / f"{number:04d}")
     if whole:
-        assert ingest.run(results, run) == 6
+        assert database.enter(results, run) == 6
     assert contents(results) == before
 
 
@@ -64,14 +65,14 @@ def test_one_trial_at_a_time_gives_what_a_rebuild_gives(recorded: tuple[Path, st
     kept = run.parent / "kept"
     (run / "trials").rename(kept)
     (run / "trials").mkdir()
-    ingest.run(results, run)
+    database.enter(results, run)
     for number in (4, 0, 2, 1, 5, 3):
         place = run / "trials" / f"{number:04d}"
         (kept / place.name).rename(place)
-        ingest.trial(results, place)
+        enter_trial(results, place)
     one_by_one = contents(results)
-    (results / database.FILE).unlink()
-    counts = rebuild.rebuild(results)
+    (results / duckdb_file.FILE).unlink()
+    counts = database.rebuild(results)
     assert contents(results) == one_by_one
     assert counts == {name: len(rows) for name, rows in one_by_one.items()}
 
@@ -79,9 +80,9 @@ def test_one_trial_at_a_time_gives_what_a_rebuild_gives(recorded: tuple[Path, st
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("trial.json", b"", "is no whole trial"),
-        ("trial.json", b"\x00\xff garbage", "is no whole trial"),
-        ("trial.json", b"[1, 2]", "is no whole trial"),
+        ("trial.json", b"", "is not a whole trial"),
+        ("trial.json", b"\x00\xff garbage", "is not a whole trial"),
+        ("trial.json", b"[1, 2]", "is not a whole trial"),
         ("telemetry.jsonl", b'{"phase":"load","seconds":0.5,"scope":"ser', "telemetry.jsonl"),
         ("telemetry.jsonl", b'{"phase":"load","seconds":"half","scope":"server"}\n', "telemetry.jsonl"),
         ("telemetry.jsonl", b'{"phase":"load"}\n', "telemetry.seconds"),
@@ -98,15 +99,15 @@ def test_a_corrupt_trial_is_named_and_left_out_alone(
     results, run_id = recorded
     broken = results / "runs" / run_id / "trials" / "0002"
     (broken / file).write_bytes(content)
-    assert rebuild.rebuild(results, said.append)["trials"] == 5
+    assert database.rebuild(results, said.append)["trials"] == 5
     assert len(said) == 1
     assert str(broken) in said[0]
     assert words in said[0]
     assert (broken / file).read_bytes() == content
-    assert not ingest.trial(results, broken, said.append)
+    assert not enter_trial(results, broken, said.append)
     left = query.sql(results, "SELECT DISTINCT trial_id FROM telemetry UNION SELECT trial_id FROM levels")
     assert len(left) == 5
-    assert rebuild.catch_up(results, said.append) == 0
+    assert database.catch_up(results, said.append) == 0
 
 
 def test_a_trial_that_becomes_corrupt_keeps_what_was_entered(
@@ -114,10 +115,10 @@ def test_a_trial_that_becomes_corrupt_keeps_what_was_entered(
 ) -> None:
     results, run_id = recorded
     place = results / "runs" / run_id / "trials" / "0001"
-    rebuild.rebuild(results)
+    database.rebuild(results)
     before = contents(results)
     (place / "answers.jsonl").write_text("{")
-    assert not ingest.trial(results, place, said.append)
+    assert not enter_trial(results, place, said.append)
     assert contents(results) == before
 
 
@@ -126,7 +127,7 @@ def test_files_that_are_absent_hold_nothing(recorded: tuple[Path, str], said: li
     place = results / "runs" / run_id / "trials" / "0001"
     for name in ("events.jsonl", "telemetry.jsonl", "answers.jsonl"):
         (place / name).unlink()
-    assert ingest.trial(results, place, said.append)
+    assert enter_trial(results, place, said.append)
     assert said == []
 
 
@@ -137,7 +138,7 @@ def test_a_folder_with_signs_of_patterns_and_spaces(
     results = tmp_path / "it's [a] *new* folder, a=1"
     shutil.move(source, results)
     (results / "runs" / run_id / "trials" / "0002" / "events.jsonl").write_text("{")
-    assert rebuild.rebuild(results, said.append)["trials"] == 5
+    assert database.rebuild(results, said.append)["trials"] == 5
     assert query.sql(results, "SELECT count(DISTINCT trial_id) FROM telemetry").item() == 5
     assert "0002" in said[0]
 
@@ -145,14 +146,14 @@ def test_a_folder_with_signs_of_patterns_and_spaces(
 def test_corrupt_run_facts_leave_the_trials(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
     run = results / "runs" / run_id
-    rebuild.rebuild(results)
+    database.rebuild(results)
     (run / "run.json").write_text('{"run_id": ')
-    assert ingest.run(results, run, said.append) == 6
+    assert database.enter(results, run, said.append) == 6
     assert str(run) in said[0]
     (run / "run.json").write_text(
         json.dumps({"run_id": run_id, "experiment": "e", "profile": "p", "order_seed": "x"})
     )
-    assert ingest.run(results, run, said.append) == 6
+    assert database.enter(results, run, said.append) == 6
     assert "wrong type" in said[1]
 
 
@@ -172,7 +173,7 @@ def test_errors_with_numbers_or_words_as_status(recorded: tuple[Path, str]) -> N
         {"phase": "load", "kind": "timeout", "status": None, "message": "30 s", "operations": 1, "rows": 20},
     ]
     path.write_text(json.dumps(trial))
-    assert ingest.trial(results, path.parent)
+    assert enter_trial(results, path.parent)
     found = query.sql(results, "SELECT kind, status, rows FROM errors ORDER BY kind").rows()
     assert found == [("refused", "413", 60), ("timeout", None, 20)]
 
@@ -184,7 +185,7 @@ def test_response_time_is_the_latency_where_a_loop_has_one(recorded: tuple[Path,
     whole = next(line for line in lines if line["type"] == "histogram" and line["operation"] == "query")
     lines.append({**whole, "kind": "response", "count": 7})
     (place / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert ingest.trial(results, place)
+    assert enter_trial(results, place)
     found = query.sql(
         results,
         f"SELECT kind, count FROM histograms WHERE phase = '{whole['phase']}' AND NOT warmup"
@@ -200,10 +201,10 @@ def test_a_failure_of_the_database_is_not_blamed_on_a_trial(
         raise duckdb.IOException("IO Error: Could not write file: No space left on device")
 
     results, run_id = recorded
-    rebuild.rebuild(results)
+    database.rebuild(results)
     before = contents(results)
     monkeypatch.setattr(ingest.lines, "insert", full)
     with pytest.raises(RequestError, match="No space left"):
-        ingest.trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
+        enter_trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
     assert said == []
     assert contents(results) == before

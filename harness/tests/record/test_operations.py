@@ -9,16 +9,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchbook.record import archive, database, ingest, lines, query, rebuild
+from benchbook.record import database, duckdb_file, export, ingest, lines, opened, query
 from benchbook.site import published
 from tests.record import synthetic_operations
 
 
 def test_every_record_of_every_file_is_a_row(recorded: tuple[Path, str]) -> None:
     results, run_id = recorded
-    ingest.run(results, results / "runs" / run_id)
+    database.enter(results, results / "runs" / run_id)
     trial = results / "runs" / run_id / "trials" / "0004"
-    load, asked = lines.file(trial, "load"), lines.file(trial, "groupby")
+    load, asked = lines.operations_file(trial, "load"), lines.operations_file(trial, "groupby")
     with database.open(results, read_only=True) as connection:
         of_trial = f"FROM operations WHERE trial_id = '{run_id}/0004'"
         kept = "operation, worker, intended_ns, start_ns, end_ns, rows, status"
@@ -45,9 +45,9 @@ def test_a_damaged_file_costs_its_trial_and_is_named(
     recorded: tuple[Path, str], said: list[str], content: bytes
 ) -> None:
     results, run_id = recorded
-    file = lines.file(results / "runs" / run_id / "trials" / "0002", "groupby")
+    file = lines.operations_file(results / "runs" / run_id / "trials" / "0002", "groupby")
     file.write_bytes(content)
-    counts = rebuild.rebuild(results, said.append)
+    counts = database.rebuild(results, said.append)
     assert counts["trials"] == 5
     assert counts["operations"] == 5 * 36
     assert len(said) == 1
@@ -59,11 +59,11 @@ def test_a_damaged_footer_costs_its_trial_and_is_named(
     recorded: tuple[Path, str], said: list[str], back: int
 ) -> None:
     results, run_id = recorded
-    file = lines.file(results / "runs" / run_id / "trials" / "0002", "groupby")
+    file = lines.operations_file(results / "runs" / run_id / "trials" / "0002", "groupby")
     content = bytearray(file.read_bytes())
     content[-back - 8 : -back] = b"\xff" * 8
     file.write_bytes(content)
-    counts = rebuild.rebuild(results, said.append)
+    counts = database.rebuild(results, said.append)
     if said:  # not every byte of a footer matters to a reader
         assert counts["trials"] == 5
         assert "trials/0002" in said[0]
@@ -73,9 +73,9 @@ def test_a_damaged_footer_costs_its_trial_and_is_named(
 
 def test_a_file_of_other_columns_is_damage_too(recorded: tuple[Path, str], said: list[str]) -> None:
     results, run_id = recorded
-    file = lines.file(results / "runs" / run_id / "trials" / "0000", "groupby")
+    file = lines.operations_file(results / "runs" / run_id / "trials" / "0000", "groupby")
     duckdb.execute(f"COPY (SELECT 1 AS other) TO '{file}' (FORMAT parquet)")
-    assert rebuild.rebuild(results, said.append)["trials"] == 5
+    assert database.rebuild(results, said.append)["trials"] == 5
     assert "trials/0000" in said[0]
 
 
@@ -83,23 +83,23 @@ def test_names_of_folders_are_no_patterns(recorded: tuple[Path, str], tmp_path: 
     odd = tmp_path / "it's [all] *?"
     shutil.copytree(recorded[0], odd)
     trial = odd / "runs" / recorded[1] / "trials" / "0001"
-    with contextlib.closing(database.make(tmp_path / "x.duckdb")) as connection:
+    with contextlib.closing(duckdb_file.make(tmp_path / "x.duckdb")) as connection:
         assert ingest.trials(connection, [trial], print) == 1
         assert connection.table("operations").count("*").fetchone() == (36,)
 
 
 def test_an_export_carries_them_byte_by_byte(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
-    exported = archive.export_run(results, run_id, tmp_path / "out")
+    exported = export.export_run(results, run_id, tmp_path / "out")
     name = lines.numbered(Path("trials/0003/operations/load.parquet"), 1)
     assert (exported / name).read_bytes() == (results / "runs" / run_id / name).read_bytes()
     assert not list(exported.rglob("*.part"))
-    archive.import_run(exported, tmp_path / "elsewhere")
+    opened.import_run(exported, tmp_path / "elsewhere")
     chosen = "SELECT * FROM operations ORDER BY ALL"
     assert query.sql(tmp_path / "elsewhere", chosen).equals(query.sql(results, chosen))
 
 
 def test_what_is_published_has_none(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
-    made = published.run(results, run_id, tmp_path / "data")
+    made = published.publish(results, run_id, tmp_path / "data")
     assert duckdb.execute(f"SELECT count(*) FROM '{made}/tables/operations.parquet'").fetchone() == (0,)

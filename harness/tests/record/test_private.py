@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.record import archive, private
+from benchbook.record import export, private
 from benchbook.record.private import Scrubber
 
 
@@ -74,18 +74,18 @@ def test_no_file_of_an_export_names_the_machine(recorded, tmp_path, monkeypatch)
     (run / "trials" / "0000" / "logs" / "x.log").write_text(f"babbage lovelace: opened {tmp_path}/data\n")
     (run / "trials" / "0000" / "config").mkdir()
     (run / "trials" / "0000" / "config" / "x.conf").write_text(f'dir = "{tmp_path}/data"\n')
-    output = archive.export_run(results, run_id, tmp_path / "out")
+    output = export.export_run(results, run_id, tmp_path / "out")
     held = b"".join(path.read_bytes() for path in sorted(output.rglob("*")) if path.is_file())
     for name in (b"lovelace", b"babbage", str(tmp_path).encode()):
         assert name not in held
     assert (output / "trials/0000/logs/x.log").read_text() == "HOST USER: opened …/data\n"
-    whole = archive.export_run(results, run_id, tmp_path / "whole", private=True)
+    whole = export.export_run(results, run_id, tmp_path / "whole", private=True)
     assert b"lovelace" in (whole / "run.json").read_bytes()
 
 
 def test_the_research_object_describes_what_is_there(recorded, tmp_path):
     results, run_id = recorded
-    output = archive.export_run(results, run_id, tmp_path / "out")
+    output = export.export_run(results, run_id, tmp_path / "out")
     crate = json.loads((output / "ro-crate-metadata.json").read_text())
     assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
     graph = {entity["@id"]: entity for entity in crate["@graph"]}

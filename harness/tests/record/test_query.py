@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, query
+from benchbook.record import duckdb_file, query
 from benchbook.record.tables import TABLES
 
 
@@ -57,12 +57,12 @@ def test_the_tables_are_listed(recorded: tuple[Path, str]) -> None:
 def test_nothing_is_changed(recorded: tuple[Path, str], text: str) -> None:
     results, _ = recorded
     query.sql(results, "SELECT 1")
-    before = (results / database.FILE).read_bytes()
+    before = (results / duckdb_file.FILE).read_bytes()
     with pytest.raises(RequestError) as caught:
         query.sql(results, text)
     assert caught.value.exit_code == 2
     assert caught.value.hint
-    assert (results / database.FILE).read_bytes() == before
+    assert (results / duckdb_file.FILE).read_bytes() == before
 
 
 @pytest.mark.parametrize(

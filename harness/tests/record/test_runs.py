@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import ingest, query, rebuild, runs
+from benchbook.record import database, ingest, query, runs
 from tests.record import synthetic_run
 
 
@@ -125,20 +125,20 @@ def test_catching_up_enters_what_is_missing_and_then_rests(
         path.rename(path.with_name("hidden"))
     facts = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps({**facts, "finished_at": None}))
-    assert ingest.run(results, run) == 4
+    assert database.enter(results, run) == 4
     for path in hidden:
         path.with_name("hidden").rename(path)
-    assert rebuild.catch_up(results, said.append) == 2
+    assert database.catch_up(results, said.append) == 2
     (run / "run.json").write_text(json.dumps(facts))
-    assert rebuild.catch_up(results, said.append) == 0
+    assert database.catch_up(results, said.append) == 0
     assert query.sql(results, "SELECT count(*) FROM runs WHERE finished_at IS NOT NULL").item() == 1
     monkeypatch.setattr(ingest, "run_facts", None)
-    assert rebuild.catch_up(results, said.append) == 0
+    assert database.catch_up(results, said.append) == 0
     assert said == []
 
 
 def test_catching_up_without_runs_makes_nothing(tmp_path: Path) -> None:
-    assert rebuild.catch_up(tmp_path) == 0
+    assert database.catch_up(tmp_path) == 0
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
-from benchbook.record import rebuild
+from benchbook.record import database
 from benchbook.report.charts import rate_over_time, ratio
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Table, Words
@@ -39,7 +39,7 @@ def flagship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., R
         (folder / "run.json").write_text(json.dumps(run))
         for path in folder.glob("trials/*/trial.json"):
             path.write_text(json.dumps(_changed(json.loads(path.read_text()), times, refused)))
-        rebuild.rebuild(results)
+        database.rebuild(results)
         return open_run(results, run_id)
 
     return make

@@ -7,7 +7,7 @@ import re
 
 from benchbook.analyse import same_work
 from benchbook.analyse.run import open_run
-from benchbook.record import database, rebuild
+from benchbook.record import database
 from benchbook.report import conclusion
 from benchbook.report.charts import ratio
 from benchbook.report.table import Words
@@ -146,7 +146,7 @@ def test_each_source_of_a_system_is_a_pin_of_its_own(made):
             if not trial["block"]:
                 trial |= {"status": "skipped", "version_reported": None}
             (place / "trial.json").write_text(json.dumps(trial))
-    rebuild.rebuild(run.results)
+    database.rebuild(run.results)
     rows = environment.pins_table(open_run(run.results, run.run_id)).rows
     assert [row[2:4] for row in rows] == [
         ["1.5.6", "python"], ["it never ran", "docker: not to be had"], ["3.45.1", "go"],

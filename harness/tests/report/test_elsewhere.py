@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.record import archive
+from benchbook.record import export, opened
 from benchbook.report import render
 
 
@@ -10,12 +10,12 @@ def test_the_same_page(made, reports, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("benchbook.report.render.found", lambda: None)
     run = made()
     here = render.report(run.results, run.run_id, reports).read_bytes()
-    exported = archive.export_run(
+    exported = export.export_run(
         run.results,
         run.run_id,
         tmp_path / "export",
         render=lambda stage, name: render.report(stage, name, reports),
     )
     assert (exported / "report.html").read_bytes() == here
-    archive.import_run(exported, tmp_path / "elsewhere")
+    opened.import_run(exported, tmp_path / "elsewhere")
     assert render.report(tmp_path / "elsewhere", run.run_id, reports).read_bytes() == here

@@ -23,5 +23,5 @@ def make(where: Path, **options: Any) -> Path:
     if options.pop("empty", False):
         return root
     run_id = synthetic_run.write(where / "results", **options)
-    published.run(where / "results", run_id, root / "reports" / "data")
+    published.publish(where / "results", run_id, root / "reports" / "data")
     return root

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from benchbook.analyse.run import open_run
-from benchbook.record import rebuild
+from benchbook.record import database
 from benchbook.report.figure import Figure
 from benchbook.report.table import Words
 from benchbook.site import index
@@ -37,7 +37,7 @@ def run_with_claims(results: Path, *published: float):
         for number, ratio in enumerate(published)
     ]
     path.write_text(json.dumps(facts))
-    rebuild.rebuild(results)
+    database.rebuild(results)
     return open_run(results, run_id)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
-from benchbook.record import archive
+from benchbook.record import manifest, thinning
 from benchbook.report import conclusion
 from benchbook.site import index, published
 from tests.claims import measured_run
@@ -28,15 +28,15 @@ def files(folder: Path) -> dict[str, str]:
 def test_the_same_run_gives_the_same_small_files(tmp_path):
     results = tmp_path / "results"
     run_id = synthetic_run.write(results, telemetry_seconds=4)
-    first = published.run(results, run_id, tmp_path / "data")
+    first = published.publish(results, run_id, tmp_path / "data")
     before = files(first)
     assert first == tmp_path / "data" / "quickstart"
-    assert files(published.run(results, run_id, tmp_path / "data")) == before
-    assert sum(path.stat().st_size for path in first.rglob("*") if path.is_file()) < published.LARGEST_BYTES
+    assert files(published.publish(results, run_id, tmp_path / "data")) == before
+    assert sum(path.stat().st_size for path in first.rglob("*") if path.is_file()) < thinning.LARGEST_BYTES
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["quickstart"]
     held = b"".join(path.read_bytes() for path in first.rglob("*") if path.is_file())
     assert str(tmp_path).encode() not in held
-    stated = archive.read(first)
+    stated = manifest.checked(first).manifest
     assert stated["published"] is True
     assert stated["provenance"]["git_revision"]
 
@@ -54,15 +54,15 @@ def test_its_numbers_are_those_of_the_run(checkout: Path, tmp_path: Path):
 def test_an_unfinished_run_is_not_published(tmp_path):
     run_id = synthetic_run.write(tmp_path / "results", trials=4, finished=False)
     with pytest.raises(RequestError, match="4 of 6 trials"):
-        published.run(tmp_path / "results", run_id, tmp_path / "data")
+        published.publish(tmp_path / "results", run_id, tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
 
 def test_a_run_that_stays_too_large_is_refused_by_its_largest_table(tmp_path, monkeypatch):
     run_id = synthetic_run.write(tmp_path / "results", blocks=1)
-    monkeypatch.setattr(published, "LARGEST_BYTES", 2000)
+    monkeypatch.setattr(thinning, "LARGEST_BYTES", 2000)
     with pytest.raises(RequestError, match="The largest tables are"):
-        published.run(tmp_path / "results", run_id, tmp_path / "data")
+        published.publish(tmp_path / "results", run_id, tmp_path / "data")
     assert list((tmp_path / "data").iterdir()) == []
 
 
@@ -72,7 +72,7 @@ def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path)
     results = tmp_path / "results"
     run = open_run(results, synthetic_run.write(results, blocks=1, intervals=30, database=True))
     rows = run.frame("intervals")
-    fewer = published.merged(rows, 8)
+    fewer = thinning.merged(rows, 8)
     key = ["trial_id", "phase", "operation"]
     assert fewer.group_by(key).len()["len"].max() <= 8
     for column in ("operations", "rows", "duration_seconds"):
@@ -84,10 +84,10 @@ def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path)
 def test_telemetry_is_thinned_to_what_charts_draw(tmp_path):
     results = tmp_path / "results"
     run_id = synthetic_run.write(results, blocks=1, telemetry_seconds=300)
-    made = published.run(results, run_id, tmp_path / "data")
+    made = published.publish(results, run_id, tmp_path / "data")
     samples = pl.read_parquet(made / "tables" / "telemetry.parquet")
     assert "harness" not in samples["scope"].to_list()
-    assert samples.group_by("trial_id", "scope", "metric").len()["len"].max() <= published.SAMPLES
+    assert samples.group_by("trial_id", "scope", "metric").len()["len"].max() <= thinning.SAMPLES
 
 
 def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
@@ -97,7 +97,7 @@ def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
     shutil.copytree(checkout, copy, symlinks=True)
     path = copy / "reports" / "data" / "quickstart" / "plan.json"
     path.write_text(json.dumps({}))
-    with pytest.raises(RequestError, match=r"other bytes than were exported in plan\.json"):
+    with pytest.raises(RequestError, match=r"differs from what was exported in plan\.json"):
         published.all_published(copy)
 
 
@@ -113,7 +113,7 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
         measured_run.write(results, run_id, factors, noisy, blocks=8, database=False)
         (results / "runs" / run_id / "declared").mkdir()
         (results / "runs" / run_id / "declared" / "experiment.toml").touch()
-        published.run(results, run_id, root / "reports" / "data")
+        published.publish(results, run_id, root / "reports" / "data")
     (root / "reports" / "cnos-vs-influx.qmd").touch()
     found = published.all_published(root)
     assert {one.folder.name: one.run_id for one in found} == {

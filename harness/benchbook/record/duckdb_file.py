@@ -1,0 +1,245 @@
+"""The DuckDB file of a results folder: its locks, its storage format, and what is wrong with it.
+
+The file holds nothing that the run folders do not hold. A file that is corrupt, of another storage format or of an
+older schema is therefore ``Unusable``, and the caller builds it again. Only a newer schema is refused: a newer
+Benchbook wrote it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from benchbook.errors import RequestError, command
+from benchbook.record import folder
+from benchbook.record.folder import Say
+from benchbook.record.tables import SCHEMA_VERSION, script
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FILE = "benchbook.duckdb"
+STORAGE_VERSION = "v1.5.0"
+"""The one storage format, with and without Nix, whichever 1.5.x writes it."""
+
+LOCK_FILE = ".benchbook.lock"
+WAIT_SECONDS = 60.0
+"""How long to wait for another process."""
+_PAUSE_SECONDS = 0.1
+
+T = TypeVar("T")
+
+
+class Busy(Exception):
+    """Another process holds the file or the folder; the text says which."""
+
+
+class Unusable(Exception):
+    """The file cannot be used, and the text says why; it can be built again from the run folders."""
+
+
+# Locks: one writer of a results folder at a time, and DuckDB's own lock on its file.
+
+
+@contextlib.contextmanager
+def only_writer(results: Path, say: Say) -> Iterator[None]:
+    """Be the only writer of a results folder; DuckDB's lock does not cover replacing its file.
+
+    Raises RequestError if the folder cannot be written or another writer stays too long.
+    """
+    from filelock import FileLock, Timeout
+
+    path = results / LOCK_FILE
+    lock = FileLock(path)
+
+    def take() -> None:
+        holder = _lock_owner(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise Busy(holder) from error
+
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        patiently(take, results, say)
+    except OSError as error:
+        raise folder.cannot_write(results, error) from error
+    try:
+        with contextlib.suppress(OSError):
+            path.write_text(f"{os.getpid()}\n", encoding="ascii")
+        yield
+    finally:
+        lock.release()
+
+
+def _lock_owner(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        if number := path.read_text(errors="replace").strip():
+            return f"another Benchbook (process {number})"
+    return "another Benchbook"
+
+
+def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:
+    """Return the result of ``attempt``, trying again while it raises Busy; report the wait once.
+
+    Raises RequestError after WAIT_SECONDS.
+    """
+    until: float | None = None
+    while True:
+        try:
+            return attempt()
+        except Busy as busy:
+            if until is None:  # after the first attempt, which may itself have taken long
+                until = time.monotonic() + WAIT_SECONDS
+                say(f"{place} is in use by {busy}; waiting up to {WAIT_SECONDS:.0f} s.")
+            elif time.monotonic() >= until:
+                raise RequestError(
+                    f"{place} has been in use by {busy} for {WAIT_SECONDS:.0f} s.",
+                    "Let it finish or close it, then run the command again; nothing was lost.",
+                ) from busy
+            time.sleep(_PAUSE_SECONDS)
+
+
+def lock_holder(message: str) -> str | None:
+    """Return who holds the lock according to DuckDB's error; None if the error is not about a lock."""
+    if "Could not set lock" not in message:
+        return None
+    found = re.search(r"held in (\S+) \(PID (\d+)\)", message)
+    return f"{Path(found[1]).name} (process {found[2]})" if found else "another process"
+
+
+# The file itself.
+
+
+def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
+    """Open a file that is one of ours; raise Unusable if it must be built again."""
+    import duckdb
+
+    if not file.exists():
+        raise Unusable("does not exist")
+    connection = patiently(lambda: connect(file, read_only=read_only), file, say)
+    try:
+        stored = connection.execute(
+            "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()"
+        ).fetchone()
+        if stored is None or not str(stored[0]).startswith(STORAGE_VERSION):
+            raise Unusable(f"is of storage format {stored and stored[0]}, not {STORAGE_VERSION}")
+        found = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+        version = found[0] if found else None
+        if version is not None and version > SCHEMA_VERSION:
+            raise RequestError(
+                f"{file} was written by a newer Benchbook: its tables have version {version},"
+                f" and this Benchbook reads versions up to {SCHEMA_VERSION}.",
+                "Update Benchbook, or name another folder with --results DIR.",
+            )
+        if version != SCHEMA_VERSION:
+            raise Unusable(f"has tables of version {version}, not {SCHEMA_VERSION}")
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        connection.close()
+        raise Unusable("lacks the tables of Benchbook") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
+    """Open a file with DuckDB, pinned to one storage format and without any network.
+
+    Raises Busy if another process holds it, Unusable if it is corrupt or of an unknown format, and RequestError
+    if the folder is full, cannot be written, or has a name that DuckDB does not take.
+    """
+    import duckdb
+
+    if "?" in str(file):  # DuckDB takes what follows for options, and writes its log elsewhere
+        raise RequestError(
+            f'{file} cannot hold a database: DuckDB does not take a "?" in a path.',
+            "Name another folder with --results DIR.",
+        )
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "storage_compatibility_version": STORAGE_VERSION,
+        "autoinstall_known_extensions": False,
+    }
+    try:
+        return duckdb.connect(str(file), read_only=read_only, config=settings)
+    except duckdb.ConnectionException as error:  # this process has it open in the other mode
+        raise Busy("another part of this program") from error
+    except duckdb.Error as error:
+        if holder := lock_holder(str(error)):
+            raise Busy(holder) from error
+        if _is_of_the_folder(str(error)):
+            raise failure(file, error) from error
+        raise Unusable(f"is not a readable DuckDB file ({str(error).splitlines()[0]})") from error
+
+
+def make(file: Path) -> DuckDBPyConnection:
+    """Make a new database with all tables, comments and no rows; return the open connection."""
+    connection = connect(file, read_only=False)
+    connection.begin()
+    connection.execute(script())
+    connection.commit()  # all at once: a commit waits for the disk
+    return connection
+
+
+def move_aside(file: Path) -> Path:
+    """Rename an unusable file (and its log) to a free name; return the new name."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = file.with_name(f"{file.name}.aside-{stamp}")
+    try:
+        file.rename(aside)
+        log = write_ahead_log(file)
+        if log.exists():
+            log.rename(write_ahead_log(aside))
+    except OSError as error:
+        raise folder.cannot_write(file, error) from error
+    return aside
+
+
+def write_ahead_log(file: Path) -> Path:
+    """Return the log that DuckDB keeps beside a file."""
+    return file.with_name(f"{file.name}.wal")
+
+
+def failure(file: Path, error: Exception) -> RequestError:
+    """Return the error for a database that failed while it was open, with the next step."""
+    first = str(error).splitlines()[0].rstrip(". ") + "."
+    if _is_of_the_folder(first):
+        return RequestError(
+            f"{file} cannot be read or written: {first}",
+            "Free some space, make the folder writable, or name another one with --results DIR.",
+        )
+    return RequestError(
+        f"{file} is damaged: {first}", f"Build it again from the run folders: {command('rebuild')}"
+    )
+
+
+def is_of_the_file(error: Exception) -> bool:
+    """Say whether an error comes from an unreadable or unwritable database, not from a wrong query."""
+    import duckdb
+
+    of_the_file = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
+    return isinstance(error, of_the_file) or _is_of_the_folder(str(error))
+
+
+_FOLDER_MESSAGES = (
+    "no space left",
+    "permission denied",
+    "read-only file system",
+    "file too large",
+    "cannot open file",
+    "not enough space",
+    "could not write",
+    "out of memory",
+    "disk quota",
+)
+
+
+def _is_of_the_folder(message: str) -> bool:
+    """Say whether DuckDB's message is about a full or closed folder: it has no error codes for them."""
+    return any(part in message.lower() for part in _FOLDER_MESSAGES)

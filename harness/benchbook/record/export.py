@@ -1,0 +1,192 @@
+"""Export one run of a results folder, whole or small enough to be published; both have the same form.
+
+An export holds the run's facts, plan and declarations, its tables as Parquet, its environment, RO-Crate metadata and
+a digest of every file. A whole export also holds the query sets, the trials with their configuration and logs, and
+the report. It appears as a finished folder or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import BenchbookError, RequestError, command
+from benchbook.record import crate, database, folder, manifest, runs, thinning
+from benchbook.record.folder import Say, tell
+from benchbook.record.private import Scrubber, scrubber
+from benchbook.record.runs import Run
+
+SMALL_PARTS = (folder.RUN_FILE, folder.PLAN_FILE, "declared")
+PARTS = (*SMALL_PARTS, "queries", folder.TRIALS_FOLDER)
+"""The parts of a run folder that an import needs; the rest of an export is made from them."""
+ENVIRONMENT = "environment.json"
+AGAINST_ITSELF = "-aa"
+"""Ends the name of a published A/A run's folder, which is beside the folder of the experiment's run."""
+PROVENANCE = ("benchbook_version", "git_revision", "git_dirty", "source_digest", "lock_digest")
+
+SCRUBBED = "names of user and host, and private paths"
+THINNED = (
+    "configuration files and logs of the systems",
+    "samples of telemetry that no chart draws",
+    "single operations",
+)
+
+Render = Callable[[Path, str], Path]
+"""Renders the report of a run: results folder and run_id to the path of the file."""
+Fill = Callable[[Path, Path], dict[str, Any]]
+"""Writes tables (and the report) from a results folder with this run alone; returns what the manifest says of them."""
+
+
+def export_run(
+    results: Path,
+    run_id: str,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    private: bool = False,
+    render: Render | None = None,
+    say: Say = tell,
+) -> Path:
+    """Write the whole run to the folder ``output`` and return it.
+
+    Removes names of user and host and private paths, unless ``private``. ``render`` makes the report from what is
+    exported; without it the export has no report.
+    Raises RequestError if there is no such run, if ``output`` cannot be written, or if it holds files and
+    ``overwrite`` is not set or the files are not an export.
+    """
+    found = runs.find(results, run_id, say)
+    _require_writable(output, overwrite)
+
+    def fill(stage: Path, made: Path) -> dict[str, Any]:
+        rows = thinning.whole(stage, found.run_id, made / folder.TABLES_FOLDER)
+        if render:
+            _report(render, stage, found.run_id, made, say)
+        return {"rows": rows}
+
+    about = {"published": False, "scrubbed": not private, "left_out": [] if private else [SCRUBBED]}
+    return _write(found, output, fill, PARTS, about, None if private else scrubber(), say)
+
+
+def publish_run(results: Path, run_id: str, data: Path, drawn: thinning.Drawn, say: Say = tell) -> Path:
+    """Write the small form of a run to ``data/<experiment>`` in place of an earlier one; return the folder.
+
+    An A/A run goes to ``data/<experiment>-aa``. The same run gives the same bytes. ``drawn`` is the telemetry that
+    charts draw. Raises RequestError if the run does not exist or is not finished, or if it stays larger than 2 MB.
+    """
+    found = runs.find(results, run_id, say)
+    if not found.whole or found.finished_at is None:
+        raise RequestError(
+            f"Run {found.run_id} is not finished: {found.done} of {found.planned} trials exist.",
+            f"Finish it with `{command(f'resume {found.run_id}')}`, then publish it.",
+        )
+    output = data / (found.experiment + AGAINST_ITSELF if found.against_itself else found.experiment)
+
+    def fill(stage: Path, made: Path) -> dict[str, Any]:
+        return thinning.fitting(stage, found.run_id, made / folder.TABLES_FOLDER, drawn)
+
+    about = {"published": True, "scrubbed": True, "left_out": [SCRUBBED, *THINNED]}
+    return _write(found, output, fill, SMALL_PARTS, about, scrubber(), say)
+
+
+def _write(
+    found: Run,
+    output: Path,
+    fill: Fill,
+    parts: Sequence[str],
+    about: dict[str, Any],
+    private: Scrubber | None,
+    say: Say,
+) -> Path:
+    beside = output.with_name(f".{output.name}.{os.getpid()}.part")
+    stage, made = beside / "results", beside / "export"
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        copied = stage / "runs" / found.run_id
+        _copy(found.path, copied, private)
+        database.enter(stage, copied, say)
+        (made / folder.TABLES_FOLDER).mkdir(parents=True)
+        kept = fill(stage, made)
+        for name in parts:
+            if (copied / name).exists():
+                (copied / name).rename(made / name)
+        facts = folder.read_object(made / folder.RUN_FILE) if (made / folder.RUN_FILE).exists() else {}
+        environment = {key: facts.get(key) for key in ("host", "controls", "provenance", "programs")}
+        folder.write_json(made / ENVIRONMENT, environment)
+        crate.write(made, found, facts, kept["rows"])
+        named = {
+            "run_id": found.run_id,
+            "experiment": found.experiment,
+            "profile": found.profile,
+            "against_itself": found.against_itself,
+            "provenance": {name: (facts.get("provenance") or {}).get(name) for name in PROVENANCE},
+        }
+        manifest.write(made, {**named, **about, **kept})
+        _move_into_place(made, output)
+    except OSError as error:
+        raise folder.cannot_write(output, error) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return output
+
+
+def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
+    """Copy what an import needs of a run folder; with a scrubber, every file through it."""
+    target.mkdir(parents=True)
+    for name in (*PARTS, folder.TABLES_FOLDER) if folder.from_tables(source) else PARTS:
+        for path in sorted((source / name).rglob("*")) if (source / name).is_dir() else [source / name]:
+            if path.is_symlink() or not path.is_file() or _is_unfinished(path, source):
+                continue
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if private:
+                private.file(path, place)
+            else:
+                shutil.copyfile(path, place)
+
+
+def _is_unfinished(path: Path, run: Path) -> bool:
+    """Say whether a file belongs to a trial without a result, or is what a killed client left."""
+    parts = path.relative_to(run).parts
+    if parts[0] != folder.TRIALS_FOLDER:
+        return False
+    return path.suffix == ".part" or not (run.joinpath(*parts[:2]) / folder.TRIAL_FILE).is_file()
+
+
+def _report(render: Render, stage: Path, run_id: str, made: Path, say: Say) -> None:
+    try:
+        report = render(stage, run_id)
+    except BenchbookError as error:
+        say(f"The export has no report: {error}")
+        return
+    shutil.copyfile(report, made / report.name)
+
+
+def _require_writable(output: Path, overwrite: bool) -> None:
+    folder.require_folder(output, "--output")
+    if not output.exists() or not any(output.iterdir()):
+        return
+    if not overwrite:
+        raise RequestError(f"{output} already holds files.", "Name another folder, or add --overwrite.")
+    if not (output / manifest.FILE).is_file():
+        raise RequestError(
+            f"{output} holds files and no {manifest.FILE}: it is not an earlier export, and is not overwritten.",
+            "Name another folder.",
+        )
+
+
+def _move_into_place(made: Path, output: Path) -> None:
+    """Move the finished folder into place, and an earlier export out of it."""
+    earlier = output.with_name(f".{output.name}.{os.getpid()}.earlier")
+    if output.exists():
+        output.rename(earlier)
+    try:
+        made.rename(output)
+    except OSError:
+        with contextlib.suppress(OSError):
+            earlier.rename(output)
+        raise
+    shutil.rmtree(earlier, ignore_errors=True)

@@ -1,0 +1,235 @@
+"""Open runs wherever they are: in a results folder, or in a folder that was exported or published; import them.
+
+RUN is a name in the results folder (``runs.find``) or, if it contains a ``/``, a folder. The runs of folders are
+linked into a temporary results folder and entered into a database there; their own folders are never written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RequestError, command
+from benchbook.record import database, folder, manifest, runs
+from benchbook.record.export import PARTS, SMALL_PARTS
+from benchbook.record.folder import Say, tell
+from benchbook.record.manifest import Export
+from benchbook.record.tables import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Runs that can be read, in the order of their names."""
+
+    results: Path
+    """A results folder whose database has these runs; it may be temporary."""
+    run_ids: tuple[str, ...]
+    temporary: bool
+
+    @property
+    def run_id(self) -> str:
+        """The first run, of commands that take one."""
+        return self.run_ids[0]
+
+
+def is_folder(name: str) -> bool:
+    """Say whether RUN names a folder.
+
+    >>> is_folder("reports/data/quickstart"), is_folder("."), is_folder("quickstart")
+    (True, True, False)
+    """
+    return "/" in name or name in (".", "..")
+
+
+@contextlib.contextmanager
+def opened(results: Path, *names: str, say: Say = tell, answering: bool = False) -> Iterator[Opened]:
+    """Open the runs that ``names`` mean and bring their database up to date, for the length of a ``with`` block.
+
+    The A/A runs of the same experiments come along, because verdicts use their noise floor: those of a results
+    folder, and those in the folders next to an exported run. ``answering`` is passed to ``runs.find``.
+    Raises RequestError if there is no such run, or an export is damaged or was written by a newer Benchbook.
+    """
+    places = [_place(results, name, say, answering) for name in names]
+    homes = {place.results for place in places}
+    if len(homes) == 1 and (home := homes.pop()) is not None:
+        database.catch_up(home, say)
+        yield Opened(home, tuple(place.run_id for place in places), temporary=False)
+        return
+    with tempfile.TemporaryDirectory(prefix="benchbook-opened-") as scratch:
+        stage = Path(scratch)
+        for path in dict.fromkeys(path for place in places for path in place.folders):
+            link(path, stage)
+        database.catch_up(stage, say)
+        yield Opened(stage, tuple(place.run_id for place in places), temporary=True)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a run is: in a results folder or, if that is None, in a folder that was exported."""
+
+    run_id: str
+    results: Path | None
+    folders: tuple[Path, ...]
+    """Its folder, and those of the A/A runs that come along."""
+
+
+def _place(results: Path, name: str, say: Say, answering: bool) -> _Place:
+    if not is_folder(name):
+        return _in_results(results, runs.find(results, name, say, answering=answering), say)
+    path = Path(name)
+    if (home := _home(path)) is not None:
+        return _in_results(home, runs.find(home, path.resolve().name, say), say)
+    export = manifest.checked(path)
+    floors = (one.folder for one in _beside(path.resolve(), say) if _is_floor_of(one, export))
+    return _Place(export.run_id, None, (path.resolve(), *floors))
+
+
+def _in_results(results: Path, run: runs.Run, say: Say) -> _Place:
+    floors = [
+        one.path
+        for one in runs.all_runs(results, say)
+        if one.against_itself and one.experiment == run.experiment
+    ]
+    return _Place(run.run_id, results, (run.path, *(path for path in floors if path != run.path)))
+
+
+def _home(path: Path) -> Path | None:
+    """Return the results folder that a run's folder belongs to; None for any other folder."""
+    whole = path.resolve()
+    home = whole.parent.parent
+    return home if whole.parent.name == "runs" and whole in folder.run_folders(home) else None
+
+
+def _beside(path: Path, say: Say) -> Iterator[Export]:
+    """Yield the exports next to a folder; report damaged ones and leave them out."""
+    for file in sorted(path.parent.glob(f"*/{manifest.FILE}")):
+        if file.parent != path:
+            try:
+                yield manifest.checked(file.parent)
+            except RequestError as error:
+                say(f"Left out: {error}")
+
+
+def _is_floor_of(one: Export, export: Export) -> bool:
+    return one.against_itself and one.experiment == export.experiment and one.run_id != export.run_id
+
+
+def link(run: Path, results: Path) -> None:
+    """Link a run's folder into a results folder that must not be written through to it.
+
+    Tables are used where their version is current, or where there are no trials to read them from again.
+    """
+    stated = manifest.read(run) if (run / manifest.FILE).exists() else None
+    run_id = stated.run_id if stated else run.name
+    place = results / "runs" / run_id
+    if place.exists():
+        return
+    place.mkdir(parents=True)
+    from_trials = stated is None or (stated.schema < SCHEMA_VERSION and stated.has_trials)
+    left_out = folder.TABLES_FOLDER if from_trials and not folder.from_tables(run) else folder.TRIALS_FOLDER
+    for entry in sorted(run.iterdir()):
+        if entry.is_dir() and entry.name != left_out:
+            (place / entry.name).symlink_to(entry.resolve(), target_is_directory=True)
+        elif entry.name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE):
+            shutil.copyfile(entry, place / entry.name)
+
+
+def results_of(exports: Iterable[Export], target: Path) -> Path:
+    """Make a results folder with these exports in its database; return it."""
+    target.mkdir(parents=True, exist_ok=True)
+    for export in exports:
+        link(export.folder, target)
+    database.rebuild(target)
+    return target
+
+
+def import_run(path: Path, results: Path, say: Say = tell) -> str:
+    """Copy an exported or published run into ``results`` and enter it into the database; return its run_id.
+
+    A run that exists with the same content is only entered again. Raises RequestError if the export is damaged or
+    of a newer schema, or if another run with this id exists.
+    """
+    export = manifest.checked(path)
+    parts = PARTS if export.has_trials else (*SMALL_PARTS, folder.TABLES_FOLDER)
+    files = {
+        str(entry["file"]): str(entry["sha256"])
+        for entry in export.files
+        if str(entry["file"]).split("/", 1)[0] in parts
+    }
+    if not export.has_trials:
+        files[manifest.FILE] = manifest.sha256(path / manifest.FILE)  # states how many trials the tables hold
+    place = results / "runs" / export.run_id
+    if place.exists():
+        _require_same(place, files, path)
+    else:
+        _copy(path, place, files)
+    entered = database.enter(results, place, say)
+    say(f"{export.run_id}: {entered} trials are in {results}.")
+    return export.run_id
+
+
+def _copy(export: Path, place: Path, files: Iterable[str]) -> None:
+    """Copy the run's own files and rename the folder into place."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        for name in files:
+            target = beside / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(export / name, target)
+        beside.rename(place)
+    except OSError as error:
+        raise folder.cannot_write(place, error) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _require_same(place: Path, files: dict[str, str], export: Path) -> None:
+    """Raise RequestError if the run that exists is not the one of the export."""
+    differing = [
+        name
+        for name, digest in files.items()
+        if not (place / name).is_file() or manifest.sha256(place / name) != digest
+    ]
+    if differing:
+        raise RequestError(
+            f"{place} exists and differs from {export} in {differing[0]}"
+            f"{f' and {len(differing) - 1} other files' if len(differing) > 1 else ''}. Nothing was changed.",
+            "Import into another folder with --results DIR. (An export without private names differs from the run"
+            " that it was made of.)",
+        )
+
+
+def facts(results: Path, name: str, say: Say = tell) -> tuple[str, dict[str, Any]]:
+    """Return the id and the ``run.json`` of the run that ``name`` means; a folder needs to hold no more than that.
+
+    Raises RequestError if there is none.
+    """
+    if not is_folder(name):
+        path = runs.find(results, name, say).path
+        if not (path / folder.RUN_FILE).exists():
+            raise RequestError(
+                f"{path.name} ended before its provenance was stored.",
+                f"Finish it first: {command(f'resume {path.name}')}",
+            )
+    else:
+        path = Path(name)
+        if not (path / folder.RUN_FILE).is_file():
+            raise RequestError(
+                f"There is no {path / folder.RUN_FILE}, so {name} is not the folder of a run.",
+                f"Name a folder that `{command('export')}` wrote; `{command('list runs')}` shows the runs here.",
+            )
+    try:
+        found = folder.read_object(path / folder.RUN_FILE)
+        return str(found["run_id"]), found
+    except (ValueError, KeyError) as error:
+        raise RequestError(
+            f"{path / folder.RUN_FILE} is not the description of a run: {error}.",
+            "Copy the folder again from its source.",
+        ) from error
