@@ -9,10 +9,9 @@ def main() -> None:
     """Run the command line of this process and end it with the right exit code."""
     argv = sys.argv[1:]
     if argv[:1] in (["run"], ["aa"]) and "--help" not in argv:
-        # First of all, before anything heavy is imported: see benchbook.run.intention.
-        from benchbook.run.intention import remember
+        from benchbook.run.intention import remember  # before anything heavy is imported
 
-        remember(argv)
+        argv = remember(argv)
     from benchbook.cli.app import run
 
     sys.exit(run(argv))

@@ -23,7 +23,7 @@ from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 
 # One cell of a claim: its two sides (or its row of levels), their ratio, and what it shows.
 
@@ -278,7 +278,7 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
         if run.against_itself:
             raise RequestError(
                 f"{run_id} is an A/A run: it gives the noise floor, and judges no claims.",
-                "Name another run; `bench list runs` shows them.",
+                f"Name another run; `{command('list runs')}` shows them.",
             )
         pairs = {(claim.phase, claim.metric) for claim in claims}
         run.preload(pairs)

@@ -12,7 +12,7 @@ from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.interval import ALPHA
 from benchbook.analyse.run import AA, Cell, Pair, Run
 from benchbook.declare.metric import MAIN, is_main
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 from benchbook.plan.factors import SOURCE
 
 # What a system costs in a container: the same cells from two sources, in one run, paired by block.
@@ -113,7 +113,8 @@ def compare(
     """
     if a == b:
         raise RequestError(
-            f"{a} cannot be compared with itself.", "Name two runs; `bench aa` measures the noise floor."
+            f"{a} cannot be compared with itself.",
+            f"Name two runs; `{command('aa')}` measures the noise floor.",
         )
     one = Run(results, a)
     with one.opened() as connection:
@@ -133,7 +134,7 @@ def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -
     if not matched:
         raise RequestError(
             f"{a} and {b} have no cell in common.",
-            "Compare runs of one experiment whose levels agree; `bench show RUN` shows a run's cells.",
+            f"Compare runs of one experiment whose levels agree; `{command('show RUN')}` shows a run's cells.",
         )
     found = differences(one, two, matched)
     mixed = [difference for difference in found if difference.group in MIXING]

@@ -1,11 +1,10 @@
-"""The commands together, and the one place where errors become sentences and exit codes."""
+"""The command line: its commands in groups, and the one place where errors become sentences and exit codes."""
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -19,6 +18,7 @@ from benchbook.cli import (
     doctor,
     export,
     help_,
+    home,
     import_,
     list_,
     load_tool,
@@ -33,108 +33,137 @@ from benchbook.cli import (
     sql,
     test,
 )
-from benchbook.cli.spoken import name, spoken
 from benchbook.errors import BenchbookError
-
-# Commands in messages, said as the user said them: ``./bench``, ``bench`` or ``nix run .#benchbook --``.
-#
-# Every message is written with ``bench``; where it is shown on a terminal, the name that this process was called by
-# stands in its place, so that a hint can be copied as it is.
-
-
-# The commands together, and the one place where errors become sentences and exit codes.
+from benchbook.errors import command as typed
 
 INTERRUPTED = 130
 
+GROUPS: dict[str, dict[str, Any]] = {
+    "Run": {
+        "list": list_.command,
+        "plan": plan.command,
+        "run": run_.command,
+        "resume": resume.command,
+        "aa": aa.command,
+        "rerun": rerun.command,
+    },
+    "Read": {
+        "show": show.command,
+        "claims": claims.command,
+        "report": report.command,
+        "compare": compare.command,
+        "sql": sql.command,
+    },
+    "Publish": {
+        "export": export.command,
+        "import": import_.command,
+        "site": site.command,
+    },
+    "Maintain": {
+        "doctor": doctor.command,
+        "rebuild": rebuild.command,
+        "test": test.command,
+        "benchload": load_tool.command,
+        "dask": dask.command,
+    },
+}
+"""The commands of ``--help``; ``help`` is hidden, because it does the same as ``--help``."""
+
+CONTEXTS: dict[str, dict[str, Any]] = {
+    "test": test.CONTEXT,
+    "dask": dask.CONTEXT,
+    "benchload": load_tool.CONTEXT,
+}
+
+EXAMPLES = (
+    ("run quickstart", "a first run, in a few minutes"),
+    ("claims reports/data/cnos-vs-influx", "the verdicts of a published run"),
+    ("compare reports/data/quickstart latest", "a published run and yours"),
+)
+
+
+class _Command(typer.core.TyperCommand):
+    """A command whose help has ``{bench}`` where it names Benchbook."""
+
+    def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
+        return super().get_help(ctx).replace("{bench}", typed())
+
+
+class _Group(typer.core.TyperGroup):
+    """The commands, shown in groups below three examples."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        super().format_help_text(ctx, formatter)
+        with formatter.section("Examples"):
+            formatter.write_dl([(typed(words), purpose) for words, purpose in EXAMPLES], col_max=60)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in GROUPS.items():
+            commands = {name: self.get_command(ctx, name) for name in names}
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(60)) for name, one in commands.items() if one]
+                )
+
+
 app = typer.Typer(
     name="bench",
-    help="Reproducible benchmarks of databases and storage: declare, plan, run, record, analyse, report.",
-    no_args_is_help=True,
+    cls=_Group,
+    help="Reproducible benchmarks of databases and storage, with verdicts on published comparisons.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 
-def _version(*, asked: bool) -> None:
-    if asked:
+@app.callback(invoke_without_command=True)
+def _whole(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
         print(f"Benchbook {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        home.show()
 
 
-@app.callback()
-def _whole(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=lambda asked: _version(asked=asked),
-            is_eager=True,
-            help="Print the version.",
-        ),
-    ] = False,
-) -> None:
-    pass
-
-
-class _Command(typer.core.TyperCommand):
-    """A command whose help names Benchbook as it was called, as hints do."""
-
-    def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
-        return spoken(super().get_help(ctx))
-
-
-_command = functools.partial(app.command, cls=_Command)
-_command("list")(list_.command)
-_command("show")(show.command)
-_command("plan")(plan.command)
-_command("run")(run_.command)
-_command("resume")(resume.command)
-_command("report")(report.command)
-_command("rerun")(rerun.command)
-_command("claims")(claims.command)
-_command("compare")(compare.command)
-_command("aa")(aa.command)
-_command("sql")(sql.command)
-_command("export")(export.command)
-_command("import")(import_.command)
-_command("site")(site.command)
-_command("rebuild")(rebuild.command)
-_command("doctor")(doctor.command)
-_command("help")(help_.command)
-_command("test", context_settings=test.CONTEXT)(test.command)
-_command("dask", context_settings=dask.CONTEXT)(dask.command)
-_command("benchload", context_settings=load_tool.CONTEXT)(load_tool.command)
+for _commands in GROUPS.values():
+    for _name, _function in _commands.items():
+        app.command(_name, cls=_Command, context_settings=CONTEXTS.get(_name))(_function)
+app.command("help", cls=_Command, hidden=True)(help_.command)
 
 
 def run(argv: list[str]) -> int:
     """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
     try:
-        result = app(argv, prog_name=name(), standalone_mode=False)
+        result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
-        _tell(error.message, error.hint)
+        _report(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe went away (`bench sql … | head`): that is its right.
+        # The reader of a pipe has closed it (`bench sql … | head`), which is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
-        _tell(
-            f"The Python environment is not whole: {error.name} is missing.",
-            "Remove .bench/venv and run the command again; it is then installed anew.",
+        _report(
+            f"The Python environment is incomplete: {error.name} is missing.",
+            "Remove .bench/venv and run the command again, which installs it again.",
         )
         return 2
     except Exception as error:
         return _usage(error)
     finally:
-        _forget_intention()
+        from benchbook.run.intention import forget
+
+        forget()
     return result if isinstance(result, int) else 0
 
 
 def _usage(error: Exception) -> int:
-    """Tell a mistake in the command line in one sentence; anything else is our own and keeps its traceback."""
+    """Report a mistake in the command line in one sentence; raise anything else, which is a defect of ours."""
     message = getattr(error, "format_message", None)
     if message is None:
         if type(error).__name__ in ("Exit", "Abort"):
@@ -143,18 +172,12 @@ def _usage(error: Exception) -> int:
     text = str(message())
     if text:
         context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else name()
-        _tell(text, f"See `{command} --help`.")
+        command = context.command_path if context is not None else typed()
+        _report(text, f"See `{command} --help`.")
     return int(getattr(error, "exit_code", 2))
 
 
-def _tell(message: str, hint: str | None) -> None:
-    print(f"bench: {spoken(message)}", file=sys.stderr)
+def _report(message: str, hint: str | None) -> None:
+    print(f"bench: {message}", file=sys.stderr)
     if hint:
-        print(f"  {spoken(hint)}", file=sys.stderr)
-
-
-def _forget_intention() -> None:
-    from benchbook.run.intention import forget
-
-    forget()
+        print(f"  {hint}", file=sys.stderr)

@@ -1,12 +1,10 @@
-"""``bench claims [RUN]``: what a run says of the published statements that its experiment declares."""
+"""``bench claims [RUN]``: the verdict of a run on each published statement that its experiment declares."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from benchbook.cli import options, table
-from benchbook.cli.spoken import spoken
 
 
 def command(
@@ -14,41 +12,33 @@ def command(
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
-    """Judge each claim of a run: reproduced, direction only, contradicted, inconclusive, underspecified, not run.
+    """Show a run's verdicts on published claims.
 
-    Claims are those that stood in experiment.toml when the run began. docs/claims.md says how they are judged.
+    A verdict is: reproduced, direction only, contradicted, inconclusive, underspecified, or not run.
+    The claims are those in experiment.toml when the run began. docs/claims.md explains the verdicts.
     """
     from benchbook.analyse import claims
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.record.database import catch_up
+    from benchbook.record.opened import opened
 
-    run_id = _named(results, run)
-    catch_up(results)
-    catalogue = Catalogue()
-    found = claims.judge_run(results, run_id, catalogue.published)
+    with opened(results, run, answering=True) as found:
+        judged = claims.judge_run(found.results, found.run_id, Catalogue().published)
     if as_json:
-        table.show([one.row() for one in found], as_json=True)
+        table.show([one.row() for one in judged], as_json=True)
         return
-    if found:
-        print(f"{run_id}\n")
+    if judged:
+        print(f"{found.run_id}\n")
     table.show(
-        [_shown(one.row()) for one in found],
+        [_shown(one.row()) for one in judged],
         as_json=False,
-        empty=f"{run_id} declared no claims (docs/claims.md)",
+        empty=f"{found.run_id} declared no claims (docs/claims.md)",
     )
 
 
-def _named(results: Path, name: str) -> str:
-    """Return the run that a name means; `latest` and an experiment mean the latest that is no A/A run."""
-    from benchbook.record.runs import resolve
-
-    return resolve(results, name, answering=True)
-
-
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as people read it: numbers to three digits, the margin in per cent."""
+    """Return a row for people: numbers to three digits, the margin in per cent."""
     numbers = {
         key: None if row[key] is None else f"{row[key]:.3g}"
         for key in ("published", "measured", "low", "high")
     }
-    return {**row, **numbers, "reason": spoken(row["reason"]), "margin": f"{100 * row['margin']:g} %"}
+    return {**row, **numbers, "margin": f"{100 * row['margin']:g} %"}

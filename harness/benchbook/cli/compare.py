@@ -9,42 +9,40 @@ from typing import Annotated, Any
 import typer
 
 from benchbook.cli import options, table
-from benchbook.cli.spoken import spoken
 
 
 def command(
     a: Annotated[
         str,
-        typer.Argument(
-            metavar="A", help="The run that is compared with: a run or the beginning of its name."
-        ),
+        typer.Argument(metavar="A", help=f"The run to compare with. {options.RUN_HELP}"),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The run that is compared; `latest` is one too.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The run to compare, named in the same way.")],
     across: Annotated[
-        bool, typer.Option("--across", help="Compare different data, query sets or configurations too.")
+        bool, typer.Option("--across", help="Compare runs of different data, query sets or configurations.")
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Every metric that has a direction, not the main ones.")
+        bool, typer.Option("--all", help="Show every metric that has a direction, not only the main ones.")
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two runs: what differs beside the results, then B over A with its interval for each cell and metric."""
+    """Compare two runs, machines or versions.
+
+    Shows what differs besides the results, then B over A with its interval for each cell and metric.
+    """
     from benchbook.analyse import compare
     from benchbook.declare.metric import MAIN
-    from benchbook.record.database import catch_up
-    from benchbook.record.runs import resolve
+    from benchbook.record.opened import opened
 
-    one, two = resolve(results, a), resolve(results, b)
-    catch_up(results)
-    found = compare.compare(results, one, two, across=across, metrics=None if every else MAIN)
+    with opened(results, a, b) as both:
+        found = compare.compare(both.results, *both.run_ids, across=across, metrics=None if every else MAIN)
     if as_json:
         for note in found.notes:
-            print(f"bench: {spoken(note)}", file=sys.stderr)
+            print(f"bench: {note}", file=sys.stderr)
         table.show(rows(found), as_json=True)
         return
     print(f"A  {found.a}\nB  {found.b}\n")
-    print("What differs beside the results:")
+    print("What differs besides the results:")
     table.show(
         [{"group": each.group, "what": each.what, "A": each.a, "B": each.b} for each in found.differences],
         as_json=False,
@@ -56,16 +54,16 @@ def command(
     )
     print()
     for note in found.notes:
-        print(spoken(note))
+        print(note)
 
 
 def rows(found: Any) -> list[dict[str, Any]]:
-    """Return one row for each cell and metric, as --json prints them."""
+    """Return one row for each cell and metric, the rows of --json."""
     return [asdict(change) for change in found.changes]
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as people read it."""
+    """Return a row for people."""
     interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
     return {
         "cell": row["cell"],

@@ -1,4 +1,4 @@
-"""``bench dask …``: Dask's own command line in Benchbook's environment, for schedulers and workers."""
+"""``bench dask …``: run Dask's own command line in Benchbook's environment, for schedulers and workers."""
 
 from __future__ import annotations
 
@@ -11,5 +11,8 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 
 def command(context: typer.Context) -> None:
-    """Start Dask here: ./bench dask scheduler, ./bench dask worker tcp://HOST:8786 --resources "client=1"."""
+    """Start a Dask scheduler or worker.
+
+    For example: dask scheduler, dask worker tcp://HOST:8786 --resources "client=1".
+    """
     os.execv(sys.executable, [sys.executable, "-P", "-m", "dask", *context.args])

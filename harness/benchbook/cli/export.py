@@ -1,4 +1,4 @@
-"""``bench export [RUN]``: a run as files that anyone can read without us."""
+"""``bench export [RUN]``: a run as files that anyone can read without Benchbook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
-from benchbook.record import export
+from benchbook.errors import RequestError
+from benchbook.errors import command as typed
 
 
 def command(
@@ -16,49 +17,57 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="DIR", help="Folder to write; default ./RUN-export.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that exists.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
     private: Annotated[
-        bool, typer.Option("--private", help="Keep names of user and host, and paths, as they are.")
+        bool, typer.Option("--private", help="Keep names of user and host, and private paths.")
     ] = False,
     publish: Annotated[
         bool,
         typer.Option(
             "--publish",
-            help="Write reports/data/EXPERIMENT instead, from which `bench site` renders; of an A/A run EXPERIMENT-aa.",
+            help="Write a small form to reports/data/EXPERIMENT, from which `{bench} site` renders; for an A/A run to"
+            " EXPERIMENT-aa.",
         ),
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
-    """Export a run as a research object: RO-Crate metadata, Parquet, trials, configurations, logs, report."""
+    """Export or publish a run as a folder of files.
+
+    It is a research object: RO-Crate metadata, Parquet tables, trials, configurations, logs and the report.
+    """
     from benchbook.declare.catalogue import root
-    from benchbook.record.runs import resolve
+    from benchbook.record.export import export_run
+    from benchbook.record.opened import opened
     from benchbook.report.render import report
 
-    run_id = resolve(results, run, answering=publish)
     if publish:
-        from benchbook.errors import RequestError
-        from benchbook.site import published as publishing
+        _require_checkout(root(), private=private, output=output)
+    with opened(results, run, answering=publish, floors=False, from_trials=True) as found:
+        if publish:
+            from benchbook.site.published import publish as write
 
-        if private or output:
-            raise RequestError(
-                "--publish writes into reports/data and always takes private names out.",
-                "Leave out --private and --output.",
-            )
-        if root().is_relative_to("/nix/store"):
-            raise RequestError(
-                f"--publish writes into reports/data, and this Benchbook lies in the Nix store ({root()}).",
-                "Run it in a checkout: ./bench export --publish, or nix develop and then bench export --publish.",
-            )
-        print(publishing.publish(results, run_id, root() / "reports" / "data"))
-        return
-    folder = output or Path(f"{run_id}-export")
-    reports = root() / "reports"
-    export.export_run(
-        results,
-        run_id,
-        folder,
-        overwrite=overwrite,
-        private=private,
-        render=lambda stage, name: report(stage, name, reports),
-    )
+            print(write(found.results, found.run_id, root() / "reports" / "data"))
+            return
+        folder = output or Path(f"{found.run_id}-export")
+        export_run(
+            found.results,
+            found.run_id,
+            folder,
+            overwrite=overwrite,
+            private=private,
+            render=lambda stage, name: report(stage, name, root() / "reports"),
+        )
     print(folder)
+
+
+def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None:
+    if private or output:
+        raise RequestError(
+            "--publish writes into reports/data and always removes private names.",
+            "Leave out --private and --output.",
+        )
+    if root.is_relative_to("/nix/store"):
+        raise RequestError(
+            f"--publish writes into reports/data, and this Benchbook is in the Nix store ({root}).",
+            f"Run it in a checkout: ./bench export --publish, or nix develop and then {typed('export --publish')}.",
+        )

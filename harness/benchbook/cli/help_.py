@@ -1,4 +1,4 @@
-"""``bench help [COMMAND]``: what ``--help`` shows, under the name that people try first."""
+"""``bench help [COMMAND]``: the same as ``--help``, under the name that people try first."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
+from benchbook.errors import command as typed
 
 
 def command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar=options.optional("COMMAND"), help="The command to tell of; all by default."),
+        typer.Argument(metavar=options.optional("COMMAND"), help="The command to describe; all by default."),
     ] = None,
 ) -> int:
     """Show the commands, or the options of one: the same as --help."""
     from benchbook.cli.app import app
-    from benchbook.cli.spoken import name
 
-    return int(app([*(words or []), "--help"], prog_name=name(), standalone_mode=False) or 0)
+    return int(app([*(words or []), "--help"], prog_name=typed(), standalone_mode=False) or 0)

@@ -1,4 +1,4 @@
-"""``bench import PATH``: the run of an export, in this results folder."""
+"""``bench import PATH``: copy an exported run into this results folder."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
-from benchbook.record import opened
 
 
 def command(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder that `bench export` wrote.")],
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="The folder that `{bench} export` wrote, published or whole."),
+    ],
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
-    """Read an exported run back, checked against its digests; prints the run's id."""
-    print(opened.import_run(path, results))
+    """Copy an exported or published run into the results.
+
+    Checks its digests first; prints the run's id.
+    """
+    from benchbook.record.opened import import_run
+
+    print(import_run(path, results))

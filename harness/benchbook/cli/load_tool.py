@@ -1,4 +1,4 @@
-"""``bench benchload …``: the load tool itself (``./bench`` starts it without Python; this is for Nix and pip)."""
+"""``bench benchload …``: start benchload. ``./bench`` does so without Python; this is for Nix and pip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 
 def command(context: typer.Context) -> None:
-    """Run the load tool: benchload generate, load, query, null-server, calibrate."""
+    """Start benchload, the load generator."""
     from benchbook.process.spawn import find_benchload
 
     binary = find_benchload()

@@ -1,21 +1,22 @@
-"""``bench plan X``: what a run would do, without doing it."""
+"""``bench plan X``: show what a run would do, without doing it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from benchbook.cli import options, table
-from benchbook.errors import Unavailable
+
+if TYPE_CHECKING:
+    from benchbook.plan.plan import Plan
+
+MOST_TRIALS = 30
+"""Trials of a plan that are listed; --json has all of them."""
 
 
 def command(
-    slug: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name; see `bench list`.")
-    ],
+    slug: options.Experiment,
     profile: options.Profile = "quick",
     sets: options.Set = None,
     trials: options.Trials = None,
@@ -24,10 +25,14 @@ def command(
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
-    """Print the cells of an experiment, their order, the number of trials, the minutes, and what would be fetched."""
-    from benchbook.cli.options import planned
+    """Show what a run would do, without doing it.
+
+    Shows factors, trials, time and disk, where each system would come from, and the order of the trials.
+    """
+    from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
-    from benchbook.plan.budget import estimate_seconds
+    from benchbook.errors import Unavailable
+    from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
     from benchbook.run.context import go_command
@@ -36,27 +41,40 @@ def command(
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
     asked = Request(given=made.given, go=go_command())
     found = previews(map(catalogue.system, made.systems()), asked)
-    skipped = [name for name, words in found.items() if isinstance(words, Unavailable)]
-    sources = {name: f"skipped: {words}" if name in skipped else str(words) for name, words in found.items()}
+    skipped = [name for name, source in found.items() if isinstance(source, Unavailable)]
+    sources = {name: f"skipped: {text}" if name in skipped else str(text) for name, text in found.items()}
     estimate = estimate_seconds(results, made, skipped)
     if as_json:
         whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources}
         print(json.dumps(whole, indent=1, default=str))
         return
     print(f"{made.title}\nprofile {made.profile}, order seed {made.order_seed}")
-    print(f"{len(made.cells())} cells x {made.trials_per_cell} trials = {len(made.trials)} trials, "
-          f"about {estimate / 60:.1f} minutes\n")  # fmt: skip
+    size = Magnitude(estimate / 3600, largest_bytes(made)).text()
+    print(f"{len(made.cells())} cells x {made.trials_per_cell} trials = {len(made.trials)} trials, {size}\n")
+    table.show([{"factor": name, "levels": levels} for name, levels in _levels(made).items()], as_json=False)
+    print()
     table.show([{"system": name, "source": source} for name, source in sources.items()], as_json=False)
     print()
-    table.show(
-        [
-            {
-                "trial": f"{one.index:04d}",
-                "block": one.block + 1,
-                "position": one.position + 1,
-                "cell": one.cell,
-            }
-            for one in made.trials
-        ],
-        as_json=False,
-    )
+    table.show([_row(one) for one in made.trials[:MOST_TRIALS]], as_json=False)
+    if len(made.trials) > MOST_TRIALS:
+        print(f"… and {len(made.trials) - MOST_TRIALS} more trials (all of them: --json)")
+
+
+def _levels(made: Plan) -> dict[str, str]:
+    """Return each factor with its levels, numbers in their order."""
+    names = made.trials[0].levels
+    found = {name: {trial.levels[name] for trial in made.trials} for name in names}
+    return {name: ", ".join(map(str, sorted(levels, key=_by_number))) for name, levels in found.items()}
+
+
+def _by_number(level: Any) -> tuple[float, str]:
+    return (level if isinstance(level, int | float) else 0.0, str(level))
+
+
+def _row(one: Any) -> dict[str, Any]:
+    return {
+        "trial": f"{one.index:04d}",
+        "block": one.block + 1,
+        "position": one.position + 1,
+        "cell": one.cell,
+    }

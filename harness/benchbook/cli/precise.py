@@ -1,4 +1,4 @@
-"""``bench run X --precision 5%``: a pilot first, then as many trials as it asks for."""
+"""``bench run X --precision 5%``: a pilot run, then as many trials as its spread asks for."""
 
 from __future__ import annotations
 
@@ -7,37 +7,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchbook.cli.carry_out import carried_out, carry_out_and_report, confirm, store
+from benchbook.cli.request import planned
 from benchbook.declare.catalogue import Catalogue
+from benchbook.plan import precision
 from benchbook.plan.plan import Plan
 
 
 def begin(asked: dict[str, Any], results: Path, text: str) -> int:
-    """Plan and store the pilot, carry it out, and go on to the measured run; return the exit code.
+    """Plan, store and carry out the pilot, then the measured run; return the exit code.
 
-    ``asked`` are the arguments of ``planned`` but the number of trials.
+    ``asked`` are the arguments of ``planned`` except the number of trials.
     """
-    from benchbook.cli.options import planned
-    from benchbook.cli.run_ import store
-    from benchbook.plan import precision
-
     share = precision.parse(text)
     made = planned(Catalogue(), **{**asked, "trials": precision.PILOT})
     made = replace(made, precision={"asked": share, "pilot": None, "request": asked})
     store(made, results)
-    return go_on(made, results)
+    return continue_run(made, results)
 
 
 def is_pilot(made: Plan) -> bool:
-    """Say whether a plan is the pilot of a run that is to follow."""
+    """Say whether a plan is a pilot that a measured run follows."""
     return made.precision is not None and made.precision["pilot"] is None
 
 
-def go_on(pilot: Plan, results: Path) -> int:
-    """Carry out what is left of a pilot, then the run whose number of trials it fixes."""
+def continue_run(pilot: Plan, results: Path) -> int:
+    """Carry out what is left of a pilot, then the run whose number of trials it decides."""
     from benchbook.analyse.run import Run
-    from benchbook.cli.options import planned
-    from benchbook.cli.run_ import agree, carried_out, carry_out_and_report, store
-    from benchbook.plan import precision
 
     assert pilot.precision is not None
     asked = dict(pilot.precision["request"])
@@ -51,12 +47,12 @@ def go_on(pilot: Plan, results: Path) -> int:
     share = f"{100 * pilot.precision['asked']:g} %"
     print(
         f"bench: the pilot {pilot.run_id} shows a spread of {100 * (found.spread - 1):.1f} % in "
-        f"{' '.join(found.pair)}: {found.trials} trials a cell are expected to give intervals within {share}",
+        f"{' '.join(found.pair)}; {found.trials} trials of each cell should give intervals within {share}",
         file=sys.stderr,
     )
     made = planned(Catalogue(), **{**asked, "trials": found.trials})
     about = {"asked": pilot.precision["asked"], "pilot": pilot.run_id, "spread": found.spread}
     made = replace(made, precision={**about, "metric": " ".join(found.pair), "trials": found.trials})
-    agree(results, made, yes=False)
+    confirm(results, made, yes=False)
     store(made, results)
     return max(outcome.exit_code, carry_out_and_report(made, results))

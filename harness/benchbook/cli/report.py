@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,14 +16,30 @@ def command(
     to: Annotated[
         str, typer.Option("--to", metavar="FORMAT", help="html, pdf (needs Quarto), or ipynb.")
     ] = "html",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="File to write; default report.html in the run's folder, or ./RUN-report.html for an exported run.",
+        ),
+    ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
-    """Render the report of a run (the latest by default) and print its path."""
+    """Render a run's report and print its path."""
     from benchbook.declare.catalogue import root
-    from benchbook.record.database import catch_up
-    from benchbook.record.runs import resolve
+    from benchbook.record.folder import cannot_write
+    from benchbook.record.opened import opened
     from benchbook.report.render import report
 
-    run_id = resolve(results, run, answering=True)
-    catch_up(results)
-    print(report(results, run_id, root() / "reports", to))
+    with opened(results, run, answering=True) as found:
+        made = report(found.results, found.run_id, root() / "reports", to)
+        if output is None and found.temporary:
+            output = Path(f"{found.run_id}-{made.name}")
+        if output is not None:
+            try:
+                output.parent.mkdir(parents=True, exist_ok=True)
+                made = Path(shutil.copyfile(made, output))
+            except OSError as error:
+                raise cannot_write(output, error) from error
+    print(made)

@@ -1,4 +1,4 @@
-"""``bench resume [RUN]``: go on with a run that was interrupted, in the same order."""
+"""``bench resume [RUN]``: continue an interrupted run in the same order."""
 
 from __future__ import annotations
 
@@ -9,43 +9,40 @@ from benchbook.cli import options
 
 
 def command(run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS) -> int:
-    """Go on with an interrupted run: the latest unfinished one, or RUN. Finished trials stay as they are."""
+    """Continue an interrupted run.
+
+    By default this is the latest unfinished one. Finished trials are kept.
+    """
     from benchbook.cli import precise
-    from benchbook.cli.run_ import carry_out_and_report
+    from benchbook.cli.carry_out import carry_out_and_report
     from benchbook.record.folder import tell
-    from benchbook.record.runs import resolve
+    from benchbook.record.opened import in_results
     from benchbook.run import intention
     from benchbook.run.engine import load_plan, sweep
 
-    if not run:
-        orphans = intention.orphans(results)
-        if orphans:
-            # Killed before its plan was stored: do it as it was asked, with the order seed drawn for it.
-            path, remembered = orphans[-1]
-            argv = [*remembered["argv"]]
-            if not any(word.startswith("--order-seed") for word in argv):
-                argv += ["--order-seed", str(remembered["order_seed"])]
-            from benchbook.cli.app import app
+    if run:
+        results, run_id = in_results(results, run)
+    elif orphans := intention.orphans(results):
+        path, argv = orphans[-1]  # killed before its plan was stored: start it as it was requested
+        from benchbook.cli.app import app
 
-            path.unlink()
-            intention.remember(argv)
-            return int(app(argv, standalone_mode=False) or 0)
-        run_id = _latest_unfinished(results)
-        if run_id is None:
-            # A harness that was killed after its last trial left its folders all the same.
-            sweep(results.resolve(), tell)
-            print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
-            return 0
+        argv = intention.remember(argv)
+        path.unlink()
+        return int(app(argv, standalone_mode=False) or 0)
+    elif (latest := _latest_unfinished(results)) is not None:
+        run_id = latest
     else:
-        run_id = resolve(results, run, empty=True)
+        sweep(results.resolve(), tell)  # a harness that was killed after its last trial left its folders
+        print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
+        return 0
     made = load_plan(results, run_id)
     if precise.is_pilot(made):
-        return precise.go_on(made, results)
+        return precise.continue_run(made, results)
     return carry_out_and_report(made, results)
 
 
 def _latest_unfinished(results: Path) -> str | None:
-    """Return the latest run that lacks trials; the very latest also where a record of it cannot be read."""
+    """Return the latest run that lacks trials, or the very latest if one of its trials is corrupt."""
     from benchbook.record.runs import left, run_ids, unfinished
 
     lacking = unfinished(results)

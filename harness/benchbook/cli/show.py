@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,27 +18,15 @@ def command(
         str,
         typer.Argument(
             metavar="X",
-            help="An experiment, system, dataset, storage, run (or `latest`), or a trial: RUN/NNNN.",
+            help="An experiment, system, dataset, storage, run (or `latest`, or the folder of an exported or published"
+            " run), or a trial: RUN/NNNN.",
         ),
     ],
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:
-    """Show one experiment, system, dataset, storage, run or trial."""
+    """Show one declaration, run or trial in full."""
     found = _declared(name) or _recorded(name, results)
-    if found is None:
-        from benchbook.declare.catalogue import Catalogue
-        from benchbook.record.runs import run_ids
-
-        catalogue = Catalogue()
-        names = [
-            one for kind in ("experiment", "system", "dataset", "storage") for one in catalogue.names(kind)
-        ]
-        raise unknown(
-            "experiment, system, dataset, storage, run or trial",
-            name,
-            [*names, *run_ids(results)],
-        )
     if as_json:
         print(json.dumps([found], indent=1, default=str, ensure_ascii=False))
         return
@@ -60,25 +49,38 @@ def _declared(name: str) -> dict[str, Any] | None:
     return None
 
 
-def _recorded(name: str, results: Any) -> dict[str, Any] | None:
-    """Return ``run.json`` of a run or ``trial.json`` of a trial (``RUN/NNNN``); RUN may be ``latest``."""
-    from benchbook.record.folder import read_object
-    from benchbook.record.runs import LATEST, resolve
+def _recorded(name: str, results: Path) -> dict[str, Any]:
+    """Return ``run.json`` of a run or ``trial.json`` of a trial; raise RequestError if there is none."""
+    from benchbook.record import opened, query, runs
 
-    run, _, index = name.partition("/")
-    if run == LATEST:
-        run = resolve(results, run)
-    if not (results / "runs" / run).is_dir():
-        return None
-    folder = results / "runs" / run
-    path = folder / "trials" / index / "trial.json" if index else folder / "run.json"
-    if not index and not path.exists():
-        path = folder / "plan.json"
-    return read_object(path) if path.exists() else None
+    run, slash, index = name.rpartition("/")
+    is_trial = bool(slash) and index.isdecimal() and not Path(name).is_dir()
+    named = run if is_trial else name
+    known = (runs.LATEST, *runs.run_ids(results))
+    if not opened.is_folder(named) and not any(one.startswith(named) for one in known):
+        raise _unknown(name, results)
+    if not is_trial:
+        return opened.facts(results, name)
+    with opened.opened(results, named) as found:
+        trial = query.trial(found.results, f"{found.run_id}/{index}")
+    if trial is None:
+        raise _unknown(name, results)
+    return trial
+
+
+def _unknown(name: str, results: Path) -> Exception:
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.record.runs import run_ids
+
+    catalogue = Catalogue()
+    declared = [
+        one for kind in ("experiment", "system", "dataset", "storage") for one in catalogue.names(kind)
+    ]
+    return unknown("experiment, system, dataset, storage, run or trial", name, [*declared, *run_ids(results)])
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Return nested keys as dotted ones; lists of tables stay one value a line."""
+    """Return nested keys as dotted ones; lists of tables stay one value on a line."""
     pairs: list[tuple[str, Any]] = []
     for key, inner in value.items():
         name = f"{prefix}{key}"

@@ -1,4 +1,4 @@
-"""``bench site``: every page, from the results that are committed."""
+"""``bench site``: render every page from the published results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ def command(
         Path, typer.Option("--output", metavar="DIR", help="Folder to write.", show_default=True)
     ] = Path("site"),
 ) -> None:
-    """Render the site from the published results in reports/data; needs no results folder and no network."""
+    """Render the site from the published runs.
+
+    They are in reports/data; neither results nor a network are needed.
+    """
     from benchbook.declare.catalogue import root
     from benchbook.site.render import site
 

@@ -1,71 +1,97 @@
-"""Prints rows as a table for people or as JSON for programs."""
+"""Print rows as a table for people or as JSON for programs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-from benchbook.cli.spoken import spoken
-
-if TYPE_CHECKING:
-    from rich.table import Table
+import shutil
+import sys
+from typing import Any
 
 Row = dict[str, Any]
 TOO_WIDE = 2
-"""How many times a terminal's width a table may have before its rows stand one below the other."""
+"""A table wider than this many terminals is printed with each row as a block of lines."""
 
 
 def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None:
-    """Print rows that share their keys; ``empty`` is what people read where there are none."""
+    """Print rows that share their keys; ``empty`` is what people read if there are none."""
     if as_json:
         print(json.dumps(rows, indent=1, default=str, ensure_ascii=False))
         return
     if not rows:
-        print(spoken(empty))
+        print(empty)
         return
+    texts = [[shown(value) for value in row.values()] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(list(rows[0]), *texts, strict=True)]
+    # Piped output is for grep and diff: no wrapping at a width that no reader sees.
+    screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if screen is None or sum(widths) + len(widths) - 1 <= screen:
+        _print_columns(rows, texts, widths)
+    else:
+        _print_wrapped(rows, texts)
+
+
+def _print_columns(rows: list[Row], texts: list[list[str]], widths: list[int]) -> None:
+    """Print a table that fits, without rich, whose import takes longer than most commands."""
+    numbers = _numeric(rows)
+
+    def line(cells: list[str]) -> str:
+        columns = zip(cells, widths, numbers, strict=True)
+        padded = (cell.rjust(width) if number else cell.ljust(width) for cell, width, number in columns)
+        return " ".join(padded).rstrip()
+
+    header = line(list(rows[0]))
+    print(f"\x1b[1m{header}\x1b[0m" if sys.stdout.isatty() else header)
+    for cells in texts:
+        for part in zip(*_lines(cells), strict=True):
+            print(line(list(part)))
+
+
+def _width(cell: str) -> int:
+    return max(map(len, cell.splitlines()), default=0)
+
+
+def _lines(cells: list[str]) -> list[list[str]]:
+    """Return the lines of each cell, as many for each."""
+    split = [cell.splitlines() or [""] for cell in cells]
+    most = max(map(len, split))
+    return [[*lines, *[""] * (most - len(lines))] for lines in split]
+
+
+def _numeric(rows: list[Row]) -> list[bool]:
+    return [all(isinstance(row[name], int | float) for row in rows) for name in rows[0]]
+
+
+def _print_wrapped(rows: list[Row], texts: list[list[str]]) -> None:
+    """Print a table that is wider than the terminal: with folded cells or, if it is far too wide, row by row."""
     from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
-    # Piped output is for grep and diff: no wrapping at a width that nobody sees.
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=400)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        numbers = all(isinstance(row[name], int | float) for row in rows)
-        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(shown(value)) for value in row.values()))
+    for name, number in zip(rows[0], _numeric(rows), strict=True):
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
+    for cells in texts:
+        table.add_row(*map(Text, cells))
     unfolded = console.options.update_width(TOO_WIDE * console.width + 1)
-    if Measurement.get(console, unfolded, table).maximum > TOO_WIDE * console.width:
-        for number, one in enumerate(_one_below_the_other(rows)):
-            if number:
-                console.print()
-            console.print(one)
-    else:
+    if Measurement.get(console, unfolded, table).maximum <= TOO_WIDE * console.width:
         console.print(table)
-
-
-def _one_below_the_other(rows: list[Row]) -> Iterator[Table]:
-    """Yield a small table a row, a line a column; cells without a value are left out."""
-    from rich.table import Table
-    from rich.text import Text
-
-    for row in rows:
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="bold")
-        table.add_column(overflow="fold")
-        for name, value in row.items():
-            if text := shown(value):
-                table.add_row(name, Text(text))
-        yield table
+        return
+    for place, cells in enumerate(texts):
+        if place:
+            console.print()
+        block = Table.grid(padding=(0, 2))
+        block.add_column(style="bold")
+        block.add_column(overflow="fold")
+        for name, cell in zip(rows[0], cells, strict=True):
+            if cell:
+                block.add_row(name, Text(cell))
+        console.print(block)
 
 
 def shown(value: object) -> str:
-    """Return a value as people read it."""
+    """Return a value for people."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""``bench test``: every test of Benchbook, Python and Go."""
+"""``bench test``: run the tests of Benchbook, Python and Go."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 def command(
     context: typer.Context,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="python|go", help="Only the tests of one language.")
+        str | None, typer.Option("--only", metavar="python|go", help="Run the tests of one language.")
     ] = None,
 ) -> int:
-    """Run every test, Python and Go; a test whose server is missing is skipped by name.
+    """Run the tests of Benchbook, Python and Go.
 
-    Further arguments go to pytest.
+    A test whose server is missing is skipped by name. Further arguments go to pytest.
     """
     from benchbook.declare.catalogue import root
 
@@ -32,11 +32,8 @@ def command(
     harness = root() / "harness"
     codes = []
     if only != "go":
-        codes.append(
-            subprocess.run(
-                [sys.executable, "-m", "pytest", *context.args], cwd=harness, check=False
-            ).returncode
-        )
+        pytest = [sys.executable, "-m", "pytest", *context.args]
+        codes.append(subprocess.run(pytest, cwd=harness, check=False).returncode)
     if only != "python":
         go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
         if go is None:

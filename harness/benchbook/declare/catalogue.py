@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from benchbook.declare.dataset import Dataset
-from benchbook.declare.experiment import Experiment
-from benchbook.declare.storage import Storage
-from benchbook.declare.system import System
-from benchbook.declare.toml import Model, read
+from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, unknown
 
-# Everything that is declared: finds the files under one root and reads them by name.
+# The models are imported where they are used: pydantic takes half a second, and finding names needs none of them.
+if TYPE_CHECKING:
+    from benchbook.declare.dataset import Dataset
+    from benchbook.declare.experiment import Experiment
+    from benchbook.declare.storage import Storage
+    from benchbook.declare.system import System
+    from benchbook.declare.toml import Model
 
-M = TypeVar("M", bound=Model)
+M = TypeVar("M", bound="Model")
 
 
 def root() -> Path:
@@ -48,21 +50,33 @@ class Catalogue:
             return self.root / "experiments" / name / "experiment.toml"
         return self.root / _FOLDER[kind] / f"{name}.toml"
 
+    def unchecked(self, kind: str, name: str) -> dict[str, Any]:
+        """Return what is declared under a name without checking it; raise RequestError for malformed TOML."""
+        path = self.path(kind, name)
+        return load(path, self.label(path))
+
     def system(self, name: str) -> System:
         """Return a system by name."""
+        from benchbook.declare.system import System
+
         return self._named("system", name, System)
 
     def storage(self, name: str) -> Storage:
         """Return a storage by name."""
+        from benchbook.declare.storage import Storage
+
         return self._named("storage", name, Storage)
 
     def dataset(self, name: str) -> Dataset:
         """Return a dataset by name."""
+        from benchbook.declare.dataset import Dataset
+
         return self._named("dataset", name, Dataset)
 
     def experiment(self, slug: str) -> Experiment:
         """Return an experiment by its slug; the published numbers of its claims are there and readable."""
         from benchbook.declare import published
+        from benchbook.declare.experiment import Experiment
 
         experiment = self._read("experiment", slug, Experiment)
         try:
@@ -83,6 +97,8 @@ class Catalogue:
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def _read(self, kind: str, name: str, model: type[M]) -> M:
+        from benchbook.declare.toml import read
+
         path = self.path(kind, name)
         return read(path, model, self.label(path))
 
@@ -102,23 +118,26 @@ _FOLDER = {"system": "systems", "storage": "storage", "dataset": "datasets"}
 
 # JSON Schemas of the declarations, for editors and for the check that committed ones are true.
 
-MODELS: dict[str, type[Model]] = {
-    "system": System,
-    "storage": Storage,
-    "dataset": Dataset,
-    "experiment": Experiment,
-}
+
+def models() -> dict[str, type[Model]]:
+    """Return the model of each kind of declaration."""
+    from benchbook.declare.dataset import Dataset
+    from benchbook.declare.experiment import Experiment
+    from benchbook.declare.storage import Storage
+    from benchbook.declare.system import System
+
+    return {"system": System, "storage": Storage, "dataset": Dataset, "experiment": Experiment}
 
 
 def text(kind: str) -> str:
     """Return the JSON Schema of a kind of declaration, as it stands in ``docs/schema/<kind>.json``."""
-    return json.dumps(MODELS[kind].model_json_schema(), indent=2, sort_keys=True) + "\n"
+    return json.dumps(models()[kind].model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
 def write(folder: Path) -> None:
     """Write all schemas into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in MODELS:
+    for kind in models():
         (folder / f"{kind}.json").write_text(text(kind), encoding="utf-8")
 
 

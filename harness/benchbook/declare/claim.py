@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text
-from benchbook.errors import meant
+from benchbook.errors import command, meant
 
 # The published numbers of a claim, as they are declared: a ratio, two values, rows of a file, or cells.
 
@@ -193,7 +193,7 @@ class Claim(Model):
                 f" of has {_listing(self.of)}, over has {_listing(self.over)}"
             )
         if self.of == self.over:
-            raise ValueError("of and over are the same; `bench aa` compares a system with itself")
+            raise ValueError(f"of and over are the same; `{command('aa')}` compares a system with itself")
         if self.published is None and self.test != "equal" and self.underspecified is None:
             raise ValueError(f'test "{self.test}" needs published')
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, nearest, sentence
 
 # The base of every declaration: strict, frozen, and unknown keys are mistakes.
@@ -39,24 +39,7 @@ M = TypeVar("M", bound=BaseModel)
 
 def read(path: Path, model: type[M], label: str | None = None) -> M:
     """Return the declaration in ``path``; raise RequestError where it is missing, malformed or invalid."""
-    shown = label or str(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RequestError(
-            f"{shown}: there is no such file.", "Run `bench list` to see what exists."
-        ) from None
-    except OSError as error:
-        raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise RequestError(
-            f"{shown}: is not UTF-8 text (byte {byte:#04x} at line {line}).", "Save it as UTF-8."
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file there.") from None
-    return check(data, model, shown)
+    return check(load(path, label), model, label or str(path))
 
 
 def check(data: Any, model: type[M], shown: str) -> M:

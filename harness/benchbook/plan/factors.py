@@ -12,7 +12,7 @@ from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.declare.system import SOURCE_NAMES
 from benchbook.declare.toml import Setting
 from benchbook.declare.workload import WORKLOADS
-from benchbook.errors import RequestError, unknown
+from benchbook.errors import RequestError, command, unknown
 
 Factors = dict[str, list[Setting]]
 
@@ -42,7 +42,8 @@ def parse_set(texts: list[str]) -> dict[str, list[str]]:
             )
         if len(set(values)) < len(values):
             raise RequestError(
-                f"--set {text}: a level is given twice.", "Use `bench aa` to compare a system with itself."
+                f"--set {text}: a level is given twice.",
+                f"Use `{command('aa')}` to compare a system with itself.",
             )
         chosen[name.strip()] = values
     return chosen

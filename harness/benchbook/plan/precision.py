@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.declare.metric import is_main
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 
 PILOT = 4
 """Trials a cell of a pilot: cells are pooled, so few a cell give enough degrees of freedom."""
@@ -77,7 +77,7 @@ def needed(
     if not found:
         raise RequestError(
             f"The pilot {pilot} has no metric with 2 trials of a cell, so it says nothing of the spread.",
-            f"See why with: bench report {pilot}; or ask for a number of trials with --trials.",
+            f"See why with `{command(f'report {pilot}')}`, or set a number of trials with --trials.",
         )
     return max(found, key=lambda one: (one.trials, one.spread))
 

@@ -48,14 +48,22 @@ def is_folder(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def opened(results: Path, *names: str, say: Say = tell, answering: bool = False) -> Iterator[Opened]:
+def opened(
+    results: Path,
+    *names: str,
+    say: Say = tell,
+    answering: bool = False,
+    floors: bool = True,
+    from_trials: bool = False,
+) -> Iterator[Opened]:
     """Open the runs that ``names`` mean and bring their database up to date, for the length of a ``with`` block.
 
-    The A/A runs of the same experiments come along, because verdicts use their noise floor: those of a results
-    folder, and those in the folders next to an exported run. ``answering`` is passed to ``runs.find``.
+    With ``floors``, the A/A runs of the same experiments come along, because verdicts use their noise floor: those of
+    a results folder, and those in the folders next to an exported run. ``answering`` is passed to ``runs.find``. With
+    ``from_trials``, a folder that has trials is read from them again, not from its tables.
     Raises RequestError if there is no such run, or an export is damaged or was written by a newer Benchbook.
     """
-    places = [_place(results, name, say, answering) for name in names]
+    places = [_place(results, name, say, answering, floors) for name in names]
     homes = {place.results for place in places}
     if len(homes) == 1 and (home := homes.pop()) is not None:
         database.catch_up(home, say)
@@ -64,7 +72,7 @@ def opened(results: Path, *names: str, say: Say = tell, answering: bool = False)
     with tempfile.TemporaryDirectory(prefix="benchbook-opened-") as scratch:
         stage = Path(scratch)
         for path in dict.fromkeys(path for place in places for path in place.folders):
-            link(path, stage)
+            link(path, stage, from_trials)
         database.catch_up(stage, say)
         yield Opened(stage, tuple(place.run_id for place in places), temporary=True)
 
@@ -79,31 +87,23 @@ class _Place:
     """Its folder, and those of the A/A runs that come along."""
 
 
-def _place(results: Path, name: str, say: Say, answering: bool) -> _Place:
-    if not is_folder(name):
-        return _in_results(results, runs.find(results, name, say, answering=answering), say)
-    path = Path(name)
-    if (home := _home(path)) is not None:
-        return _in_results(home, runs.find(home, path.resolve().name, say), say)
-    export = manifest.checked(path)
-    floors = (one.folder for one in _beside(path.resolve(), say) if _is_floor_of(one, export))
-    return _Place(export.run_id, None, (path.resolve(), *floors))
-
-
-def _in_results(results: Path, run: runs.Run, say: Say) -> _Place:
-    floors = [
-        one.path
-        for one in runs.all_runs(results, say)
-        if one.against_itself and one.experiment == run.experiment
-    ]
-    return _Place(run.run_id, results, (run.path, *(path for path in floors if path != run.path)))
+def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) -> _Place:
+    path = Path(name).resolve()
+    home = _home(path) if is_folder(name) else results
+    if home is not None:
+        run = runs.find(home, path.name if is_folder(name) else name, say, answering=answering)
+        others = runs.all_runs(home, say) if floors else []
+        found = [one.path for one in others if one.against_itself and one.experiment == run.experiment]
+        return _Place(run.run_id, home, (run.path, *(one for one in found if one != run.path)))
+    export = manifest.checked(Path(name))
+    beside = _beside(path, say) if floors else ()
+    return _Place(export.run_id, None, (path, *(one.folder for one in beside if _is_floor_of(one, export))))
 
 
 def _home(path: Path) -> Path | None:
-    """Return the results folder that a run's folder belongs to; None for any other folder."""
-    whole = path.resolve()
-    home = whole.parent.parent
-    return home if whole.parent.name == "runs" and whole in folder.run_folders(home) else None
+    """Return the results folder that a run's folder (as an absolute path) is in; None for any other folder."""
+    home = path.parent.parent
+    return home if path.parent.name == "runs" and path in folder.run_folders(home) else None
 
 
 def _beside(path: Path, say: Say) -> Iterator[Export]:
@@ -120,10 +120,10 @@ def _is_floor_of(one: Export, export: Export) -> bool:
     return one.against_itself and one.experiment == export.experiment and one.run_id != export.run_id
 
 
-def link(run: Path, results: Path) -> None:
-    """Link a run's folder into a results folder that must not be written through to it.
+def link(run: Path, results: Path, from_trials: bool = False) -> None:
+    """Link a run's folder into a results folder; nothing that is written there reaches the run's folder.
 
-    Tables are used where their version is current, or where there are no trials to read them from again.
+    Its tables are used if their version is current or it has no trials.
     """
     stated = manifest.read(run) if (run / manifest.FILE).exists() else None
     run_id = stated.run_id if stated else run.name
@@ -131,8 +131,11 @@ def link(run: Path, results: Path) -> None:
     if place.exists():
         return
     place.mkdir(parents=True)
-    from_trials = stated is None or (stated.schema < SCHEMA_VERSION and stated.has_trials)
-    left_out = folder.TABLES_FOLDER if from_trials and not folder.from_tables(run) else folder.TRIALS_FOLDER
+    if stated is not None:
+        from_trials = stated.has_trials and (from_trials or stated.schema < SCHEMA_VERSION)
+    else:
+        from_trials = not folder.from_tables(run)
+    left_out = folder.TABLES_FOLDER if from_trials else folder.TRIALS_FOLDER
     for entry in sorted(run.iterdir()):
         if entry.is_dir() and entry.name != left_out:
             (place / entry.name).symlink_to(entry.resolve(), target_is_directory=True)
@@ -206,18 +209,29 @@ def _require_same(place: Path, files: dict[str, str], export: Path) -> None:
         )
 
 
-def facts(results: Path, name: str, say: Say = tell) -> tuple[str, dict[str, Any]]:
-    """Return the id and the ``run.json`` of the run that ``name`` means; a folder needs to hold no more than that.
+def in_results(results: Path, name: str, say: Say = tell) -> tuple[Path, str]:
+    """Return the results folder and the id of a run that can be continued; ``name`` may be its folder there.
 
-    Raises RequestError if there is none.
+    Raises RequestError for an exported run.
     """
     if not is_folder(name):
-        path = runs.find(results, name, say).path
-        if not (path / folder.RUN_FILE).exists():
-            raise RequestError(
-                f"{path.name} ended before its provenance was stored.",
-                f"Finish it first: {command(f'resume {path.name}')}",
-            )
+        return results, runs.resolve(results, name, say, empty=True)
+    home = _home(Path(name).resolve())
+    if home is None:
+        raise RequestError(
+            f"{name} is not in a results folder, so the run cannot be continued.",
+            f"Start it again with `{command(f'rerun {name}')}`.",
+        )
+    return home, Path(name).resolve().name
+
+
+def facts(results: Path, name: str, say: Say = tell) -> dict[str, Any]:
+    """Return the ``run.json`` of the run that ``name`` means; for a run that was killed early, its ``plan.json``.
+
+    A folder needs to hold no more than ``run.json``. Raises RequestError if there is no such run.
+    """
+    if not is_folder(name):
+        path = runs.find(results, name, say, empty=True).path
     else:
         path = Path(name)
         if not (path / folder.RUN_FILE).is_file():
@@ -225,11 +239,11 @@ def facts(results: Path, name: str, say: Say = tell) -> tuple[str, dict[str, Any
                 f"There is no {path / folder.RUN_FILE}, so {name} is not the folder of a run.",
                 f"Name a folder that `{command('export')}` wrote; `{command('list runs')}` shows the runs here.",
             )
+    file = next(file for name in (folder.RUN_FILE, folder.PLAN_FILE) if (file := path / name).exists())
     try:
-        found = folder.read_object(path / folder.RUN_FILE)
-        return str(found["run_id"]), found
+        found = folder.read_object(file)
+        return {**found, "run_id": str(found["run_id"])}
     except (ValueError, KeyError) as error:
         raise RequestError(
-            f"{path / folder.RUN_FILE} is not the description of a run: {error}.",
-            "Copy the folder again from its source.",
+            f"{file} is not the description of a run: {error}.", "Copy the folder again from its source."
         ) from error

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError, command, nearest
-from benchbook.record import database
+from benchbook.record import database, folder
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES
+from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +49,24 @@ def tables(results: Path, say: Say = tell) -> pl.DataFrame:
         f'SELECT "table", "rows", comment FROM ({counts}) JOIN duckdb_tables() ON table_name = "table"'
     )
     return sql(results, f"{described} ORDER BY place", say)
+
+
+def trial(results: Path, trial_id: str, say: Say = tell) -> dict[str, Any] | None:
+    """Return a trial in full: its ``trial.json`` or, for a run that has only tables, its rows; None if unknown."""
+    run, _, index = trial_id.partition("/")
+    file = results / "runs" / run / folder.TRIALS_FOLDER / index / folder.TRIAL_FILE
+    if file.exists():
+        return folder.read_object(file)
+    chosen = f"WHERE trial_id = {literal(trial_id)}"
+    found = sql(results, f"SELECT * FROM trials {chosen}", say).to_dicts()
+    if not found:
+        return None
+    levels = sql(results, f"SELECT factor, level FROM levels {chosen}", say).rows()
+    parts = {
+        name: sql(results, f"SELECT * EXCLUDE (trial_id) FROM {name} {chosen}", say).to_dicts()
+        for name in ("phases", "measurements", "errors", "checks")
+    }
+    return {**found[0], "levels": dict(levels), **parts}
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 
 NIX_VARIABLE = "BENCHBOOK_NIX"
 """Names a program to use in place of ``nix``; nix/with-stand-in sets it to itself."""
@@ -85,7 +85,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     if not revision:
         raise RequestError(
             f"{run['run_id']} was not stored with a revision: {provenance.get('git_detail') or 'none was known'}.",
-            "Compare lock_digest and source_digest of `bench show` with the checkouts you have.",
+            f"Compare lock_digest and source_digest of `{command('show')}` with the checkouts you have.",
         )
     does, given = made_by(run["argv"])
     asked = [*arguments(run, given), *options]

@@ -93,7 +93,8 @@ def find(
     if not runs:
         raise RequestError(
             f"There are no runs in {results} yet.",
-            _published(name)
+            _folder_of_this_name(name)
+            or _published(name)
             or f"Run an experiment first ({command('run quickstart')}), or name another folder with --results DIR.",
         )
     latest = [run for run in runs if not run.against_itself] if answering else []
@@ -125,11 +126,13 @@ def find(
 
 
 def _hint(name: str, guess: str | None) -> str:
-    if (Path(name) / manifest.FILE).is_file():
-        return f"For the folder of this name, write ./{name}"
-    if published := _published(name):
-        return published
+    if hint := _folder_of_this_name(name) or _published(name):
+        return hint
     return f'Did you mean "{guess}"?' if guess else f"`{command('list runs')}` shows the runs that exist."
+
+
+def _folder_of_this_name(name: str) -> str | None:
+    return f"For the folder of this name, write ./{name}" if (Path(name) / manifest.FILE).is_file() else None
 
 
 def _published(name: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.errors import BenchbookError, RequestError, nearest
+from benchbook.errors import BenchbookError, RequestError, command, nearest
 
 if TYPE_CHECKING:
     from nbclient.exceptions import CellExecutionError
@@ -77,7 +77,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(
                 f"{document.path}: the process that runs its cells ended by itself ({error}).",
-                "Check the memory that is free and render again with: bench report",
+                f"Check the memory that is free and render again with: {command('report')}",
             ) from error
 
 
@@ -132,7 +132,7 @@ def _failure(document: Document, error: CellExecutionError) -> BenchbookError:
     kind = kinds.get(name, BenchbookError)
     made: BenchbookError = kind(
         f"{_named(document, number, source)} failed with {name}: {words}",
-        "The run's numbers are untouched; render again with: bench report",
+        f"The run's numbers are untouched; render again with: {command('report')}",
     )
     return made
 
@@ -181,7 +181,7 @@ def read(path: Path) -> Document:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         words = f"{path}: the report cannot be read ({error})."
-        raise RequestError(words, "Check its name with: bench list") from error
+        raise RequestError(words, f"Check its name with: {command('list')}") from error
     front = FRONT.match(text)
     header = _header(path, front.group(1) if front else "")
     body = text[front.end() :] if front else text

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
-from benchbook.errors import BenchbookError, RequestError, unknown
+from benchbook.errors import BenchbookError, RequestError, command, unknown
 
 # Rendering by Quarto, where it is on PATH: the same .qmd, into a folder of its own, then moved into place.
 
@@ -136,7 +136,9 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
     with database.open(results, read_only=True) as connection:
         row = connection.execute("SELECT experiment FROM runs WHERE run_id = ?", [run_id]).fetchone()
     if row is None:
-        raise RequestError(f"{results}: run {run_id} is not in the database.", "Enter it with: bench rebuild")
+        raise RequestError(
+            f"{results}: run {run_id} is not in the database.", f"Enter it with: {command('rebuild')}"
+        )
     slug = str(row[0])
     path = reports / f"{slug}.qmd"
     if not path.is_file():
@@ -181,5 +183,5 @@ def write(target: Path, text: str) -> None:
     except OSError as error:
         raise RequestError(
             f"{target}: the report cannot be written ({error.strerror or error}).",
-            "Make the folder writable or free some space, then: bench report",
+            f"Make the folder writable or free some space, then: {command('report')}",
         ) from error

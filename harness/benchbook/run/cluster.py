@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.errors import RequestError, TrialFailed, Unavailable
+from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import containers, control_group, launch, leftovers, spawn
 from benchbook.process.launch import Program
@@ -212,7 +212,7 @@ class Cluster:
         except (OSError, ValueError, TimeoutError) as error:
             raise RequestError(
                 f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}).",
-                "Start one with: bench dask scheduler",
+                f"Start one with: {command('dask scheduler')}",
             ) from None
         self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._key = ""
@@ -232,7 +232,7 @@ class Cluster:
         if not found:
             raise Unavailable(
                 f"No worker of {self.address} has the resource {SERVER}.",
-                f'Start one there with: bench dask worker {self.address} --resources "{SERVER}=1"',
+                f'Start one there with: {command(f"dask worker {self.address}")} --resources "{SERVER}=1"',
             )
         return found[0]
 
@@ -303,7 +303,7 @@ class Cluster:
         if not at:
             raise Unavailable(
                 f"No worker of {self.address} has the resource {CLIENT}.",
-                f'Start one there with: bench dask worker {self.address} --resources "{CLIENT}=1"',
+                f'Start one there with: {command(f"dask worker {self.address}")} --resources "{CLIENT}=1"',
             )
         for one in at:
             if one not in self._agents:
@@ -323,7 +323,7 @@ class Cluster:
         except ModuleNotFoundError as error:
             raise RequestError(
                 f"The worker {worker} does not have Benchbook ({error}).",
-                "Start it from a checkout, with: bench dask worker …",
+                f"Start it from a checkout, with: {command('dask worker …')}",
             ) from error
 
     def _wait(self) -> None:
@@ -337,7 +337,7 @@ class Cluster:
             if not self.workers(kind):
                 raise RequestError(
                     f"--cluster {self.address}: no worker has the resource {kind}.",
-                    f'Start one with: bench dask worker {self.address} --resources "{kind}=1"',
+                    f'Start one with: {command(f"dask worker {self.address}")} --resources "{kind}=1"',
                 )
 
     def _check(self) -> None:

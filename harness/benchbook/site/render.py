@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
-from benchbook.errors import BenchbookError, RequestError
+from benchbook.errors import BenchbookError, RequestError, command
 from benchbook.record.folder import cannot_write, require_folder
 from benchbook.report import notebook, page, render
 from benchbook.report.figure import bundle
@@ -114,7 +114,8 @@ def site(root: Path, output: Path) -> Path:
     missing = [one.source.name for one in pages if not one.source.is_file()]
     if missing:
         raise RequestError(
-            f"{root / 'reports'} lacks {', '.join(missing)}.", "Run bench site in a checkout of Benchbook."
+            f"{root / 'reports'} lacks {', '.join(missing)}.",
+            f"Run `{command('site')}` in a checkout of Benchbook.",
         )
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
@@ -169,6 +170,6 @@ def _may_write(output: Path) -> None:
     require_folder(output, "--output")
     if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
         raise RequestError(
-            f"{output} is there already and was not written by bench site.",
+            f"{output} exists and was not written by `{command('site')}`.",
             "Name another folder with --output DIR, or remove it.",
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.cli.options import planned
+from benchbook.cli.request import planned
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.plan import Plan

@@ -37,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "reports").mkdir()
     shutil.copyfile(root() / "reports/quickstart.qmd", place / "reports/quickstart.qmd")
     monkeypatch.setattr("benchbook.process.spawn.find_benchload", lambda: Path("benchload"))
-    monkeypatch.setattr("benchbook.cli.run_.carry_out_and_report", lambda *_: 0)
+    monkeypatch.setattr("benchbook.cli.carry_out.carry_out_and_report", lambda *_: 0)
     return place
 
 

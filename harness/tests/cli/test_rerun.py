@@ -43,9 +43,9 @@ def test_what_is_only_printed_is_warned_of_and_no_failure(
     told = capsys.readouterr()
     assert told.out.startswith(f"no-such-nix run 'github:owner/name/{REVISION}#experiment' -- quickstart")
     assert told.err == (
-        "bench: quickstart-1 was made from a checkout with changes that are not committed:"
-        " its revision alone is another program.\n"
-        "  Execute it yourself if the revision alone will do.\n"
+        "bench: quickstart-1 was made from a checkout with uncommitted changes,"
+        " so its revision alone is another program.\n"
+        "  To use the revision alone, execute the command yourself.\n"
     )
 
 
@@ -125,11 +125,9 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
     file.write_text(
         file.read_text().replace('"quickstart"]', '"quickstart", "--system", "minio=\\u2026/minio"]')
     )
-    words = "bench: … in the command stands for a folder of the machine that quickstart-1 was made on"
+    words = "bench: … in the command replaces a folder of the machine that quickstart-1 was made on"
     assert rerun(clean, "--print") == 0
-    assert (
-        capsys.readouterr().err == f"{words}.\n  Execute it yourself with the place that yours has it in.\n"
-    )
+    assert capsys.readouterr().err == f"{words}.\n  Execute it yourself with the folder of this machine.\n"
     assert rerun(clean) == 2
     assert f"{words}, so the command above was not executed." in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""A large run tells its hours and bytes before it starts."""
+"""A large run reports its hours and bytes, and asks before it starts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.cli import run_
+from benchbook.cli.carry_out import confirm
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.budget import magnitude
@@ -18,12 +18,12 @@ def test_the_published_profile_is_large_and_the_others_are_not(tmp_path: Path) -
     assert large.large
     assert large.hours > 100
     assert 20e9 < large.disk_bytes < 30e9
-    assert "hours and 23 GB of disk" in large.words()
+    assert "hours and 23 GB of disk" in large.text()
     for profile in ("smoke", "quick"):
         assert not magnitude(tmp_path, plan(Catalogue(), "cnos-vs-influx", profile)).large
 
 
-def test_it_is_agreed_to_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_run_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = plan(Catalogue(), "cnos-vs-influx", "published")
 
     class Terminal:
@@ -37,12 +37,12 @@ def test_it_is_agreed_to_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             return self.answer
 
     monkeypatch.setattr("sys.stdin", Terminal(""))
-    with pytest.raises(RequestError, match=r"hours and 23 GB of disk\. Nobody is there.*--yes"):
-        run_.agree(tmp_path, made, yes=False)
-    run_.agree(tmp_path, made, yes=True)
+    with pytest.raises(RequestError, match=r"hours and 23 GB of disk\. Cannot ask.*--yes"):
+        confirm(tmp_path, made, yes=False)
+    confirm(tmp_path, made, yes=True)
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     with pytest.raises(RequestError, match="Nothing was started"):
-        run_.agree(tmp_path, made, yes=False)
+        confirm(tmp_path, made, yes=False)
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
-    run_.agree(tmp_path, made, yes=False)
-    run_.agree(tmp_path, plan(Catalogue(), "quickstart", "smoke"), yes=False)
+    confirm(tmp_path, made, yes=False)
+    confirm(tmp_path, plan(Catalogue(), "quickstart", "smoke"), yes=False)

@@ -1,0 +1,97 @@
+"""From a plan to its report: confirm it, store it, carry it out, show what it found. Shared by run, aa and resume."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchbook.declare.catalogue import Catalogue, root
+from benchbook.errors import RequestError, Unavailable, command
+from benchbook.plan.budget import estimate_seconds, magnitude
+from benchbook.plan.plan import Plan
+from benchbook.process import spawn
+from benchbook.run import engine
+from benchbook.run.engine import Outcome
+from benchbook.run.progress import Progress
+
+
+def confirm(results: Path, made: Plan, yes: bool) -> None:
+    """Report how much a large run needs, and ask before starting it; raise RequestError if the answer is no."""
+    needs = magnitude(results, made)
+    if not needs.large:
+        return
+    size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
+    print(f"bench: {size}", file=sys.stderr)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise RequestError(
+            f"{size} Cannot ask for confirmation: stdin is not a terminal.",
+            "Pass --yes, or choose fewer cells with --set.",
+        )
+    print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RequestError("Nothing was started.", "Choose fewer cells with --set, or a smaller --profile.")
+
+
+def store(made: Plan, results: Path) -> None:
+    """Store a plan after everything that could refuse it: a refused request leaves no run behind."""
+    if not (root() / "reports" / f"{made.experiment}.qmd").is_file():
+        raise RequestError(
+            f"There is no report reports/{made.experiment}.qmd for the experiment {made.experiment}.",
+            f"Begin with a copy: cp reports/quickstart.qmd reports/{made.experiment}.qmd",
+        )
+    spawn.find_benchload()
+    with engine.joined(made, Progress(0.0)):
+        pass  # the scheduler answers, and its workers are those of this Benchbook
+    engine.store_plan(results, made)
+
+
+def carry_out_and_report(made: Plan, results: Path) -> int:
+    """Do what is left of a stored plan, show what it found, render its report; return the exit code."""
+    from benchbook.cli import summary
+    from benchbook.report.render import report
+
+    outcome = carried_out(made, results)
+    with _interruption_explained(
+        f"all trials are kept. To render the report: {command(f'report {made.run_id}')}"
+    ):
+        summary.show(made, results)
+        print(report(results, made.run_id, root() / "reports"))
+    return outcome.exit_code
+
+
+def carried_out(made: Plan, results: Path) -> Outcome:
+    """Do what is left of a stored plan and print how its trials ended."""
+    from benchbook.run.signals import interruptible
+
+    progress = Progress(estimate_seconds(results, made, _skipped(made)))
+    again = command(f"resume {made.run_id}")
+    with _interruption_explained(f"finished trials are kept. To continue: {again}"), interruptible():
+        outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress)
+    shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
+    print(f"{made.run_id}: {shown}")
+    return outcome
+
+
+@contextmanager
+def _interruption_explained(next_step: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"bench: interrupted; {next_step}", file=sys.stderr)
+        raise
+
+
+def _skipped(made: Plan) -> list[str]:
+    """Return the systems that are unavailable here; none for a cluster, whose machines are asked later."""
+    from benchbook.provision.find import previews
+    from benchbook.provision.request import Request
+    from benchbook.run.context import go_command
+
+    if made.cluster:
+        return []
+    found = previews(map(Catalogue().system, made.systems()), Request(given=made.given, go=go_command()))
+    return [name for name, source in found.items() if isinstance(source, Unavailable)]

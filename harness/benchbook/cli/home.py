@@ -1,0 +1,41 @@
+"""``bench`` alone: what to do next, given what is in the results folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from benchbook import __version__
+from benchbook.cli.options import DEFAULT_RESULTS
+from benchbook.errors import command
+
+
+def show() -> None:
+    """Print the state of the results folder and the commands that are useful now."""
+    from benchbook.record.runs import all_runs, unfinished
+
+    results = Path(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
+    runs = all_runs(results)
+    lacking = unfinished(results)
+    steps: list[tuple[str, str]] = []
+    print(f"Benchbook {__version__}: rerun published comparisons of databases and storage.\n")
+    if not runs:
+        print(f"There are no runs in {results} yet.\n")
+        steps.append(("run quickstart", "a first comparison of embedded databases, in a few minutes"))
+        if Path("reports/data/cnos-vs-influx").is_dir():
+            steps.append(("claims reports/data/cnos-vs-influx", "what a published run says of its claims"))
+    else:
+        latest = runs[-1]
+        print(
+            f"Latest run: {latest.run_id}, profile {latest.profile}, {latest.done} of {latest.planned} trials."
+        )
+        print(f"{len(runs)} runs in {results}, {len(lacking)} of them unfinished.\n")
+        if lacking:
+            steps.append((f"resume {lacking[-1]}", "continue the latest unfinished run"))
+        steps.append(("claims", "the verdicts of the latest run"))
+        steps.append(("report", "its report"))
+        steps.append(("list runs", "all runs"))
+    steps += [("list", "the experiments"), ("--help", "all commands")]
+    width = max(len(command(words)) for words, _ in steps)
+    for words, purpose in steps:
+        print(f"  {command(words):<{width}}  {purpose}")

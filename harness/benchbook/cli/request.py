@@ -1,0 +1,63 @@
+"""From the options of ``bench plan``, ``run`` and ``aa`` to a plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.factors import parse_set
+from benchbook.plan.plan import Plan, plan
+from benchbook.provision.find import preview
+from benchbook.provision.request import Request
+
+
+def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
+    """Return ``--system NAME=PATH-or-URL`` texts as system → program; raise RequestError for a malformed one."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise RequestError(
+                f"--system {text}: write it as NAME=PATH or NAME=URL.",
+                "To choose which systems are compared, use --set system=a,b.",
+            )
+        catalogue.path("system", name)
+        given[name] = value
+    return given
+
+
+def planned(
+    catalogue: Catalogue,
+    slug: str,
+    profile: str,
+    sets: list[str] | None,
+    trials: int | None,
+    order_seed: int | None,
+    systems: list[str] | None,
+    against_itself: bool = False,
+    cluster: str | None = None,
+    record_operations: bool = False,
+) -> Plan:
+    """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
+    given = parse_system(systems or [], catalogue)
+    made = plan(
+        catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given,
+        against_itself=against_itself,
+    )  # fmt: skip
+    if record_operations and cluster:
+        raise RequestError(
+            "--record-operations keeps files on the client's machine, and --cluster uses another machine for it.",
+            "Leave one of them out; a cluster still returns the histograms of intervals.",
+        )
+    made = replace(made, record_operations=record_operations)
+    unused = sorted(set(given) - set(made.systems()))
+    if unused:
+        raise RequestError(
+            f"--system {unused[0]}=…: this run does not use {unused[0]}.",
+            f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
+        )
+    if cluster is None:
+        for name in made.given:  # refuses a missing path before anything is stored
+            preview(catalogue.system(name), Request(given=made.given))
+    return replace(made, cluster=cluster)

@@ -1,0 +1,104 @@
+"""What a run found, on one screen at its end: verdicts, noise floors or the costs of sources; and what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from benchbook.cli import table
+from benchbook.errors import BenchbookError, command
+from benchbook.plan.factors import SOURCE
+from benchbook.plan.plan import Plan
+
+MOST_ROWS = 12
+"""Verdicts that are listed; a report has all of them."""
+
+
+def show(made: Plan, results: Path) -> None:
+    """Print what a finished run found, and the commands that look further into it."""
+    if made.against_itself:
+        _show_floors(results, made.run_id)
+    elif SOURCE in made.trials[0].levels:
+        _show_sources(results, made.run_id)
+    else:
+        _show_verdicts(results, made.run_id)
+    print()
+    steps = _next_steps(made, results)
+    width = max(len(typed) for typed, _ in steps)
+    for typed, purpose in steps:
+        print(f"  {typed:<{width}}  {purpose}")
+    print()
+
+
+def _show_verdicts(results: Path, run_id: str) -> None:
+    """Print the claims of a run with their verdicts; without claims, its comparisons."""
+    from benchbook.report.results import open_run
+    from benchbook.site.index import outcomes
+
+    try:
+        found = outcomes(open_run(results, run_id))
+    except BenchbookError as error:
+        print(error)
+        return
+    if not found:
+        print("No verdict: the run has no claims, and no two systems gave comparable results.")
+        return
+    counts = Counter(one.verdict for one in found)
+    print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
+    rows = [{"what": one.row, "verdict": one.verdict, "ratio (95 % interval)": one.ratio()} for one in found]
+    table.show(rows[:MOST_ROWS], as_json=False)
+    if len(rows) > MOST_ROWS:
+        print(f"… and {len(rows) - MOST_ROWS} more in the report")
+
+
+def _show_floors(results: Path, run_id: str) -> None:
+    """Print the noise floors of the main metrics that an A/A run gives."""
+    from benchbook.analyse import noise
+    from benchbook.analyse.observed import observe
+    from benchbook.declare.metric import is_main
+
+    rows = [
+        {
+            "cell": row["cell"],
+            "phase": row["phase"],
+            "metric": row["metric"],
+            "trials": row["trials"],
+            "A/B": row["ratio"],
+            "noise floor": f"{row['percent']:.1f} %" if row["percent"] is not None else row["reason"],
+        }
+        for row in noise.rows(noise.measured(observe(results, run_id)))
+        if is_main(row["metric"])
+    ]
+    table.show(rows, as_json=False, empty="No noise floor: no trial of this run counts.")
+
+
+def _show_sources(results: Path, run_id: str) -> None:
+    """Print how a system from one source compares with the same system from another, such as a container."""
+    from benchbook.analyse import compare
+    from benchbook.analyse.observed import observe
+
+    table.show(compare.rows(observe(results, run_id)), as_json=False, empty="No cell ran from two sources.")
+
+
+def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
+    """Return commands that look further into a run, each with its purpose."""
+    from benchbook.record import runs, trial
+
+    steps = []
+    faulty = (
+        one
+        for one in trial.read_all(results / "runs" / made.run_id, lambda _: None)
+        if one["status"] in ("failed", "invalid")
+    )
+    if (first := next(faulty, None)) is not None:
+        steps.append((command(f"show {first['trial_id']}"), f"the first trial that is {first['status']}"))
+    if made.against_itself:
+        steps.append((command(f"run {made.experiment}"), "a run whose verdicts use this noise floor"))
+    else:
+        steps.append((command(f"claims {made.run_id}"), "each claim with its reason"))
+        if not any(
+            one.against_itself and one.experiment == made.experiment for one in runs.all_runs(results)
+        ):
+            steps.append((command(f"aa {made.experiment}"), "this machine's noise floor, which verdicts use"))
+    steps.append((command(f"export {made.run_id}"), "the run as files, to keep or to give to others"))
+    return steps

@@ -1,0 +1,33 @@
+"""Read a TOML file as plain values; report what is wrong with the file itself in one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RequestError, command
+
+
+def load(path: Path, label: str | None = None) -> dict[str, Any]:
+    """Return the content of ``path``, unchecked; raise RequestError if it is missing or malformed.
+
+    ``label`` is what the error calls the file. A byte order mark, which some editors write, is ignored.
+    """
+    shown = label or str(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise RequestError(
+            f"{shown}: there is no such file.", f"`{command('list')}` shows what exists."
+        ) from None
+    except OSError as error:
+        raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise RequestError(
+            f"{shown}: is not UTF-8 text (byte {byte:#04x} at line {line}).", "Save it as UTF-8."
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file there.") from None
