@@ -32,7 +32,7 @@ def show(made: Plan, results: Path) -> None:
 
 def _show_verdicts(results: Path, run_id: str) -> None:
     """Print the claims of a run with their verdicts; without claims, its comparisons."""
-    from benchbook.report.results import open_run
+    from benchbook.analyse.run import open_run
     from benchbook.site.index import outcomes
 
     try:
@@ -54,7 +54,7 @@ def _show_verdicts(results: Path, run_id: str) -> None:
 def _show_floors(results: Path, run_id: str) -> None:
     """Print the noise floors of the main metrics that an A/A run gives."""
     from benchbook.analyse import noise
-    from benchbook.analyse.observed import observe
+    from benchbook.analyse.run import Run
     from benchbook.declare.metric import is_main
 
     rows = [
@@ -66,7 +66,7 @@ def _show_floors(results: Path, run_id: str) -> None:
             "A/B": row["ratio"],
             "noise floor": f"{row['percent']:.1f} %" if row["percent"] is not None else row["reason"],
         }
-        for row in noise.rows(noise.measured(observe(results, run_id)))
+        for row in noise.rows(noise.measured(Run(results, run_id)))
         if is_main(row["metric"])
     ]
     table.show(rows, as_json=False, empty="No noise floor: no trial of this run counts.")
@@ -75,9 +75,9 @@ def _show_floors(results: Path, run_id: str) -> None:
 def _show_sources(results: Path, run_id: str) -> None:
     """Print how a system from one source compares with the same system from another, such as a container."""
     from benchbook.analyse import compare
-    from benchbook.analyse.observed import observe
+    from benchbook.analyse.run import Run
 
-    table.show(compare.rows(observe(results, run_id)), as_json=False, empty="No cell ran from two sources.")
+    table.show(compare.rows(Run(results, run_id)), as_json=False, empty="No cell ran from two sources.")
 
 
 def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
