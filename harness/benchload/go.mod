@@ -3,6 +3,8 @@ module benchbook/benchload
 go 1.25
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/alecthomas/kong v1.17.0
 	github.com/apache/arrow-go/v18 v18.4.1
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/gocql/gocql v1.7.0

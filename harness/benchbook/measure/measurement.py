@@ -32,3 +32,20 @@ class Measurement:
     def as_dict(self) -> dict[str, Any]:
         """Return it as ``trial.json`` holds it."""
         return {**vars(self), "unit": self.unit, "direction": self.direction}
+
+
+def per_second(summary: Event, name: str = "operations") -> float:
+    """Return the factor that turns totals of a summary into rates, in 1/s.
+
+    A workload with a duration has a window: rates leave out what ended after it.
+
+    >>> 11 * per_second({"operations": 11, "drained_operations": 1, "window_ns": 2 * 10**9, "duration_ns": 3 * 10**9})
+    5.0
+    >>> 30 * per_second({"rows": 30, "duration_ns": 3 * 10**9}, "rows")
+    10.0
+    """
+    seconds = float(summary.get("window_ns") or summary["duration_ns"]) / 1e9
+    if seconds <= 0:
+        return 0.0
+    total, drained = float(summary[name]), float(summary.get(f"drained_{name}") or 0)
+    return (1 - drained / total) / seconds if total > 0 else 1 / seconds

@@ -122,7 +122,8 @@ def series(intervals: list[Event]) -> list[Event]:
     """Return the intervals in which every client wrote for a whole second."""
     return [
         one for one in intervals
-        if one.get("operation") == "write" and one.get("whole", True) and int(one["duration_ns"]) >= WHOLE_NS
+        if one.get("operation") == "write" and one.get("whole", True) and not one.get("drain")
+        and int(one["duration_ns"]) >= WHOLE_NS
     ]  # fmt: skip
 
 

@@ -210,7 +210,7 @@ def operations_file(trial: Path, phase: str) -> Path:
 
 
 def numbered(path: Path, client: int) -> Path:
-    """Return the file of one of several clients, as ``benchload load --clients`` names them.
+    """Return the file of one of several clients.
 
     >>> numbered(Path("operations/load.parquet"), 1).name
     'load~1.parquet'

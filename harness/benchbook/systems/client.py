@@ -110,7 +110,7 @@ class BenchloadClient:
         command += ["--timeout", f"{request.timeout_seconds:g}s", "--retries", str(request.retries)]
         command += ["--keep-going"] if request.keep_going else []
         command += ["--append"] if request.append else []
-        command += ["--for", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
+        command += ["--duration", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
         command += ["--wait"] if request.wait else []
         command += recorded(request.record)
         return self._events(command, "load")
@@ -248,7 +248,7 @@ class BenchloadBars(BenchloadClient):
     def bars(self, request: BarsRequest) -> Iterator[Event]:
         """Read bars, timed or for a check."""
         command: list[str | Path] = [self._benchload, "bars-read", *request.flags, *self._where()]
-        command += ["--requests", request.requests, "--in-flight", str(request.in_flight)]
+        command += ["--requests", request.requests, "--workers", str(request.in_flight)]
         if request.answers is None:
             command += ["--duration", f"{request.seconds:g}s", "--warmup", str(request.warmup)]
         else:

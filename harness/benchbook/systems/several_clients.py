@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event
+from benchbook.measure.measurement import Event, per_second
 from benchbook.record.lines import numbered
 from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest
 
 SUMS = ("operations", "rows", "values", "bytes", "errors")
 SUMMARY_SUMS = (
     "operations", "errors", "rows", "values", "rows_refused", "rows_unsent", "bytes", "wire_bytes", "retries",
-    "client_cpu_ns", "generator_stall_ns", "record_stall_ns",
+    "client_cpu_ns", "generator_stall_ns", "record_stall_ns", "drained_operations", "drained_rows",
 )  # fmt: skip
 EVEN = 0.05
 """Intervals of two clients cover the same second when their lengths differ by less than this share."""
@@ -189,10 +189,10 @@ class _Merged:
         merged = dict(summaries[0])
         for name in SUMMARY_SUMS:
             merged[name] = sum(int(one.get(name) or 0) for one in summaries)
-        longest = max(int(one["duration_ns"]) for one in summaries)
-        merged["duration_ns"] = longest
-        for rate, total in (("operations_per_second", "operations"), ("rows_per_second", "rows")):
-            merged[rate] = merged[total] / longest * 1e9 if longest else 0.0
+        for name in ("duration_ns", "window_ns"):
+            merged[name] = max(int(one.get(name) or 0) for one in summaries)
+        for name in ("operations", "rows"):
+            merged[f"{name}_per_second"] = merged[name] * per_second(merged, name)
         merged["achieved_per_second"] = merged["operations_per_second"]
         if any(one.get("bottleneck") == "generator" for one in summaries):
             merged["bottleneck"] = "generator"

@@ -1,6 +1,7 @@
 package bars
 
 import (
+	"math"
 	"sync/atomic"
 
 	"benchbook/benchload/dataset"
@@ -9,62 +10,72 @@ import (
 
 const second = 1_000_000_000
 
-// Days makes the bars of a dataset, one day of one stock at a time, in the order
-// of the published load: all days of a stock, then the next stock. Any number of
-// goroutines may take from it.
+// Days deals out the days of a dataset in the order of the published load: all days of
+// a stock, then the next stock. Any number of goroutines may take from it.
 type Days struct {
 	generator *kline.Kline
 	extent    dataset.Extent
 	next      atomic.Int64
 	count     int64 // days of each stock
+	endless   bool  // later days follow those of the dataset
 }
 
-// NewDays takes days from the beginning of an extent of the dataset kline.
+// NewDays deals out the days of an extent of the dataset kline.
 func NewDays(extent dataset.Extent) *Days {
 	generator := kline.New(extent)
 	first, end := generator.Extent().Ticks()
 	return &Days{generator: generator, extent: generator.Extent(), count: (end - first) / kline.DayBars}
 }
 
-// Stocks is the number of stocks.
+// Stocks returns the number of stocks.
 func (d *Days) Stocks() int64 { return d.extent.SeriesCount }
 
-// First is the number of the first stock.
+// First returns the number of the first stock.
 func (d *Days) First() int64 { return d.extent.SeriesFirst + 1 }
 
-// Count is the number of days of each stock.
+// Count returns the number of days of each stock.
 func (d *Days) Count() int64 { return d.count }
 
-// Rows is the number of bars.
+// Rows returns the number of bars.
 func (d *Days) Rows() int64 { return d.Stocks() * d.count * kline.DayBars }
 
-// Take gives the place of up to so many next days, all of one stock; a count of
-// zero is the end.
+// Take returns up to most next days, all of one stock; a count of zero is the end.
+// Endless days go on with the first stock on the day after the dataset's last.
 func (d *Days) Take(most int64) (stock, day, count int64) {
 	total := d.Stocks() * d.count
+	if total == 0 {
+		return 0, 0, 0
+	}
 	for {
 		at := d.next.Load()
-		if at >= total {
+		pass := at / total
+		if at >= total && (!d.endless || (pass+1)*d.count > d.last()) {
 			return 0, 0, 0
 		}
-		stock, day = at/d.count, at%d.count
+		stock, day = at%total/d.count, at%d.count
 		count = min(most, d.count-day)
 		if d.next.CompareAndSwap(at, at+count) {
-			return d.First() + stock, day, count
+			return d.First() + stock, pass*d.count + day, count
 		}
 	}
 }
 
-// Maker makes the bars of days; it belongs to one goroutine.
+// last is the number of days whose times fit a packed bar.
+func (d *Days) last() int64 {
+	first, _ := d.extent.Ticks()
+	return (d.extent.Clock.TicksBefore(math.MaxUint32*second) - first) / kline.DayBars
+}
+
+// Maker generates the bars of days. It belongs to one goroutine.
 type Maker struct {
 	days  *Days
 	block dataset.Block
 }
 
-// Maker makes a maker.
+// Maker creates a maker.
 func (d *Days) Maker() *Maker { return &Maker{days: d} }
 
-// Append appends the bars of some days of a stock.
+// Append appends the bars of a number of days of a stock.
 func (m *Maker) Append(all []Bar, stock, day, count int64) []Bar {
 	for ; count > 0; day, count = day+1, count-1 {
 		all = m.appendDay(all, stock, day)

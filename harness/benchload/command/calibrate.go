@@ -2,10 +2,8 @@ package command
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -13,75 +11,89 @@ import (
 
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
-	"benchbook/benchload/load"
-	"benchbook/benchload/request"
+	"benchbook/benchload/query"
+	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target/influx"
 	"benchbook/benchload/target/wire"
 )
 
+// calibrateCommand has a command for each kind of dataset.
+type calibrateCommand struct {
+	Devops calibrate[devopsFlags] `cmd:"" help:"Load telemetry of hosts into a null server."`
+	IoT    calibrate[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks into a null server."`
+	Kline  calibrate[klineFlags]  `cmd:"" help:"Load one-minute bars into a null server."`
+	Inch   calibrate[inchFlags]   `cmd:"" help:"Load the points of the tool inch into a null server."`
+	Stress calibrate[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress into a null server."`
+}
+
+// Help describes all of them.
+func (calibrateCommand) Help() string {
+	return "Starts a null server, loads the dataset into it and asks it queries: what the client alone reaches on this machine."
+}
+
 // calibrate measures what the client alone reaches on this machine.
-func calibrate(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	kind, arguments, err := takeDataset("calibrate", arguments)
+type calibrate[D datasetFlags] struct {
+	Dataset   D      `embed:""`
+	BatchRows int64  `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch. Default: ${default}."`
+	Workers   int    `default:"1" range:"1:4096" placeholder:"N" help:"Connections. Default: ${default}."`
+	Gzip      bool   `help:"Compress batches."`
+	Queries   string `placeholder:"FILE" help:"Ask these queries too, as benchload queries writes them."`
+}
+
+// Run loads and asks.
+func (k *calibrate[D]) Run(c *console) error {
+	extent, err := k.Dataset.extent()
 	if err != nil {
 		return err
 	}
-	flags := request.NewFlags("calibrate "+kind,
-		"Loads the dataset "+kind+" into a null server of its own, and asks it queries: what the client alone reaches on this machine.")
-	extents := addExtent(flags, kind)
-	batch := flags.Count("batch-rows", "Rows of a batch.", 5000, 1, 1<<22)
-	workers := flags.Count("workers", "Connections.", 1, 1, 4096)
-	zip := flags.Switch("gzip", "Compresses batches.")
-	path := flags.Text("queries", "Asks these too.", "", "the path of a file made by benchload queries")
-	if err := flags.Parse(arguments); err != nil {
-		return err
-	}
-	extent, err := extents.extent()
-	if err != nil {
-		return err
-	}
-	ask := asking{workload: "calibrate-query", options: drive.Options{Workers: int(*workers)}}
-	if *path != "" {
-		if ask.queries, ask.digest, err = readQueries(*path, 0); err != nil {
+	var queries []spec.Query
+	var digest string
+	if k.Queries != "" {
+		if queries, digest, err = readQueries(k.Queries, 0); err != nil {
 			return err
 		}
 	}
-
-	address, stop, err := startNullServer(ctx, notes)
+	address, stop, err := startNullServer(c)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	system := influx.New(address, "calibrate", 30*time.Second)
-	events := event.NewWriter(out)
-	err = loading{
-		kind:   kind,
-		extent: extent, target: system, batchRows: *batch, workload: "calibrate-load", gzip: *zip,
-		options: load.Options{Workers: int(*workers), Retries: 0, Pause: time.Millisecond},
-	}.run(ctx, events)
-	if err != nil || *path == "" {
+	pace := drive.Pace{Workers: k.Workers}
+	loading := loading{
+		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: system, pace: pace, gzip: k.Gzip, batchRows: k.BatchRows,
+	}
+	err = loading.run(newWorkload(c, event.Start{Workload: "calibrate-load", Workers: k.Workers, Loop: "closed"}), false, false)
+	if err != nil || k.Queries == "" {
 		return err
 	}
-	ask.target = system
-	return ask.run(ctx, events)
+	texts, err := textsOf(system, queries)
+	if err != nil {
+		return err
+	}
+	w := newWorkload(c, event.Start{
+		Workload: "calibrate-query", Target: system.Name(), Workers: k.Workers, Loop: "closed", Operations: int64(len(texts)),
+	})
+	return w.ask(query.Work(texts, system, pace), 0, digest)
 }
 
-// startNullServer starts the server as a process of its own, so that its CPU
-// time is not counted as the client's.
-func startNullServer(ctx context.Context, notes io.Writer) (address wire.Address, stop func(), err error) {
+// startNullServer starts the server as a separate process, so that its CPU time does
+// not count as the client's.
+func startNullServer(c *console) (address wire.Address, stop func(), err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return address, nil, fmt.Errorf("the program's own path is not known: %w", err)
+		return address, nil, fmt.Errorf("cannot find the path of this program: %w", err)
 	}
-	child := exec.CommandContext(ctx, program, "null-server")
-	child.Stderr = notes
+	child := exec.CommandContext(c.ctx, program, "null-server")
+	child.Stderr = c.notes
 	// It must not outlive this process, however that ends.
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	output, err := child.StdoutPipe()
-	if err != nil {
-		return address, nil, fmt.Errorf("the null server could not be started: %w", err)
+	if err == nil {
+		err = child.Start()
 	}
-	if err := child.Start(); err != nil {
-		return address, nil, fmt.Errorf("the null server could not be started: %w", err)
+	if err != nil {
+		return address, nil, fmt.Errorf("cannot start the null server: %w", err)
 	}
 	stop = func() {
 		_ = child.Process.Signal(syscall.SIGTERM)
@@ -97,7 +109,7 @@ func startNullServer(ctx context.Context, notes io.Writer) (address wire.Address
 	}
 	if err != nil {
 		stop()
-		return address, nil, fmt.Errorf("the null server did not tell its address: %w", err)
+		return address, nil, fmt.Errorf("the null server did not print its address: %w", err)
 	}
 	return address, stop, nil
 }

@@ -1,24 +1,27 @@
-// Package command has one file for each command of the program.
+// Package command is the command line of the program: a file per command, and the
+// flags that commands share.
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 
-	"benchbook/benchload/request"
+	"github.com/alecthomas/kong"
+
+	"benchbook/benchload/event"
 )
 
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// Schema is the version of the events that the program writes.
-const Schema = 1
+// program is the name and version of the program in events.
+const program = "benchload " + Version
 
 // Exit codes.
 const (
@@ -26,95 +29,124 @@ const (
 	exitMistake = 2
 )
 
-// errReported ends the program with code 1 when an event has told why already.
+// errReported ends the program with code 1 after an event that says why.
 var errReported = errors.New("reported")
 
-// command is one thing that the program can do.
-type command struct {
-	name  string
-	about string
-	run   func(ctx context.Context, arguments []string, out, notes io.Writer) error
-}
-
 // commands are what the program can do; a new one adds an entry.
-func commands() []command {
-	return []command{
-		{"generate", "Writes a dataset to standard output.", generate},
-		{"load", "Loads a dataset, or a file, into a system.", loadCommand},
-		{"queries", "Writes queries for a dataset.", queries},
-		{"query", "Asks queries and measures.", queryCommand},
-		{"bars-load", "Stores the dataset kline for reads of ranges.", barsLoad},
-		{"bars-requests", "Writes requests for ranges of bars.", barsRequests},
-		{"bars-read", "Reads ranges of bars and measures.", barsRead},
-		{"bars-service", "Serves bars over HTTP from packed days in Redis.", barsService},
-		{"inspect", "Tells a server's version and what it holds.", inspect},
-		{"blob", "Puts, gets and deletes objects and measures.", objectsCommand},
-		{"null-server", "A server that keeps nothing, for calibration.", nullServer},
-		{"calibrate", "Measures what the client alone reaches here.", calibrate},
-		{"version", "Prints the versions of the program and of its events.", version},
-	}
+type commands struct {
+	Help helpFlag `short:"h" help:"Show this text."`
+
+	Generate     generateCommand     `cmd:"" help:"Write a dataset to standard output."`
+	Load         loadCommand         `cmd:"" help:"Load a dataset, or a file, into a system."`
+	Queries      queriesCommand      `cmd:"" help:"Write queries for a dataset."`
+	Query        queryCommand        `cmd:"" help:"Ask queries and measure."`
+	BarsLoad     barsLoadCommand     `cmd:"" name:"bars-load" help:"Store the dataset kline for reads of ranges."`
+	BarsRequests barsRequestsCommand `cmd:"" name:"bars-requests" help:"Write requests for ranges of bars."`
+	BarsRead     barsReadCommand     `cmd:"" name:"bars-read" help:"Read ranges of bars and measure."`
+	BarsService  barsServiceCommand  `cmd:"" name:"bars-service" help:"Serve bars over HTTP from packed days in Redis."`
+	Inspect      inspectCommand      `cmd:"" help:"Print a server's version and what it holds."`
+	Blob         blobCommand         `cmd:"" help:"Put, get and delete objects and measure."`
+	NullServer   nullServerCommand   `cmd:"" name:"null-server" help:"Serve requests and keep nothing, for calibration."`
+	Calibrate    calibrateCommand    `cmd:"" help:"Measure what the client alone reaches on this machine."`
+	Version      versionCommand      `cmd:"" help:"Print the versions of the program and of its events."`
 }
 
-// Run does one command and gives the exit code.
+// console is what every command runs with.
+type console struct {
+	ctx   context.Context
+	out   io.Writer // data and events
+	notes io.Writer // messages for people
+}
+
+// Run does one command and returns the exit code.
 func Run(ctx context.Context, arguments []string, out, notes io.Writer) int {
-	err := dispatch(ctx, arguments, out, notes)
-	switch {
-	case err == nil:
+	err := dispatch(&console{ctx, out, notes}, arguments)
+	if err == nil || errors.Is(err, errHelped) {
 		return 0
-	case errors.Is(err, errReported):
+	}
+	if errors.Is(err, errReported) {
 		return exitFailed
 	}
-	if help := (request.Help{}); errors.As(err, &help) {
-		if _, err := io.WriteString(out, help.Text); err != nil {
-			return exitFailed
-		}
-		return 0
-	}
-	_, _ = fmt.Fprintf(notes, "benchload: %s\n", err)
-	if mistake := (request.Mistake{}); errors.As(err, &mistake) {
+	_, _ = fmt.Fprintf(notes, "benchload: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+	if mistake := (mistake{}); errors.As(err, &mistake) {
 		return exitMistake
 	}
 	return exitFailed
 }
 
-func dispatch(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	all := commands()
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].name
+// dispatch finds the command and does it.
+func dispatch(c *console, arguments []string) error {
+	parser, err := kong.New(&commands{}, append(flagMappers(), kong.Name("benchload"), kong.NoDefaultHelp(), kong.Writers(c.out, c.notes),
+		kong.Description("Generates the datasets of database benchmarks, loads them and drives queries. The guide is docs/benchload.md."),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100, NoExpandSubcommands: true}), kong.ValueFormatter(spacedNames), kong.Vars(helpNames()))...)
+	if err != nil {
+		return fmt.Errorf("the command line is defined wrongly: %w", err)
 	}
-	if len(arguments) == 0 {
-		return request.Mistakef("benchload needs a command, one of %s; for example: benchload version", strings.Join(names, ", "))
+	parsed, err := parser.Parse(arguments)
+	if err == nil {
+		return parsed.Run(c)
 	}
-	if request.IsHelp(arguments[0]) {
-		return request.Help{Text: overview(all)}
+	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) && !errors.Is(err, errHelped) {
+		return parseMistake(failed)
 	}
-	place := slices.Index(names, arguments[0])
-	if place < 0 {
-		return request.Unknown("The command", arguments[0], names)
-	}
-	return all[place].run(ctx, arguments[1:], out, notes)
+	return err
 }
 
-// overview describes the program.
-func overview(all []command) string {
-	var text strings.Builder
-	text.WriteString("Usage: benchload COMMAND [DATASET] [--flag VALUE …]\n\n" +
-		"Generates the datasets of database benchmarks, loads them and drives queries.\n\nCommands:\n")
-	for _, c := range all {
-		fmt.Fprintf(&text, "  %-13s  %s\n", c.name, c.about)
+// parseMistake is an error of parsing as a sentence that names what is allowed.
+func parseMistake(failed *kong.ParseError) error {
+	names, allowed := []string(nil), []string(nil)
+	for _, step := range failed.Context.Path {
+		if step.Command != nil {
+			names = append(names, step.Command.Name)
+		}
+		if node := step.Node(); node != nil {
+			allowed = nil
+			for _, child := range node.Children {
+				allowed = append(allowed, child.Name)
+			}
+		}
 	}
-	text.WriteString("\nbenchload COMMAND --help describes a command and all its flags; commands that take a dataset have\n" +
-		"flags that depend on it: benchload generate blob --help. The guide is docs/benchload.md.\n")
-	return text.String()
+	path, sentence := strings.Join(names, " "), failed.Error()
+	if found, isArgument := strings.CutPrefix(sentence, "unexpected argument "); isArgument && len(allowed) > 0 {
+		found, _, _ = strings.Cut(found, ", did you mean")
+		return mistakef("%s: %s", cmp.Or(path, "command"), unknown(found, allowed))
+	}
+	if strings.HasPrefix(sentence, "expected one of") {
+		example := strings.Join(append(names, allowed[len(allowed)-1]), " ")
+		return mistakef("%s needs one of %s; for example: benchload %s.", cmp.Or(path, "the command line"), strings.Join(allowed, ", "), example)
+	}
+	if !strings.HasSuffix(sentence, "?") {
+		sentence = strings.TrimRight(sentence, ".") + "."
+	}
+	return mistakef("%s See benchload %s.", sentence, strings.TrimSpace(path+" --help"))
 }
 
-// version prints one line about the program.
-func version(_ context.Context, arguments []string, out, _ io.Writer) error {
-	if err := request.NewFlags("version", "Prints the versions of the program and of its events as one JSON line.").Parse(arguments); err != nil {
+// spacedNames puts spaces between the allowed names in the help of a flag.
+func spacedNames(flag *kong.Value) string {
+	names := flag.EnumSlice()
+	return strings.ReplaceAll(flag.Help, strings.Join(names, ","), strings.Join(names, ", "))
+}
+
+// errHelped ends a command that printed its help.
+var errHelped = errors.New("helped")
+
+// helpFlag prints how a command is used.
+type helpFlag bool
+
+// BeforeReset prints the help before kong looks for missing flags.
+func (helpFlag) BeforeReset(parsed *kong.Context) error {
+	if err := parsed.PrintUsage(false); err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(map[string]any{
-		"name": "benchload", "version": Version, "schema": Schema, "go": runtime.Version(),
+	return errHelped
+}
+
+// versionCommand prints one line about the program.
+type versionCommand struct{}
+
+// Run prints it.
+func (versionCommand) Run(c *console) error {
+	return json.NewEncoder(c.out).Encode(map[string]any{
+		"name": "benchload", "version": Version, "schema": event.Version, "go": runtime.Version(),
 	})
 }

@@ -8,14 +8,42 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"benchbook/benchload/nullserver"
 )
 
-// run does a command and gives its exit code, its lines and its messages.
+// asProgram makes the test's own binary the program, for commands that start it.
+const asProgram = "BENCHLOAD_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		code := Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// nullServing starts a null server.
+func nullServing(t *testing.T) (*nullserver.Server, string) {
+	t.Helper()
+	server := nullserver.New()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Close)
+	return server, "http://" + listener.Addr().String()
+}
+
+// run does a command and returns its exit code, its lines and its messages.
 func run(t *testing.T, arguments ...string) (code int, lines []map[string]any, out, notes string) {
 	t.Helper()
 	var outBuffer, notesBuffer bytes.Buffer
@@ -41,9 +69,9 @@ func TestMistakesEndWithTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for arguments, word := range map[string]string{
-		"":                       "needs a command",
+		"":                       "needs one of generate, load, ",
 		"genrate":                `did you mean "generate"`,
-		"generate":               "needs the name of a dataset",
+		"generate":               "generate needs one of devops, iot, kline, inch, stress, blob;",
 		"generate devop":         `did you mean "devops"`,
 		"generate devops":        "--end",
 		"generate DATASET --x 1": "--x",
@@ -57,13 +85,15 @@ func TestMistakesEndWithTwo(t *testing.T) {
 		"generate DATASET --series-first 7 --series-count 2":            "--series-count",
 		"generate DATASET --window-end 2017-01-01T00:00:00Z":            "--window-end",
 		"queries DATASET --query-seed 1 --count 1 --types x-host":       "--types",
+		"queries DATASET --query-seed 1 --count 1 --types 8-host-1hr":   `--types: found "8-host-1hr"; allowed are 1-host-1-hr, 1-host-12-hr, 8-host-1-hr, groupby, groupby-max; did you mean "8-host-1-hr"?`,
 		"queries DATASET --query-seed 1 --count 1 --types 1-host-12-hr": "--end",
 		"load DATASET":                                       "--target",
 		"load DATASET --target influx":                       "--url",
 		"load DATASET --target influx --url x":               "--url",
 		"load DATASET --target influxdb":                     `did you mean "influx"`,
 		"load DATASET --target null --file nowhere":          "--file",
-		"load DATASET --target null --client-index 1":        "--client-count",
+		"load DATASET --target null --arrivals poisson":      "--rate",
+		"load DATASET --target null --duration 0s":           "--duration",
 		"query --target null --queries nowhere":              "--queries",
 		"query --target null --queries " + queries:           "has no queries",
 		"query --target null --queries x --arrivals poisson": "--rate",
@@ -101,15 +131,9 @@ func TestAnInterruptedDigestIsNone(t *testing.T) {
 }
 
 func TestADatasetIsLoadedAndAsked(t *testing.T) {
-	server := nullserver.New()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Close)
-	system := " --target influx --database x --url http://" + listener.Addr().String()
-	for _, extra := range []string{"", " --gzip --workers 3", " --client-index 1 --client-count 3"} {
+	server, at := nullServing(t)
+	system := " --target influx --database x --url " + at
+	for _, extra := range []string{"", " --gzip --workers 3", " --series-first 2 --series-count 3", " --rate 100000"} {
 		before := server.Counts().Rows
 		code, lines, _, notes := run(t, words("load DATASET --batch-rows 1000"+system+extra)...)
 		last := lines[len(lines)-1]

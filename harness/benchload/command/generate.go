@@ -7,80 +7,77 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"syscall"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
-	"benchbook/benchload/request"
 	"benchbook/benchload/stream"
 )
 
-// generate writes a dataset, or its digest.
-func generate(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	kind, arguments, err := takeDataset("generate", arguments, "blob")
-	if err != nil {
-		return err
-	}
-	if kind == "blob" {
-		return generateBlobs(ctx, arguments, out)
-	}
-	flags := request.NewFlags("generate "+kind,
-		"Writes the dataset "+kind+" to standard output. The bytes depend on the flags alone: not on cores, nor on when or where they are made.")
-	extents := addExtent(flags, kind)
-	formatName := flags.Choice("format", "How rows are written.", "influx", formatNames()...)
-	batch := flags.Count("batch-rows", "Rows of a batch of arrow, for each table, or of a row group of parquet; other formats do not show it.", 0, 1, 1<<22)
-	workers := flags.Count("workers", "Goroutines that generate; one a core if it is left out.", 0, 1, 1024)
-	progress := flags.Switch("progress", "Shows on standard error how far it is, once a second.")
-	digest := flags.Switch("digest", "Prints one JSON line instead of the rows: how many rows, values and bytes there are in line protocol, and their SHA-256.")
-	if err := flags.Parse(arguments); err != nil {
-		return err
-	}
-	extent, err := extents.extent()
-	if err != nil {
-		return err
-	}
-	generator := newGenerator(kind, extent)
-	if *digest {
-		if flags.Given("format") && *formatName != "influx" {
-			return request.Mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", *formatName)
-		}
-		*formatName = "influx"
-	}
-	form, rows, err := newFormat(*formatName, generator, *batch)
-	if err != nil {
-		return err
-	}
-
-	s := stream.New(generator, form, stream.Options{Workers: int(*workers), PieceRows: rows})
-	defer s.Close()
-	defer context.AfterFunc(ctx, func() { s.Close() })()
-	meter := newMeter(notes, *progress, dataset.Rows(generator))
-	defer meter.stop()
-	if *digest {
-		return writeDigest(ctx, out, generator, s, meter)
-	}
-	return copyStream(ctx, out, s, form, meter)
+// generateCommand has a command for each kind of dataset.
+type generateCommand struct {
+	Devops generateRows[devopsFlags] `cmd:"" help:"Write telemetry of hosts: nine tables, 101 fields per host and tick."`
+	IoT    generateRows[iotFlags]    `cmd:"" name:"iot" help:"Write telemetry of trucks; rows are missing, late, or lack a tag or a field."`
+	Kline  generateRows[klineFlags]  `cmd:"" help:"Write one-minute bars of the prices of stocks, 240 per working day."`
+	Inch   generateRows[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
+	Stress generateRows[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
+	Blob   generateBlobs             `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`
 }
 
-// interrupted tells that only a part was made, which must not pass for the whole.
+// generateRows writes a dataset, or its digest. The bytes depend on the flags alone: not
+// on the number of cores, nor on when or where they are made.
+type generateRows[D datasetFlags] struct {
+	Dataset   D      `embed:""`
+	Format    string `default:"influx" enum:"${formats}" help:"How rows are written: ${enum}."`
+	BatchRows int64  `range:"1:4194304" placeholder:"N" help:"Rows of a batch of arrow, for each table, or of a row group of parquet. Other formats have no batches."`
+	Workers   int    `range:"1:1024" placeholder:"N" help:"Goroutines that generate. Default: one per core."`
+	Progress  bool   `help:"Show the progress on standard error once per second."`
+	Digest    bool   `help:"Print one JSON line instead of the rows: how many rows, values and bytes they are in line protocol, and their SHA-256."`
+}
+
+// Run generates.
+func (g *generateRows[D]) Run(c *console) error {
+	extent, err := g.Dataset.extent()
+	if err != nil {
+		return err
+	}
+	if g.Digest && g.Format != "influx" {
+		return mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", g.Format)
+	}
+	generator := g.Dataset.generator(extent)
+	form, rows, err := newFormat(g.Format, generator, g.BatchRows)
+	if err != nil {
+		return err
+	}
+	s := stream.New(generator, form, stream.Options{Workers: g.Workers, PieceRows: rows})
+	defer s.Close()
+	defer context.AfterFunc(c.ctx, s.Close)()
+	meter := newMeter(c.notes, g.Progress, dataset.Rows(generator))
+	defer meter.stop()
+	if g.Digest {
+		return writeDigest(c, generator, s, meter)
+	}
+	return copyStream(c, s, form, meter)
+}
+
+// interrupted is an error if only a part was generated, which must not pass for the whole.
 func interrupted(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return errors.New("the generation was interrupted; what was written is not the whole dataset")
+		return errors.New("the generation was interrupted; the output is not the whole dataset")
 	}
 	return nil
 }
 
-// copyStream writes all pieces. A reader that goes away ends the work quietly,
-// as it does for every Unix tool.
-func copyStream(ctx context.Context, out io.Writer, s *stream.Stream, form format.Format, meter *meter) error {
+// copyStream writes all pieces. A reader that goes away ends the work silently, as for
+// every Unix tool.
+func copyStream(c *console, s *stream.Stream, form format.Format, meter *meter) error {
 	framed, isFramed := form.(format.Framed)
-	_, err := out.Write(s.Header())
+	_, err := c.out.Write(s.Header())
 	for err == nil {
 		piece, more := s.Next()
 		if !more {
-			if isFramed && ctx.Err() == nil {
-				_, err = out.Write(framed.Footer())
+			if isFramed && c.ctx.Err() == nil {
+				_, err = c.out.Write(framed.Footer())
 			}
 			break
 		}
@@ -88,17 +85,22 @@ func copyStream(ctx context.Context, out io.Writer, s *stream.Stream, form forma
 		if isFramed {
 			bytes = framed.Place(bytes)
 		}
-		_, err = out.Write(bytes)
+		_, err = c.out.Write(bytes)
 		meter.add(piece.Rows)
 		s.Release(piece)
 	}
 	if err == nil {
-		return interrupted(ctx)
+		return interrupted(c.ctx)
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
-	return fmt.Errorf("the output could not be written (%w); make room or choose another place", err)
+	return cannotWrite(err)
+}
+
+// cannotWrite is the error of an output that takes no more bytes.
+func cannotWrite(err error) error {
+	return fmt.Errorf("cannot write the output (%w); make room or choose another place", err)
 }
 
 // tableCount is how much of a table there is.
@@ -127,7 +129,7 @@ type digestLine struct {
 }
 
 // writeDigest prints one line about the bytes of all pieces.
-func writeDigest(ctx context.Context, out io.Writer, generator dataset.Generator, s *stream.Stream, meter *meter) error {
+func writeDigest(c *console, generator dataset.Generator, s *stream.Stream, meter *meter) error {
 	extent := generator.Extent()
 	line := digestLine{
 		Generator: generator.Name(), Seed: extent.Seed, Scale: extent.Scale,
@@ -149,7 +151,7 @@ func writeDigest(ctx context.Context, out io.Writer, generator dataset.Generator
 		meter.add(piece.Rows)
 		s.Release(piece)
 	}
-	if err := interrupted(ctx); err != nil {
+	if err := interrupted(c.ctx); err != nil {
 		return err
 	}
 	line.SHA256 = hex.EncodeToString(hash.Sum(nil))
@@ -161,5 +163,5 @@ func writeDigest(ctx context.Context, out io.Writer, generator dataset.Generator
 		}
 		line.Tables[table.Name] = count
 	}
-	return json.NewEncoder(out).Encode(line)
+	return json.NewEncoder(c.out).Encode(line)
 }

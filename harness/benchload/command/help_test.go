@@ -1,47 +1,76 @@
 package command
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
+
+// commandNames returns the names of all commands, those of a dataset as "generate iot".
+func commandNames(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	var visit func(kind reflect.Type, prefix string)
+	visit = func(kind reflect.Type, prefix string) {
+		for i := range kind.NumField() {
+			field := kind.Field(i)
+			if _, ok := field.Tag.Lookup("cmd"); !ok {
+				continue
+			}
+			name := field.Tag.Get("name")
+			if name == "" {
+				name = strings.ToLower(field.Name)
+			}
+			names = append(names, prefix+name)
+			visit(field.Type, prefix+name+" ")
+		}
+	}
+	visit(reflect.TypeFor[commands](), "")
+	return names
+}
 
 func TestEveryCommandDescribesItself(t *testing.T) {
 	code, _, overview, notes := run(t, "--help")
 	if code != 0 || notes != "" {
 		t.Fatalf("it ends with %d and %q", code, notes)
 	}
-	for _, c := range commands() {
-		if !strings.Contains(overview, "  "+c.name+" ") || !strings.Contains(overview, c.about) {
-			t.Errorf("the overview leaves %s out", c.name)
+	names := commandNames(t)
+	if len(names) < 30 {
+		t.Fatalf("there are only %d commands", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(name, " ") && !strings.Contains(overview, "\n  "+name+" ") {
+			t.Errorf("the overview leaves %s out", name)
 		}
 		for _, flag := range []string{"--help", "-h"} {
-			code, _, text, notes := run(t, c.name, flag)
-			if code != 0 || notes != "" || !strings.HasPrefix(text, "Usage: benchload "+c.name) || !strings.Contains(text, "\nFlags:\n") {
-				t.Errorf("%s %s ends with %d, %q, %q", c.name, flag, code, notes, text)
+			code, _, text, notes := run(t, append(strings.Fields(name), flag)...)
+			if code != 0 || notes != "" || !strings.HasPrefix(text, "Usage: benchload "+name) || !strings.Contains(text, "\nFlags:\n") {
+				t.Errorf("%s %s ends with %d, %q, %q", name, flag, code, notes, text)
 			}
 		}
 	}
 	for _, arguments := range []string{"generate blob -h", "load iot --seed 1 --help", "generate kline -h"} {
 		code, _, text, _ := run(t, strings.Fields(arguments)...)
-		if code != 0 || !strings.Contains(text, "--seed\n") || strings.Contains(text, "Give .") {
+		if code != 0 || !strings.Contains(text, "--seed=N ") {
 			t.Errorf("%s ends with %d: %s", arguments, code, text)
 		}
 	}
-	if _, _, text, _ := run(t, "generate", "kline", "-h"); !strings.Contains(text, "--days\n") {
+	if _, _, text, _ := run(t, "generate", "kline", "-h"); !strings.Contains(text, "--days=N ") {
 		t.Error("the help of kline leaves --days out")
 	}
 }
 
 func TestNoFlagIsWithoutDescription(t *testing.T) {
-	for _, arguments := range []string{"generate", "generate blob", "generate kline", "load", "queries", "query", "null-server", "calibrate", "version"} {
-		_, _, text, _ := run(t, append(strings.Fields(arguments), "-h")...)
+	for _, name := range commandNames(t) {
+		_, _, text, _ := run(t, append(strings.Fields(name), "-h")...)
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {
-			if strings.HasPrefix(line, "  --") && (i+1 >= len(lines) || len(strings.TrimSpace(lines[i+1])) < 10) {
-				t.Errorf("%s: the flag %s is not described", arguments, strings.TrimSpace(line))
+			if strings.HasPrefix(strings.TrimSpace(line), "--") && len(strings.Fields(line)) < 2 && (i+1 >= len(lines) || strings.TrimSpace(lines[i+1]) == "") {
+				t.Errorf("%s: the flag %s is not described", name, strings.TrimSpace(line))
 			}
-			if len([]rune(line)) > 101 {
-				t.Errorf("%s: the line %q is too long", arguments, line)
+			// A summary of usage is one line, however many flags are required.
+			if len([]rune(line)) > 101 && !strings.HasSuffix(line, "[flags]") {
+				t.Errorf("%s: the line %q is too long", name, line)
 			}
 		}
 	}

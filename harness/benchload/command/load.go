@@ -1,222 +1,190 @@
 package command
 
 import (
-	"context"
-	"fmt"
-	"io"
 	"runtime"
 	"time"
 
 	"benchbook/benchload/dataset"
+	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/format"
 	"benchbook/benchload/load"
-	"benchbook/benchload/measure"
-	"benchbook/benchload/request"
 	"benchbook/benchload/stream"
 	"benchbook/benchload/target"
 )
 
-// loading is a load as its flags describe it.
+// loadCommand has a command for each kind of dataset.
+type loadCommand struct {
+	Devops loadRows[devopsFlags] `cmd:"" help:"Load telemetry of hosts."`
+	IoT    loadRows[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks."`
+	Kline  loadRows[klineFlags]  `cmd:"" help:"Load one-minute bars of the prices of stocks."`
+	Inch   loadRows[inchFlags]   `cmd:"" help:"Load the points of the tool inch."`
+	Stress loadRows[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress."`
+}
+
+// Help describes all of them.
+func (loadCommand) Help() string {
+	return "Rows are generated while they are sent, or come from a file. They count as loaded when the server has " +
+		"acknowledged them. Events are JSON lines (docs/benchload-events.md). The exit code is 0 if all rows were loaded, else 1."
+}
+
+// loadRows loads a dataset, generated on the fly, or a file.
+type loadRows[D datasetFlags] struct {
+	Dataset D `embed:""`
+	targetFlags
+	paceFlags
+	BatchRows int64  `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch, which is one operation. Default: ${default}."`
+	Gzip      bool   `help:"Compress batches."`
+	Retries   int    `default:"5" range:"0:1000" placeholder:"N" help:"How often a batch that the server cannot take now is sent again. Default: ${default}."`
+	KeepGoing bool   `help:"Go on after rows were refused, and end with 0. The refused rows are counted."`
+	Append    bool   `help:"Load into a database that holds data already."`
+	File      string `placeholder:"FILE" help:"Load this file in line protocol instead of generating rows."`
+	DryRun    bool   `help:"Send nothing: generate batches and read them as the target's client would, which shows how fast the client alone is. No server is needed."`
+	Wait      bool   `help:"After all is prepared, wait for a line on standard input before the clock starts."`
+}
+
+// Run loads.
+func (l *loadRows[D]) Run(c *console) error {
+	extent, err := l.Dataset.extent()
+	if err != nil {
+		return err
+	}
+	system, err := l.target(l.DryRun)
+	if err != nil {
+		return err
+	}
+	pace, err := l.pace(0, 1)
+	if err != nil {
+		return err
+	}
+	loading := loading{
+		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: system, pace: pace,
+		rule: drive.Rule{Retries: l.Retries, Pause: 100 * time.Millisecond, KeepGoing: l.KeepGoing},
+		gzip: l.Gzip, batchRows: l.BatchRows, file: l.File,
+	}
+	if err := loading.check(); err != nil {
+		return err
+	}
+	start := event.Start{Workload: "load"}
+	if l.DryRun {
+		loading.target, start.Workload = load.NewDry(system), "load-dry-run"
+	}
+	w, err := l.workload(c, start)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	return loading.run(w, l.Append, l.Wait)
+}
+
+// loading is a load of rows.
 type loading struct {
 	kind      string // of dataset
+	create    func(dataset.Extent) dataset.Generator
 	extent    dataset.Extent
 	target    target.Target
-	options   load.Options
+	pace      drive.Pace
+	rule      drive.Rule
 	gzip      bool
 	batchRows int64
 	file      string
-	append    bool
-	workload  string
-	digest    *string
-	wait      bool // for a line of standard input
-	lasts     time.Duration
-	record    string // path of the file of single operations; empty for none
 }
 
-// loadCommand loads a dataset, made on the fly, or a file.
-func loadCommand(ctx context.Context, arguments []string, out, notes io.Writer) error {
-	given := arguments
-	kind, arguments, err := takeDataset("load", arguments)
-	if err != nil {
-		return err
-	}
-	flags := request.NewFlags("load "+kind,
-		"Loads the dataset "+kind+", made while it is sent, or a file, and writes what happened as JSON lines (docs/benchload-events.md). "+
-			"Rows count as loaded when the server has acknowledged them. It ends with 0 if all were, else with 1.")
-	extents := addExtent(flags, kind)
-	targets := addTarget(flags)
-	workers := flags.Count("workers", "Connections, each with one batch on its way.", 1, 1, 4096)
-	batch := flags.Count("batch-rows", "Rows of a batch.", 5000, 1, 1<<22)
-	zip := flags.Switch("gzip", "Compresses batches.")
-	retries := flags.Count("retries", "How often a batch is sent again that the server could not take for now.", 5, 0, 1000)
-	keepGoing := flags.Switch("keep-going", "Goes on after rows were refused, and ends with 0 although some were; they are counted.")
-	appendTo := flags.Switch("append", "Loads into a database that holds data already.")
-	file := flags.Text("file", "Loads this file instead of making rows.", "", "the path of a file in line protocol")
-	shares := addShares(flags)
-	dry := flags.Switch("dry-run", "Sends nothing: batches are made and read as the target's client would, which shows how fast the client alone is. No server is needed.")
-	lasts := flags.Duration("for", "How long to load; until all rows are sent if it is left out.", 0)
-	record := addRecord(flags)
-	wait := flags.Switch("wait", "Waits, after all is prepared, for a line of standard input before the clock is started.")
-	if err := flags.Parse(arguments); err != nil {
-		return err
-	}
-	extent, err := extents.extent()
-	if err != nil {
-		return err
-	}
-	if err := shares.check(extent, *file); err != nil {
-		return err
-	}
-	system, err := targets.made(*dry)
-	if err != nil {
-		return err
-	}
-	made := loading{
-		kind:   kind,
-		extent: shares.of(extent), target: system, batchRows: *batch, file: *file,
-		append: *appendTo || *shares.index > 0, workload: "load", gzip: *zip, wait: *wait, lasts: *lasts, record: *record,
-		options: load.Options{
-			Workers: int(*workers), Retries: int(*retries),
-			Pause: 100 * time.Millisecond, KeepGoing: *keepGoing,
-		},
-	}
-	if err := made.takes(); err != nil {
-		return err
-	}
-	if *dry {
-		made.target, made.workload = load.NewDry(system), "load-dry-run"
-	}
-	if *shares.clients > 1 {
-		return made.byClients(ctx, given, int(*shares.clients), event.NewWriter(out), notes)
-	}
-	return made.run(ctx, event.NewWriter(out))
-}
-
-// takes tells if the target can be loaded like this.
-func (l loading) takes() error {
+// check is an error if the target cannot be loaded like this.
+func (l *loading) check() error {
 	shaped, ok := l.target.(target.Shaped)
 	if !ok {
 		return nil
 	}
 	if l.file != "" {
-		return request.Mistakef("--file holds line protocol, which --target %s does not take; leave --file out.", shaped.Name())
+		return mistakef("--file holds line protocol, which --target %s does not take; leave --file out.", shaped.Name())
 	}
-	made, err := shaped.Format(newGenerator(l.kind, l.extent))
+	made, err := shaped.Format(l.create(l.extent))
 	if err != nil {
-		return request.Mistakef("--target %s cannot take the dataset %s: %s.", shaped.Name(), l.kind, err)
+		return mistakef("--target %s cannot take the dataset %s: %s.", shaped.Name(), l.kind, err)
 	}
 	if _, rows := made.(*format.Rows); rows && l.gzip {
-		return request.Mistakef("--gzip compresses bodies of HTTP, but --target %s binds values through a client library; leave it out.", shaped.Name())
+		return mistakef("--gzip compresses bodies of HTTP, but --target %s binds values through a client library; leave it out.", shaped.Name())
 	}
 	return nil
 }
 
-// format is what the target takes.
-func (l loading) format(generator dataset.Generator) (format.Format, error) {
-	if shaped, ok := l.target.(target.Shaped); ok {
-		return shaped.Format(generator)
-	}
-	return format.NewInflux(generator), nil
-}
+// endlessRows is about how many rows one stretch of an endless dataset has.
+const endlessRows = 1 << 26
 
-// source makes where the batches come from.
-func (l loading) source() (load.Source, error) {
+// source opens where the batches come from. With a duration, rows that follow those of
+// the dataset in time are generated until it is over.
+func (l *loading) source() (load.Source, error) {
 	if l.file != "" {
 		file, err := load.NewFile(l.file, l.batchRows)
 		if err != nil {
-			return nil, request.Mistakef("%s.", err)
+			return nil, mistakef("%s.", err)
 		}
 		return file, nil
 	}
-	generator := newGenerator(l.kind, l.extent)
-	readers := l.options.Workers
+	generator := l.create(l.extent)
+	made := format.Format(format.NewInflux(generator))
+	if shaped, ok := l.target.(target.Shaped); ok {
+		var err error
+		if made, err = shaped.Format(generator); err != nil {
+			return nil, err
+		}
+	}
+	options := stream.Options{PieceRows: l.batchRows, Readers: l.pace.Workers}
 	if l.gzip {
-		readers = runtime.GOMAXPROCS(0) // the packers, which give rows back before they are sent
+		options.Readers = runtime.GOMAXPROCS(0) // the compressors, which give rows back before they are sent
 	}
-	made, err := l.format(generator)
-	if err != nil {
-		return nil, err
+	if l.pace.Duration == 0 {
+		return load.NewGenerated(stream.New(generator, made, options), dataset.Rows(generator)), nil
 	}
-	s := stream.New(generator, made, stream.Options{PieceRows: l.batchRows, Readers: readers})
-	return load.NewGenerated(s, dataset.Rows(generator)), nil
+	ticks := max(endlessRows/max(l.extent.SeriesCount*int64(len(generator.Tables())), 1), 1)
+	return load.NewEndless(func(number int64) *stream.Stream {
+		part, more := l.extent.Stretch(number, ticks)
+		if !more {
+			return nil
+		}
+		return stream.New(l.create(part), made, options)
+	}), nil
 }
 
 // run loads and writes the events.
-func (l loading) run(ctx context.Context, events *event.Writer) error {
+func (l *loading) run(w *workload, appends, wait bool) error {
 	source, err := l.source()
 	if err != nil {
 		return err
 	}
 	if l.gzip {
-		source = load.NewPacked(source, l.options.Workers)
+		source = load.NewPacked(source, l.pace.Workers)
 	}
 	defer source.Stop()
-	file, err := recordTo(l.record)
-	if err != nil {
-		return err
-	}
-	defer file.Close() // a failure is told where it is closed first
-	failure := l.refuseData()
-	events.Start(event.Start{
-		Workload: l.workload, TimeUnixNS: time.Now().UnixNano(), Target: l.target.Name(), Workers: l.options.Workers,
-		BatchRows: l.batchRows, Rows: source.Rows(), Gzip: l.gzip, Program: "benchload " + Version,
-	})
+	failure := l.refusal(appends)
+	w.start.Target, w.start.BatchRows, w.start.Rows, w.start.Gzip = l.target.Name(), l.batchRows, source.Rows(), l.gzip
+	w.begin()
 	if failure != nil {
-		l.refused(events, failure, source.Rows())
-		return errReported
+		return w.refuse(failure, source.Rows())
 	}
-	if l.wait {
-		if err := waitForLine(ctx); err != nil {
+	if wait {
+		if err := waitForLine(w.console.ctx); err != nil {
 			return err
 		}
 	}
-	run := measure.NewRun(events, "write", l.options.Workers, false).Keep(file)
-	run.Start()
-	if l.lasts > 0 {
-		defer time.AfterFunc(l.lasts, source.Stop).Stop()
+	summary, ended, err := w.run(load.Work(source, l.target, l.pace, l.rule), "write")
+	if err != nil {
+		return err
 	}
-	result := load.Run(ctx, source, l.target, run, l.options)
-	summary := run.Stop()
-	summary.Workload = l.workload
-	summary.GeneratorStallNS = int64(result.Stall)
-	summary.Digest = l.digest
-	if source.Rows() > 0 && l.lasts == 0 {
+	if source.Rows() > 0 {
 		summary.RowsUnsent = source.Rows() - summary.Rows - summary.RowsRefused
 	}
-	// Workers that wait for rows more than half of their time would be faster
-	// with a faster generator.
-	if result.Stall > result.Worked/2 {
-		summary.Bottleneck = "generator"
-	}
-	lost := recorded(file, &summary)
-	events.Summary(summary)
-	switch {
-	case lost != nil:
-		return lost
-	case events.Err() != nil:
-		return fmt.Errorf("the events could not be written: %w", events.Err())
-	case ctx.Err() != nil:
-		return fmt.Errorf("the load was interrupted after %d rows", summary.Rows)
-	case result.Ended, summary.RowsRefused > 0 && !l.options.KeepGoing:
-		return errReported
-	}
-	return nil
+	return w.finish(summary, ended || summary.RowsRefused > 0 && !l.rule.KeepGoing)
 }
 
-// refused writes why nothing is loaded.
-func (l loading) refused(events *event.Writer, failure *target.Failure, rows int64) {
-	events.Error(event.Error{Kind: string(failure.Kind), Status: failure.Status, Message: failure.Message, Operations: 1})
-	events.Summary(event.Summary{Workload: l.workload, Errors: 1, RowsUnsent: rows, Bottleneck: "server"})
-}
-
-// refuseData tells why nothing may be loaded: there is data already, or no server.
-func (l loading) refuseData() *target.Failure {
+// refusal is why nothing may be loaded: there is data already, or no server.
+func (l *loading) refusal(appends bool) *target.Failure {
 	holds, err := l.target.Holds()
 	if err != nil {
 		return target.AsFailure(err)
 	}
-	if holds && !l.append {
+	if holds && !appends {
 		return &target.Failure{Kind: target.NotEmpty,
 			Message: "the database holds data already; name another with --database, or add --append to load into it"}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// meter shows how far the work is, once a second, on one line.
+// meter shows the progress on one line, once per second.
 type meter struct {
 	done  atomic.Int64
 	total int64
@@ -18,7 +18,7 @@ type meter struct {
 	ended sync.WaitGroup
 }
 
-// newMeter starts a meter; it stays silent if it is not wanted.
+// newMeter starts a meter, which is silent if it is not wanted.
 func newMeter(out io.Writer, wanted bool, total int64) *meter {
 	m := &meter{total: total, out: out, began: time.Now(), quit: make(chan struct{})}
 	if wanted {

@@ -1,169 +1,188 @@
 package command
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"benchbook/benchload/dataset/blob"
-	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/object"
-	"benchbook/benchload/request"
+	"benchbook/benchload/object/files"
+	"benchbook/benchload/object/postgresql"
+	"benchbook/benchload/object/redis"
+	"benchbook/benchload/object/s3"
+	"benchbook/benchload/object/seaweedfs"
 )
 
-// objectsCommand puts, gets and deletes objects and measures, or reads them all back.
-func objectsCommand(ctx context.Context, arguments []string, out, _ io.Writer) error {
-	flags := request.NewFlags("blob",
-		"Puts the objects of the dataset blob into a store, gets them back, deletes them, or does all of it mixed, and writes what "+
-			"happened as JSON lines (docs/benchload-events.md). Every object that is got is compared with what was put. It ends "+
-			"with 1 if anything failed or differs.")
-	stores := addObjectStore(flags)
-	seed := flags.Seed("seed", "What sizes and contents follow from.")
-	count := flags.Count("count", "Objects of the dataset.", 1, 1, 1<<40)
-	size := flags.Text("size", "How large the objects are.", "", "a size or a law of sizes, such as 4KiB, uniform:1KiB:16KiB or lognormal:4KiB:1")
-	do := flags.Choice("do", "What is done: put all objects, get or delete those that are kept, a mix of the three, or check: read all of them back once, without measuring.",
-		"", "put", "get", "delete", "mixed", "check")
-	mix := flags.Text("mix", "Parts of a mix.", "put=1,get=2,delete=1", "parts such as put=1,get=8,delete=1")
-	kept := flags.Text("kept", "The file in which is written down which objects the store has to have, and under which names; it is made and kept up to date.", "", "the path of a file")
-	operations := flags.Count("operations", "How many operations; one an object if it is left out.", 0, 1, 1<<40)
-	batch := flags.Count("batch", "Objects of a put: one transaction, or one after the other in a store that has none over several objects.", 1, 1, 100_000)
-	workers := flags.Count("workers", "Connections, each with one operation on its way.", 1, 1, 4096)
-	rate := flags.Rate("rate", "Operations a second, whatever the store does: an open loop. If it is left out, each worker goes on when it has its answer: a closed loop.")
-	arrivals := flags.Choice("arrivals", "How operations of an open loop are spread over time.", "constant", "constant", "poisson")
-	duration := flags.Duration("duration", "Goes on for so long, instead of a number of operations.", 0)
-	record := addRecord(flags)
-	flags.Require("seed", "count", "size", "do", "kept")
-	if err := flags.Parse(arguments); err != nil {
-		return err
-	}
-	sizes, err := blob.ParseSizes(*size)
-	if err != nil {
-		return request.Mistakef("--size %s; change it.", err)
-	}
-	if flags.Given("arrivals") && *rate == 0 {
-		return request.Mistakef("--arrivals is for an open loop, but there is no --rate; add one, or leave --arrivals out.")
-	}
-	work := &object.Work{
-		Set: &blob.Set{Seed: *seed, Count: *count, Sizes: sizes}, Operations: *operations, Batch: int(*batch),
-		Pace: drive.Options{Workers: int(*workers), Duration: *duration, Rate: *rate, Poisson: *arrivals == "poisson", Seed: *seed},
-	}
-	if work.Store, err = stores.store(); err != nil {
-		return err
-	}
-	if work.Mix, err = mixOf(*do, *mix); err != nil {
-		return err
-	}
-	if work.Kept, err = object.ReadKept(*kept); err != nil {
-		return request.Mistakef("--kept cannot be read: %s; give another path.", err)
-	}
-	if len(work.Kept) == 0 && *do != "put" && *do != "mixed" {
-		return request.Mistakef("--kept %s names no objects to %s; put some first: benchload blob --do put …", *kept, *do)
-	}
-	if work.Record, err = recordTo(*record); err != nil {
-		return err
-	}
-	defer work.Record.Close() // a failure is told where it is closed first
-	events := event.NewWriter(out)
-	start := event.Start{
-		Workload: "blob-" + *do, TimeUnixNS: time.Now().UnixNano(), Target: work.Store.Name(), Workers: int(*workers),
-		BatchRows: *batch, Rows: *count, Operations: *operations, Loop: "closed", Program: "benchload " + Version,
-	}
-	if *rate > 0 {
-		start.Loop = "open"
-	}
-	events.Start(start)
-	if *do == "check" {
-		return checkObjects(ctx, work, events, start.Workload)
-	}
-	return runObjects(ctx, work, events, start.Workload, *kept)
+// objectStoreFlags say which store is meant.
+type objectStoreFlags struct {
+	Target   string        `required:"" enum:"${object_stores}" placeholder:"KIND" help:"The kind of store: ${enum}. Keys of s3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the password of postgresql from PGPASSWORD."`
+	URL      string        `name:"url" required:"" placeholder:"URL" help:"The address of the store, such as http://127.0.0.1:9333; of files, a folder for each disk, separated by commas."`
+	Database string        `default:"benchbook" placeholder:"NAME" help:"The database of postgresql, the bucket of s3. Default: ${default}."`
+	Sync     string        `default:"none" enum:"none,data,folder" help:"What is on the device when files or seaweedfs acknowledge: nothing, the bytes, or for files the name in its folder too. Other stores decide themselves."`
+	Timeout  time.Duration `default:"30s" placeholder:"LENGTH" help:"How long to wait for an answer. Default: ${default}."`
 }
 
-// runObjects measures.
-func runObjects(ctx context.Context, work *object.Work, events *event.Writer, workload, kept string) error {
-	if err := work.Store.Prepare(); err != nil {
-		return fmt.Errorf("the store cannot be prepared: %w", err)
+// objectStoreKind is a kind of store that objects can be put into.
+type objectStoreKind struct {
+	name    string
+	example string // of an address
+	create  func(f *objectStoreFlags) (object.Store, error)
+}
+
+// objectStores are the kinds of stores; a new one adds an entry.
+var objectStores = []objectStoreKind{
+	{"files", "/data/objects", func(f *objectStoreFlags) (object.Store, error) {
+		return &files.Store{Folders: strings.Split(f.URL, ","), Sync: files.Sync(slices.Index([]string{"none", "data", "folder"}, f.Sync))}, nil
+	}},
+	{"postgresql", "postgres://postgres@127.0.0.1:5432", func(f *objectStoreFlags) (object.Store, error) {
+		return postgresql.New(f.URL, f.Database, f.Timeout)
+	}},
+	{"redis", "redis://127.0.0.1:6379", func(f *objectStoreFlags) (object.Store, error) { return redis.New(f.URL, f.Timeout) }},
+	{"s3", "http://127.0.0.1:9000", func(f *objectStoreFlags) (object.Store, error) {
+		return s3.New(f.URL, f.Database, os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), f.Timeout)
+	}},
+	{"seaweedfs", "http://127.0.0.1:9333", func(f *objectStoreFlags) (object.Store, error) {
+		return seaweedfs.New(f.URL, f.Sync != "none", f.Timeout)
+	}},
+}
+
+// objectStoreNames returns the names of the kinds of stores.
+func objectStoreNames() []string {
+	var names []string
+	for _, kind := range objectStores {
+		names = append(names, kind.name)
 	}
-	// Before the work is done it is not known what the store has: a file of an earlier phase would lie.
-	before := work.Kept
-	if err := os.Remove(kept); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("--kept cannot be written: %w", err)
+	return names
+}
+
+// store creates the store.
+func (f *objectStoreFlags) store() (object.Store, error) {
+	kind := objectStores[slices.IndexFunc(objectStores, func(k objectStoreKind) bool { return k.name == f.Target })]
+	if f.URL == "" {
+		return nil, mistakef("--url is empty; give an address for --target %s such as %s.", kind.name, kind.example)
 	}
-	work.Kept = before
-	summary, err := work.Run(ctx, events)
+	store, err := kind.create(f)
+	if err != nil {
+		return nil, mistakef("--url %q is not an address for --target %s (%v); give one such as %s.", f.URL, kind.name, err, kind.example)
+	}
+	return store, nil
+}
+
+// blobCommand puts, gets and deletes objects and measures, or reads them all back.
+type blobCommand struct {
+	blobFlags
+	objectStoreFlags
+	paceFlags
+	Do         string `required:"" enum:"put,get,delete,mixed,check" placeholder:"WHAT" help:"Put all objects, get or delete those that are kept, a mix of the three, or check: read all of them back once, unmeasured."`
+	Mix        string `default:"put=1,get=2,delete=1" placeholder:"MIX" help:"Shares of a mix. Default: ${default}."`
+	Kept       string `required:"" placeholder:"FILE" help:"The file that lists which objects the store should hold, under which names. It is created and kept up to date."`
+	Operations int64  `range:"1:" placeholder:"N" help:"How many operations. Default: one per object."`
+	Batch      int    `default:"1" range:"1:100000" placeholder:"N" help:"Objects of a put: one transaction, or one after the other in a store that has none over several objects."`
+}
+
+// Help describes it.
+func (blobCommand) Help() string {
+	return "Uses the objects of the dataset blob. Events are JSON lines (docs/benchload-events.md). What a get returns is compared with what " +
+		"was put. The exit code is 1 if anything failed or differs."
+}
+
+// Run does the operations.
+func (b *blobCommand) Run(c *console) error {
+	set, err := b.set()
 	if err != nil {
 		return err
 	}
-	summary.Workload = workload
-	lost := recorded(work.Record, &summary)
-	if err := object.WriteKept(kept, work.Kept); err != nil {
-		return fmt.Errorf("--kept cannot be written: %w", err)
+	pace, err := b.pace(b.Operations, b.Seed)
+	if err != nil {
+		return err
 	}
-	events.Summary(summary)
-	switch {
-	case lost != nil:
-		return lost
-	case events.Err() != nil:
-		return fmt.Errorf("the events could not be written: %w", events.Err())
-	case ctx.Err() != nil:
-		return fmt.Errorf("the work was interrupted after %d operations", summary.Operations)
-	case summary.Errors > 0:
-		return errReported
+	work := &object.Work{Set: set, Batch: b.Batch, Pace: pace}
+	if work.Store, err = b.store(); err != nil {
+		return err
 	}
-	return nil
+	if work.Mix, err = mixOf(b.Do, b.Mix); err != nil {
+		return err
+	}
+	if work.Kept, err = object.ReadKept(b.Kept); err != nil {
+		return mistakef("--kept cannot be read: %s; give another path.", err)
+	}
+	if len(work.Kept) == 0 && b.Do != "put" && b.Do != "mixed" {
+		return mistakef("--kept %s lists no objects to %s; put some first: benchload blob --do put …", b.Kept, b.Do)
+	}
+	w, err := b.workload(c, event.Start{
+		Workload: "blob-" + b.Do, Target: work.Store.Name(), BatchRows: int64(b.Batch), Rows: b.Count, Operations: b.Operations,
+	})
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	work.Record = w.kept
+	w.begin()
+	if b.Do == "check" {
+		return checkObjects(w, work)
+	}
+	return b.measure(w, work)
+}
+
+// measure does the operations and keeps the list of objects up to date.
+func (b *blobCommand) measure(w *workload, work *object.Work) error {
+	if err := work.Store.Prepare(); err != nil {
+		return fmt.Errorf("cannot prepare the store: %w", err)
+	}
+	// Until the work is done nobody knows what the store holds: the list of an earlier phase would be wrong.
+	if err := os.Remove(b.Kept); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("cannot write --kept: %w", err)
+	}
+	summary, err := work.Run(w.console.ctx, w.events)
+	if err != nil {
+		return err
+	}
+	if err := object.WriteKept(b.Kept, work.Kept); err != nil {
+		return fmt.Errorf("cannot write --kept: %w", err)
+	}
+	return w.finish(summary, summary.Errors > 0)
 }
 
 // checkObjects reads everything back.
-func checkObjects(ctx context.Context, work *object.Work, events *event.Writer, workload string) error {
+func checkObjects(w *workload, work *object.Work) error {
 	begun := time.Now()
-	found, err := object.Check(ctx, work.Set, work.Store, work.Pace.Workers, work.Kept)
+	found, err := object.Check(w.console.ctx, work.Set, work.Store, work.Pace.Workers, work.Kept)
 	if err != nil {
-		return fmt.Errorf("not every object could be read back: %w", err)
+		return fmt.Errorf("cannot read every object back: %w", err)
 	}
 	digest := hex.EncodeToString(found.SHA256[:])
-	events.Checked(event.Checked{
+	w.events.Checked(event.Checked{
 		Objects: int64(len(work.Kept)), Read: found.Objects, Bytes: found.Bytes, Missing: found.Missing,
 		Different: found.Different, Back: found.Back, SHA256: digest, Expected: hex.EncodeToString(found.Expected[:]),
 	})
-	events.Summary(event.Summary{
-		Workload: workload, DurationNS: int64(time.Since(begun)), Operations: found.Objects, Rows: found.Objects, Bytes: found.Bytes,
+	return w.finish(event.Summary{
+		DurationNS: int64(time.Since(begun)), Operations: found.Objects, Rows: found.Objects, Bytes: found.Bytes,
 		Errors: found.Missing + found.Different + found.Back, Bottleneck: "server", Digest: &digest,
-	})
-	if events.Err() != nil {
-		return fmt.Errorf("the events could not be written: %w", events.Err())
-	}
-	return nil
+	}, false)
 }
 
-// mixOf is the mix that is asked for.
+// mixOf returns the mix that is asked for.
 func mixOf(do, text string) (object.Mix, error) {
-	for kind, name := range object.Kinds {
-		if do == name {
-			return object.Only(object.Kind(kind)), nil
-		}
+	if kind := slices.Index(object.Kinds[:], do); kind >= 0 {
+		return object.Only(object.Kind(kind)), nil
 	}
 	var mix object.Mix
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		name, number, _ := strings.Cut(part, "=")
 		value, err := strconv.ParseFloat(number, 64)
-		place := -1
-		for kind, known := range object.Kinds {
-			if known == name {
-				place = kind
-			}
+		kind := slices.Index(object.Kinds[:], name)
+		if kind < 0 || err != nil || !(value >= 0) || value > 1e6 {
+			return mix, mistakef("--mix: %q is not a share of a mix; write shares such as put=1,get=8,delete=1.", part)
 		}
-		if place < 0 || err != nil || !(value >= 0) || value > 1e6 {
-			return mix, request.Mistakef("--mix: %q is no part of a mix; write parts such as put=1,get=8,delete=1.", part)
-		}
-		mix[place] = value
+		mix[kind] = value
 	}
 	if mix[object.Put]+mix[object.Get]+mix[object.Delete] == 0 {
-		return mix, request.Mistakef("--mix %s has no part above 0; write parts such as put=1,get=8,delete=1.", text)
+		return mix, mistakef("--mix %s has no share above 0; write shares such as put=1,get=8,delete=1.", text)
 	}
 	return mix, nil
 }

@@ -53,12 +53,12 @@ func TestAnOpenLoopShowsStallsAtTheRightPercentiles(t *testing.T) {
 		t.Fatalf("%v queries were asked, want 320", summary["operations"])
 	}
 	for part, least := range map[float64]int64{0.875: 70e6, 0.97: 150e6, 0.99: 170e6} {
-		if got := response.Quantile(part); got < least {
+		if got := response.ValueAtPercentile(100 * part); got < least {
 			t.Errorf("the quantile %v is %d ns, want at least %d", part, got, least)
 		}
 	}
 	// The times of service alone hide it: only two queries were slow.
-	if service := encoded(t, lines, "service"); service.Quantile(0.97) > response.Quantile(0.97)/2 {
-		t.Errorf("service has %d ns and response %d ns at 0.97", service.Quantile(0.97), response.Quantile(0.97))
+	if service := encoded(t, lines, "service"); service.ValueAtPercentile(97) > response.ValueAtPercentile(97)/2 {
+		t.Errorf("service has %d ns and response %d ns at 0.97", service.ValueAtPercentile(97), response.ValueAtPercentile(97))
 	}
 }

@@ -1,59 +1,56 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
-	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/query/spec"
-	"benchbook/benchload/request"
 )
 
-// suite is the queries of a use case.
-type suite struct {
-	types   func() []string
-	queries func(extent dataset.Extent, seed uint64, types []string, count int64) ([]spec.Query, error)
+// queriesCommand has a command for each dataset that there are queries for.
+type queriesCommand struct {
+	Devops writeQueries[devopsFlags] `cmd:"" help:"Write queries for the dataset devops. Types: ${devops_types}."`
+	IoT    writeQueries[iotFlags]    `cmd:"" name:"iot" help:"Write queries for the dataset iot. Types: ${iot_types}."`
 }
 
-var suites = map[string]suite{
-	"devops": {devops.QueryTypes, devops.Queries},
-	"iot":    {iot.QueryTypes, iot.Queries},
+// Help describes all of them.
+func (queriesCommand) Help() string {
+	return "One JSON object per line says what to ask, in the language of no system."
 }
 
-// queries writes queries for a dataset.
-func queries(_ context.Context, arguments []string, out, _ io.Writer) error {
-	kind, arguments, err := takeDataset("queries", arguments)
+// writeQueries writes queries for a dataset.
+type writeQueries[D datasetFlags] struct {
+	Dataset   D      `embed:""`
+	QuerySeed uint64 `required:"" placeholder:"N" help:"The number that the windows and hosts of the queries follow from."`
+	Types     string `required:"" placeholder:"NAME,…" help:"The types of queries, separated by commas."`
+	Count     int64  `required:"" range:"1:10000000" placeholder:"N" help:"Queries of each type."`
+}
+
+// Run writes them.
+func (q *writeQueries[D]) Run(c *console) error {
+	extent, err := q.Dataset.extent()
 	if err != nil {
 		return err
 	}
-	suite, known := suites[kind]
-	if !known {
-		return request.Mistakef("queries are made for the datasets devops and iot only, not for %s; name one of them.", kind)
+	known, draw := devops.QueryTypes(), devops.Queries
+	if q.Dataset.kind() == "iot" {
+		known, draw = iot.QueryTypes(), iot.Queries
 	}
-	flags := request.NewFlags("queries "+kind,
-		"Writes queries for the dataset "+kind+", one JSON object a line: what to ask, in no system's language.")
-	extents := addExtent(flags, kind)
-	seed := flags.Seed("query-seed", "What the windows and hosts of the queries follow from.")
-	types := flags.Text("types", "The types of queries.", "", "names of types with commas between, of "+strings.Join(suite.types(), ", "))
-	count := flags.Count("count", "Queries of each type.", 1, 1, 10_000_000)
-	flags.Require("query-seed", "types", "count")
-	if err := flags.Parse(arguments); err != nil {
-		return err
+	types := strings.Split(q.Types, ",")
+	for _, name := range types {
+		if !slices.Contains(known, name) {
+			return mistakef("--types: %s", unknown(name, known))
+		}
 	}
-	extent, err := extents.extent()
+	queries, err := draw(extent, q.QuerySeed, types, q.Count)
 	if err != nil {
-		return err
+		return mistakef("%s.", err)
 	}
-	made, err := suite.queries(extent, *seed, strings.Split(*types, ","), *count)
-	if err != nil {
-		return err
-	}
-	if err := spec.Write(out, made); err != nil {
-		return fmt.Errorf("the queries could not be written: %w", err)
+	if err := spec.Write(c.out, queries); err != nil {
+		return fmt.Errorf("cannot write the queries: %w", err)
 	}
 	return nil
 }

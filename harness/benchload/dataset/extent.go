@@ -1,7 +1,7 @@
 package dataset
 
-// Extent is what is asked of a generator: the dataset, and the part of it to
-// make. Times are nanoseconds since 1970.
+// Extent says what to generate: the dataset, and the part of it. Times are
+// nanoseconds since 1970.
 type Extent struct {
 	Seed     uint64
 	Scale    int64 // hosts, trucks …
@@ -22,9 +22,9 @@ type Extent struct {
 	Fields int64   // of a row, in a dataset that has any number of them
 }
 
-// Clock says when the ticks of a dataset happen.
+// Clock maps the ticks of a dataset to times.
 type Clock interface {
-	// Time is when a tick happens.
+	// Time returns the time of a tick.
 	Time(tick int64) int64
 	// TicksBefore counts the ticks before a time.
 	TicksBefore(time int64) int64
@@ -43,7 +43,7 @@ func (e Extent) Ticks() (first, end int64) {
 	return e.ticksBefore(e.WindowStart), e.ticksBefore(e.WindowEnd)
 }
 
-// Time is when a tick happens.
+// Time returns the time of a tick.
 func (e Extent) Time(tick int64) int64 {
 	if e.Clock != nil {
 		return e.Clock.Time(tick)
@@ -51,11 +51,24 @@ func (e Extent) Time(tick int64) int64 {
 	return e.Start + tick*e.Interval
 }
 
-// Client is the share of one of several clients: the series cut in count
-// nearly equal ranges.
-func (e Extent) Client(index, count int64) Extent {
-	first := e.SeriesCount * index / count
-	end := e.SeriesCount * (index + 1) / count
-	e.SeriesFirst, e.SeriesCount = e.SeriesFirst+first, end-first
-	return e
+// MaxTicks bounds the ticks of a dataset, MaxSeriesTicks its series times its ticks, and
+// MaxTime its times.
+const (
+	MaxTicks       = 1<<32 - 1
+	MaxSeriesTicks = 1 << 48
+	MaxTime        = 7_258_118_400_000_000_000 // 2200-01-01
+)
+
+// Stretch returns one part of a dataset that has no end: the ticks from the window's
+// start on, cut into stretches of this length, which are numbered from zero. It is
+// false where no more times can be counted.
+func (e Extent) Stretch(number, ticks int64) (Extent, bool) {
+	most := min(MaxTicks, MaxSeriesTicks/max(e.Scale, 1), e.ticksBefore(MaxTime))
+	first, _ := e.Ticks()
+	if number > (most-first)/ticks || first+number*ticks >= most {
+		return e, false
+	}
+	e.WindowStart, e.WindowEnd = e.Time(first+number*ticks), e.Time(min(first+(number+1)*ticks, most))
+	e.End = e.Time(most)
+	return e, true
 }

@@ -1,87 +1,179 @@
-// Package drive asks queries: one after the other (a closed loop), or at a rate
-// whatever the server does (an open loop).
+// Package drive does the operations of a workload: the one loop for rows, queries,
+// objects and bars, closed (as soon as a worker is free) or open (at a rate).
 package drive
 
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
 	"benchbook/benchload/target"
 )
 
-// Options of a run of queries.
-type Options struct {
-	Workers  int
-	Duration time.Duration // asks the queries again and again; zero for each once
-	Rate     float64       // operations a second of an open loop; zero for a closed one
-	Poisson  bool          // arrivals of an open loop
-	Seed     uint64        // of the arrivals
+// Client does the operations of one worker over one connection, one after the other.
+// All but Interrupt belong to one goroutine.
+type Client interface {
+	// Next prepares the operation of this number, outside its measured time; false if
+	// none is left. Numbers count the operations of all workers from zero.
+	Next(number int64) bool
+	// Do sends the prepared operation and waits for its whole answer. After a failure
+	// it may be called again. What of a failed operation succeeded is in the result.
+	Do() (Result, error)
+	// Ended notes the outcome of the operation; failure is nil if it succeeded.
+	Ended(failure *target.Failure)
+	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
+	Interrupt()
+	// Close hangs up.
+	Close()
 }
 
-// connectionFailures is after how many failures in a row to connect a worker
-// takes the server for gone.
-const connectionFailures = 3
-
-// Warm asks the first count queries without a clock, over again if there are fewer.
-func Warm(ctx context.Context, texts [][]byte, count int64, t target.Target, run *measure.Run, workers int) {
-	closed(ctx, t, run, workers, func(n int64) ([]byte, bool) {
-		if n >= count {
-			return nil, false
-		}
-		return texts[n%int64(len(texts))], true
-	})
+// Result is what an operation did.
+type Result struct {
+	Kind   int // of operation, as the run numbers them
+	Counts measure.Counts
+	Ended  time.Time // when its answer was complete; zero for when Do returned
 }
 
-// Run asks the queries, and gives the arrivals a second of an open loop: with
-// Poisson arrivals their number is random, so it differs from the rate.
-func Run(ctx context.Context, texts [][]byte, t target.Target, run *measure.Run, options Options) (offered float64) {
-	if options.Rate > 0 {
-		return open(ctx, texts, t, run, options)
-	}
-	closed(ctx, t, run, options.Workers, func(n int64) ([]byte, bool) {
-		if options.Duration == 0 {
-			if n >= int64(len(texts)) {
-				return nil, false
-			}
-		} else if time.Since(run.Began()) >= options.Duration {
-			return nil, false
-		}
-		return texts[n%int64(len(texts))], true
-	})
-	return 0
+// Work is a workload.
+type Work struct {
+	Client func() (Client, error)
+	Stop   func() // makes waiting calls of Next return; nil if they never wait
+	Pace   Pace
+	Rule   Rule
 }
 
-// closed lets each worker ask the next query as soon as it has an answer.
-func closed(ctx context.Context, t target.Target, run *measure.Run, workers int, query func(n int64) ([]byte, bool)) {
-	var next atomic.Int64
-	each(ctx, t, run, workers, func(a *asker) bool {
-		text, more := query(next.Add(1) - 1)
-		if !more {
-			return false
-		}
-		return a.ask(text, time.Now())
-	})
+// worker drives one client.
+type worker struct {
+	work        *Work
+	client      Client
+	recorder    *measure.Recorder
+	arrivals    *arrivals
+	end         func() // ends the workload for all workers
+	failures    *failureCount
+	unreachable int           // attempts in a row that did not reach the server
+	stall       time.Duration // until operations were prepared
+	worked      time.Duration
 }
 
-// each runs a step on every worker until it says that there is no more to do.
-func each(ctx context.Context, t target.Target, run *measure.Run, workers int, step func(*asker) bool) {
+// Run connects, starts the clock of a run, does all operations and stops the clock.
+// It reports whether the workload was ended before all of its work was done.
+func (w *Work) Run(ctx context.Context, run *measure.Run) (summary event.Summary, ended bool, err error) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var done sync.WaitGroup
+	if w.Stop != nil {
+		defer context.AfterFunc(ctx, w.Stop)()
+	}
+	var failures failureCount
+	workers := make([]*worker, w.Pace.Workers)
 	for i := range workers {
-		a := &asker{client: t.Client(), recorder: run.Recorder(i), ctx: ctx, stop: cancel}
-		defer context.AfterFunc(outer, a.client.Interrupt)()
-		done.Add(1)
-		go func() {
-			defer done.Done()
-			defer a.client.Close()
-			for ctx.Err() == nil && step(a) {
-			}
-		}()
+		client, err := w.Client()
+		if err != nil {
+			return event.Summary{}, true, err
+		}
+		defer client.Close()
+		// A user who stops a workload does not wait for the server; a workload that
+		// ends itself lets the other operations complete.
+		defer context.AfterFunc(outer, client.Interrupt)()
+		workers[i] = &worker{work: w, client: client, recorder: run.Recorder(i), end: cancel, failures: &failures}
+	}
+	run.Start(w.Pace.Duration)
+	arrivals := newArrivals(w.Pace, run.Began())
+	var done sync.WaitGroup
+	for _, one := range workers {
+		one.arrivals = arrivals
+		done.Go(func() { one.run(ctx) })
 	}
 	done.Wait()
+	summary = run.Stop()
+	stall, worked := time.Duration(0), time.Duration(0)
+	for _, one := range workers {
+		stall += one.stall
+		worked += one.worked
+	}
+	summary.GeneratorStallNS = int64(stall)
+	// Workers that wait more than half of their time for their next operation would be
+	// faster with a faster generator.
+	if stall > worked/2 {
+		summary.Bottleneck = "generator"
+	}
+	if w.Pace.Rate > 0 {
+		offered := arrivals.offered()
+		summary.OfferedPerSecond = &offered
+		reached := float64(summary.Operations) / time.Duration(summary.DurationNS).Seconds()
+		summary.Saturated = reached < 0.99*offered
+	}
+	return summary, ctx.Err() != nil, nil
+}
+
+// run does operations until none is left or the workload ends.
+func (w *worker) run(ctx context.Context) {
+	began := time.Now()
+	defer func() { w.worked = time.Since(began) }()
+	for ctx.Err() == nil {
+		waiting := time.Now()
+		number, intended, more := w.arrivals.next(ctx, waiting)
+		if !more {
+			return
+		}
+		more = w.client.Next(number)
+		begun := time.Now()
+		w.stall += begun.Sub(waiting)
+		if !more {
+			return
+		}
+		if intended.IsZero() {
+			intended = begun
+		} else if waitUntil(ctx, intended) {
+			begun = time.Now()
+		} else {
+			return
+		}
+		w.operate(ctx, intended, begun)
+	}
+}
+
+// operate does the prepared operation until it succeeds or is given up. Its latency is
+// that of the last attempt: pauses between attempts are no service of the server.
+func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
+	var answered *target.Failure // by the server, at an earlier attempt
+	for attempt := 0; ; attempt, begun = attempt+1, time.Now() {
+		result, err := w.client.Do()
+		if result.Ended.IsZero() {
+			result.Ended = time.Now()
+		}
+		at := measure.Times{Intended: intended, Begun: begun, Ended: result.Ended}
+		if err == nil {
+			w.unreachable = 0
+			w.client.Ended(nil)
+			w.recorder.Done(result.Kind, result.Counts, at)
+			return
+		}
+		failure := target.AsFailure(err)
+		if failure.Kind == target.Server {
+			answered = failure
+		}
+		if failure.Kind == target.Connection {
+			w.unreachable++
+		} else {
+			w.unreachable = 0
+		}
+		if wait, again := w.work.Rule.retry(failure, attempt, w.unreachable); again && pause(ctx, wait) {
+			w.recorder.Retried(result.Kind)
+			continue
+		}
+		if answered != nil && ctx.Err() != nil {
+			// An interrupted attempt shows nothing about the server; its earlier answer does.
+			answered.Refused = failure.Refused
+			failure = answered
+		}
+		w.client.Ended(failure)
+		w.recorder.Failed(result.Kind, failure, result.Counts, at)
+		if w.work.Rule.ends(w.unreachable, w.failures.add()) {
+			w.end()
+		}
+		return
+	}
 }

@@ -9,16 +9,16 @@ import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/operation"
+	"benchbook/benchload/query"
 	"benchbook/benchload/target/null"
 )
 
-// BenchmarkQueries is what the driver itself costs a query: a server that answers
-// at once is asked by two workers.
+// BenchmarkQueries is what the loop itself costs per query: two workers ask a server that
+// answers at once.
 func BenchmarkQueries(b *testing.B) {
 	b.Run("histograms", func(b *testing.B) { benchmarkQueries(b, nil) })
 	b.Run("operations", func(b *testing.B) {
-		file, err := operation.Create(filepath.Join(b.TempDir(), "query.parquet"))
+		file, err := measure.CreateOperations(filepath.Join(b.TempDir(), "query.parquet"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -31,12 +31,12 @@ func BenchmarkQueries(b *testing.B) {
 	})
 }
 
-func benchmarkQueries(b *testing.B, file *operation.File) {
-	run := measure.NewRun(event.NewWriter(io.Discard), "query", 2, false).Keep(file)
+func benchmarkQueries(b *testing.B, file *measure.Operations) {
+	run := measure.NewRun(event.NewWriter(io.Discard), 2, false, "query").Keep(file)
+	work := query.Work([][]byte{[]byte("q")}, null.Null{}, drive.Pace{Workers: 2, Operations: int64(b.N)})
 	b.ReportAllocs()
-	run.Start()
 	b.ResetTimer()
-	drive.Warm(context.Background(), [][]byte{[]byte("q")}, int64(b.N), null.Null{}, run, 2)
-	b.StopTimer()
-	run.Stop()
+	if _, _, err := work.Run(context.Background(), run); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -23,8 +23,7 @@ type Start struct {
 	Workload   string `json:"workload"`
 	TimeUnixNS int64  `json:"time_unix_ns"`
 	Target     string `json:"target"`
-	Workers    int    `json:"workers"`           // of all clients
-	Clients    int    `json:"clients,omitempty"` // processes, if there are several
+	Workers    int    `json:"workers"`
 	BatchRows  int64  `json:"batch_rows,omitempty"`
 	Rows       int64  `json:"rows,omitempty"`       // to be loaded
 	Operations int64  `json:"operations,omitempty"` // to be done, without the warm-up
@@ -41,6 +40,7 @@ type Interval struct {
 	Index      int    `json:"index"`
 	StartNS    int64  `json:"start_ns"` // since the start of the timed region
 	DurationNS int64  `json:"duration_ns"`
+	Drain      bool   `json:"drain,omitempty"` // after the time of the workload was over
 	Operations int64  `json:"operations"`
 	Rows       int64  `json:"rows"`
 	Values     int64  `json:"values"`
@@ -98,8 +98,10 @@ type Checked struct {
 type Summary struct {
 	Head
 	Workload            string   `json:"workload"`
-	Clients             int      `json:"clients,omitempty"`
 	DurationNS          int64    `json:"duration_ns"`
+	WindowNS            int64    `json:"window_ns,omitempty"`          // that rates count, of a workload with a duration
+	DrainedOperations   int64    `json:"drained_operations,omitempty"` // that ended after the window
+	DrainedRows         int64    `json:"drained_rows,omitempty"`
 	Operations          int64    `json:"operations"`
 	Rows                int64    `json:"rows"` // acknowledged
 	Values              int64    `json:"values"`

@@ -1,11 +1,19 @@
-// Package histogram counts latencies in High Dynamic Range histograms, written
-// whole in the V2 format that all HdrHistogram libraries read.
+// Package histogram counts latencies in High Dynamic Range histograms and writes them
+// losslessly in the V2 format that all HdrHistogram libraries read.
+//
+// Counting and adding are here and not in the library: at three digits up to an hour
+// the library takes twice as long to record a value and ten times as long to add and
+// reset a histogram, which every worker does once per second.
 package histogram
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
 
 // The range: 1 ns to 1 h at three significant digits, in nanoseconds. The lowest
-// value is 1 ns and not 1 µs, so that a microsecond too has its three digits.
+// value is 1 ns and not 1 µs so that a microsecond has three digits too.
 const (
 	Lowest  = 1
 	Highest = 3_600_000_000_000
@@ -17,39 +25,39 @@ const (
 const (
 	subBuckets = 2048
 	subBits    = 11
-	buckets    = 32 // 2048·2^31 is the first power above Highest
+	buckets    = 32 // 2048·2^31 is the first power of two above Highest
 	counters   = (buckets + 1) * (subBuckets / 2)
 )
 
 // Histogram counts latencies. The zero value is empty. It belongs to one goroutine.
 type Histogram struct {
-	counts []uint64
+	counts []int64
 	Count  uint64
 	Sum    float64 // of the recorded values, ns
 	Min    int64
 	Max    int64
 }
 
-// index is the counter of a value.
+// index returns the counter of a value.
 func index(value int64) int {
 	bucket := bits.Len64(uint64(value)|(subBuckets-1)) - subBits
 	return bucket*(subBuckets/2) + int(value>>bucket)
 }
 
-// lowestOf is the lowest value that a counter stands for.
+// lowestOf returns the lowest value of a counter.
 func lowestOf(index int) int64 {
 	bucket := max(index/(subBuckets/2)-1, 0)
 	return int64(index-bucket*(subBuckets/2)) << bucket
 }
 
-// highestOf is the highest value that a counter stands for.
+// highestOf returns the highest value of a counter.
 func highestOf(index int) int64 { return lowestOf(index+1) - 1 }
 
-// Record counts one latency in nanoseconds. Values outside the range are put on
-// its border; Min and Max keep them as they were.
+// Record counts one latency in nanoseconds. Values outside the range count as its
+// nearest value; Min and Max keep them unchanged.
 func (h *Histogram) Record(value int64) {
 	if h.counts == nil {
-		h.counts = make([]uint64, counters)
+		h.counts = make([]int64, counters)
 	}
 	if h.Count == 0 || value < h.Min {
 		h.Min = value
@@ -60,13 +68,13 @@ func (h *Histogram) Record(value int64) {
 	h.counts[index(min(max(value, 0), Highest))]++
 }
 
-// Add takes over the counts of another histogram.
+// Add adds the counts of another histogram.
 func (h *Histogram) Add(other *Histogram) {
 	if other.Count == 0 {
 		return
 	}
 	if h.counts == nil {
-		h.counts = make([]uint64, counters)
+		h.counts = make([]int64, counters)
 	}
 	if h.Count == 0 || other.Min < h.Min {
 		h.Min = other.Min
@@ -79,8 +87,8 @@ func (h *Histogram) Add(other *Histogram) {
 	}
 }
 
-// used is the counts up to the largest value.
-func (h *Histogram) used() []uint64 {
+// used returns the counters up to that of the largest value.
+func (h *Histogram) used() []int64 {
 	if h.Count == 0 {
 		return nil
 	}
@@ -93,7 +101,7 @@ func (h *Histogram) Reset() {
 	*h = Histogram{counts: h.counts}
 }
 
-// Mean of the values, not of the counters; zero if there are none.
+// Mean returns the mean of the values themselves; zero if there are none.
 func (h *Histogram) Mean() float64 {
 	if h.Count == 0 {
 		return 0
@@ -101,15 +109,19 @@ func (h *Histogram) Mean() float64 {
 	return h.Sum / float64(h.Count)
 }
 
-// Quantile is the highest value of the counter that holds this part (0 … 1) of the values.
-func (h *Histogram) Quantile(part float64) int64 {
-	rank := max(uint64(part*float64(h.Count)+0.5), 1)
-	sum := uint64(0)
-	for i, n := range h.used() {
-		sum += n
-		if sum >= rank {
-			return min(highestOf(i), h.Max)
-		}
+// Encode returns the histogram in the compressed V2 format, in base64.
+func (h *Histogram) Encode() string {
+	counts := h.counts
+	if counts == nil {
+		counts = make([]int64, counters)
 	}
-	return h.Max
+	library := hdrhistogram.Import(&hdrhistogram.Snapshot{
+		LowestTrackableValue: Lowest, HighestTrackableValue: Highest, SignificantFigures: Digits,
+		IntegerToDoubleConversionRatio: 1, Counts: counts,
+	})
+	text, err := library.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		panic("histogram: " + err.Error()) // it is written to memory
+	}
+	return string(text)
 }

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"sort"
 	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 func TestQuantilesHaveThreeDigits(t *testing.T) {
@@ -22,10 +24,14 @@ func TestQuantilesHaveThreeDigits(t *testing.T) {
 		h.Record(value)
 		values = append(values, value)
 	}
+	encoded, err := hdrhistogram.Decode([]byte(h.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
 	sort.Slice(values, func(i, j int) bool { return values[i] < values[j] })
 	for _, part := range []float64{0.001, 0.5, 0.9, 0.99, 0.9999, 1} {
 		exact := values[max(int(part*float64(len(values))+0.5), 1)-1]
-		if got := h.Quantile(part); float64(got-exact) > float64(exact)/1000+1 || got < exact {
+		if got := encoded.ValueAtPercentile(100 * part); float64(got-exact) > float64(exact)/1000+1 || got < exact {
 			t.Errorf("the quantile %v is %d, exactly %d", part, got, exact)
 		}
 	}
@@ -43,6 +49,9 @@ func TestEveryCounterStandsForItsValues(t *testing.T) {
 	}
 	if last := index(Highest); last >= counters {
 		t.Errorf("the highest value has the counter %d of %d", last, counters)
+	}
+	if library := len(hdrhistogram.New(Lowest, Highest, Digits).Export().Counts); library != counters {
+		t.Errorf("there are %d counters, in the library %d", counters, library)
 	}
 }
 
@@ -108,7 +117,9 @@ func decode(t testing.TB, text string) map[int]int64 {
 		if value := int64(n>>1) ^ -int64(n&1); value < 0 {
 			at += int(-value)
 		} else {
-			counts[at] = value
+			if value > 0 { // a single zero may be written as itself
+				counts[at] = value
+			}
 			at++
 		}
 	}
@@ -143,6 +154,33 @@ func TestValuesOutsideTheRangeAreCounted(t *testing.T) {
 	h.Record(Highest * 2)
 	if h.Count != 2 || h.Min != -5 || h.Max != 2*Highest || len(decode(t, h.Encode())) != 2 {
 		t.Errorf("the histogram is %+v", h.Count)
+	}
+}
+
+// The library reads what was counted, to the last counter.
+func TestTheLibraryReadsTheEncoding(t *testing.T) {
+	var h Histogram
+	library := hdrhistogram.New(Lowest, Highest, Digits)
+	random := rand.New(rand.NewPCG(3, 3))
+	for range 5000 {
+		value := random.Int64N(Highest) >> random.IntN(40)
+		h.Record(value)
+		if err := library.RecordValue(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if decoded, err := hdrhistogram.Decode([]byte(h.Encode())); err != nil || !decoded.Equals(library) {
+		t.Errorf("the library reads another histogram (%v)", err)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	var h Histogram
+	for i := range int64(5000) {
+		h.Record(i * 97_000 % 9_000_000)
+	}
+	for b.Loop() {
+		_ = h.Encode()
 	}
 }
 

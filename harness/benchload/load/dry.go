@@ -9,21 +9,20 @@ import (
 	"benchbook/benchload/target/null"
 )
 
-// Dry is a target whose batches go as far as they can without a server: bytes
-// are ready as they come, and typed rows are read value by value. It shows how
-// fast the client alone would feed the target.
+// Dry is a target without a server: it takes batches of bytes as they are and reads
+// typed rows value by value. It shows how fast the client alone would feed the target.
 type Dry struct {
 	target.Target
 	rows *format.Rows // nil where batches are bytes
 }
 
-// NewDry takes the place of a target.
+// NewDry replaces a target.
 func NewDry(t target.Target) *Dry { return &Dry{Target: t} }
 
 // Holds is always false.
 func (d *Dry) Holds() (bool, error) { return false, nil }
 
-// Format is that of the target; line protocol where it has none of its own.
+// Format is that of the target; line protocol by default.
 func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
 	shaped, ok := d.Target.(target.Shaped)
 	if !ok {
@@ -34,7 +33,7 @@ func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
 	return made, err
 }
 
-// Prepare has nothing to make.
+// Prepare does nothing.
 func (d *Dry) Prepare() error { return nil }
 
 // Client makes a client.
@@ -49,7 +48,7 @@ func (d *Dry) Client() target.Client {
 type reader struct {
 	target.Client
 	cursor *format.Cursor
-	sum    float64 // so that no value is left out
+	sum    float64 // keeps the compiler from leaving a value out
 }
 
 // Write reads every tag and value of a batch.
@@ -69,5 +68,5 @@ func (r *reader) Write(batch target.Batch) error {
 	return nil
 }
 
-// Query is answered by nothing.
+// Query returns an empty answer.
 func (r *reader) Query([]byte) (target.Answer, error) { return target.Answer{Done: time.Now()}, nil }

@@ -7,6 +7,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/format"
 	"benchbook/benchload/load"
@@ -36,10 +37,12 @@ func TestADryRunReadsEveryRowAndAsksNoServer(t *testing.T) {
 			t.Errorf("%s: holds %v, error %v", name, holds, err)
 		}
 		source := load.NewGenerated(stream.New(generator, made, stream.Options{PieceRows: 100}), dataset.Rows(generator))
-		run := measure.NewRun(event.NewWriter(io.Discard), "write", 2, false)
-		run.Start()
-		load.Run(context.Background(), source, dry, run, load.Options{Workers: 2})
-		if summary := run.Stop(); summary.Rows != dataset.Rows(generator) || summary.Values != dataset.Values(generator) || summary.Errors != 0 {
+		run := measure.NewRun(event.NewWriter(io.Discard), 2, false, "write")
+		summary, _, err := load.Work(source, dry, drive.Pace{Workers: 2}, drive.Rule{}).Run(context.Background(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if summary.Rows != dataset.Rows(generator) || summary.Values != dataset.Values(generator) || summary.Errors != 0 {
 			t.Errorf("%s: the summary is %+v", name, summary)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-
-	"benchbook/benchload/load"
 )
 
 func TestAServerThatIsBrokenForAWhileIsLoadedWithRetries(t *testing.T) {
@@ -27,8 +25,8 @@ func TestAServerThatIsBrokenForAWhileIsLoadedWithRetries(t *testing.T) {
 }
 
 func TestAServerThatStaysBrokenIsGivenUp(t *testing.T) {
-	o := loaded(t, answer(500, `{"error":"engine is closed"}`), func(o *load.Options, _ *bool) { o.Retries = 3; o.Workers = 1 })
-	if o.summary.Rows != 0 || o.summary.Retries != 3 || o.summary.RowsRefused != batch || !o.result.Ended ||
+	o := loaded(t, answer(500, `{"error":"engine is closed"}`), func(o *options) { o.Retries = 3; o.Workers = 1 })
+	if o.summary.Rows != 0 || o.summary.Retries != 3 || o.summary.RowsRefused != batch || !o.ended ||
 		len(o.errors) != 1 || o.errors[0].Kind != "server" {
 		t.Errorf("the summary is %+v, errors %+v", o.summary, o.errors)
 	}
@@ -50,7 +48,7 @@ func TestAServerThatResetsOrIsGoneEndsTheLoad(t *testing.T) {
 	closed.Close()
 	for name, url := range map[string]string{"resets": raw(t, ""), "is gone": closed.URL} {
 		o := loadedAt(t, url, keepGoing)
-		if o.summary.Rows != 0 || !o.result.Ended || len(o.errors) == 0 || o.errors[0].Kind != "connection" {
+		if o.summary.Rows != 0 || !o.ended || len(o.errors) == 0 || o.errors[0].Kind != "connection" {
 			t.Errorf("a server that %s: summary %+v, errors %+v", name, o.summary, o.errors)
 		}
 		if o.summary.Errors > 2 || o.summary.Retries > 6 {

@@ -9,7 +9,7 @@ import (
 )
 
 // File is a source that cuts a file of line protocol into batches. The file is
-// mapped, so batches are parts of it and nothing is copied.
+// mapped into memory, so batches are parts of it and nothing is copied.
 type File struct {
 	lock  sync.Mutex
 	data  []byte
@@ -39,7 +39,7 @@ func NewFile(path string, batchRows int64) (*File, error) {
 	return &File{data: data, size: batchRows}, nil
 }
 
-// Next cuts the next batch. Only the search for line ends is behind the lock.
+// Next cuts the next batch. The lock covers only the search for line ends.
 func (f *File) Next() (Batch, bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -60,10 +60,10 @@ func (f *File) Next() (Batch, bool) {
 	return Batch{Rows: rows, Size: int64(end), Bytes: rest[:end]}, true
 }
 
-// Release has nothing to give back.
+// Release does nothing: no memory is allocated.
 func (f *File) Release(Batch) {}
 
-// Rows is not known before the file was read.
+// Rows is unknown before the file is read.
 func (f *File) Rows() int64 { return 0 }
 
 // Stop ends the source.
@@ -72,6 +72,3 @@ func (f *File) Stop() {
 	f.ended = true
 	f.lock.Unlock()
 }
-
-// Err is always nil: a mapped file that shrinks ends the program.
-func (f *File) Err() error { return nil }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/load"
 	"benchbook/benchload/measure"
@@ -22,7 +23,7 @@ import (
 
 // letGo loads into a server whose handler ends the load by cancel. With the
 // timeout of an hour, only the interrupt can end a request that waits.
-func letGo(t *testing.T, pause time.Duration, out io.Writer, handler func(context.CancelFunc) http.HandlerFunc) (load.Result, event.Summary) {
+func letGo(t *testing.T, pause time.Duration, out io.Writer, handler func(context.CancelFunc) http.HandlerFunc) (ended bool, summary event.Summary) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -37,10 +38,12 @@ func letGo(t *testing.T, pause time.Duration, out io.Writer, handler func(contex
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := measure.NewRun(event.NewWriter(out), "write", 1, false)
-	run.Start()
-	result := load.Run(ctx, source, influx.New(address, "db", time.Hour), run, load.Options{Workers: 1, Retries: 3, Pause: pause})
-	return result, run.Stop()
+	run := measure.NewRun(event.NewWriter(out), 1, false, "write")
+	work := load.Work(source, influx.New(address, "db", time.Hour), drive.Pace{Workers: 1}, drive.Rule{Retries: 3, Pause: pause})
+	if summary, ended, err = work.Run(ctx, run); err != nil {
+		t.Fatal(err)
+	}
+	return ended, summary
 }
 
 // stalls lets the load go once the server has its request, which is not answered.
@@ -53,9 +56,9 @@ func stalls(cancel context.CancelFunc) http.HandlerFunc {
 }
 
 func TestAnInterruptDoesNotWaitForTheServer(t *testing.T) {
-	result, summary := letGo(t, time.Hour, io.Discard, stalls)
-	if !result.Ended || summary.Rows != 0 || summary.RowsRefused != 10 {
-		t.Errorf("ended: %v, the summary is %+v", result.Ended, summary)
+	ended, summary := letGo(t, time.Hour, io.Discard, stalls)
+	if !ended || summary.Rows != 0 || summary.RowsRefused != 10 {
+		t.Errorf("ended: %v, the summary is %+v", ended, summary)
 	}
 }
 

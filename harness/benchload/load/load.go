@@ -1,84 +1,79 @@
-// Package load sends a dataset to a target in batches.
+// Package load sends the rows of a dataset to a target in batches.
 package load
 
 import (
-	"context"
-	"errors"
-	"sync"
-	"sync/atomic"
-	"time"
-
+	"benchbook/benchload/drive"
 	"benchbook/benchload/measure"
 	"benchbook/benchload/target"
 )
 
-// Options of a load.
-type Options struct {
-	Workers   int
-	Retries   int           // of one batch
-	Pause     time.Duration // before the first retry; doubled for each more
-	KeepGoing bool          // go on after rows were refused
-}
-
-// Batch is rows to be sent, as a source gives them.
+// Batch is the rows of one write.
 type Batch struct {
 	Rows   int64
 	Values int64
 	Size   int64  // in bytes, before compression
 	Bytes  []byte // as they are sent
-	Gzip   bool   // they are compressed
-	piece  any    // what the source wants back
+	Gzip   bool   // whether they are compressed
+	owner  any    // what the source takes back
 }
 
 // Source gives batches to many goroutines.
 type Source interface {
 	// Next waits for a batch; false at the end.
 	Next() (Batch, bool)
-	// Release gives its memory back.
+	// Release gives the memory of a batch back.
 	Release(batch Batch)
-	// Rows is how many there are; zero if that is not known.
+	// Rows is how many there are; zero if that is unknown.
 	Rows() int64
 	// Stop makes Next give no more.
 	Stop()
-	// Err is what went wrong with the source itself.
-	Err() error
 }
 
-// Result is what a load adds to its summary.
-type Result struct {
-	Stall  time.Duration // that workers waited for batches, summed up
-	Worked time.Duration // from the beginning to the end of each worker, summed up
-	Ended  bool          // before all rows were sent
-	Reason error
-}
-
-// errStopped ends a load that a refused batch or a missing server has ended.
-var errStopped = errors.New("the load was ended")
-
-// Run loads until the source is empty.
-func Run(ctx context.Context, source Source, t target.Target, run *measure.Run, options Options) Result {
-	outer := ctx
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, source.Stop)()
-	var stall, worked atomic.Int64
-	var workers sync.WaitGroup
-	for i := range options.Workers {
-		w := &worker{
-			options: options, source: source, client: t.Client(), recorder: run.Recorder(i),
-			stop: func() { cancel(errStopped) },
-		}
-		// A user who stops the load does not wait for a server; a load that ends
-		// itself lets the other batches be acknowledged.
-		defer context.AfterFunc(outer, w.client.Interrupt)()
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			begun := time.Now()
-			stall.Add(int64(w.work(ctx)))
-			worked.Add(int64(time.Since(begun)))
-		}()
+// Work is the load of a source into a target.
+func Work(source Source, t target.Target, pace drive.Pace, rule drive.Rule) *drive.Work {
+	return &drive.Work{
+		Client: func() (drive.Client, error) { return &client{Client: t.Client(), source: source}, nil },
+		Stop:   source.Stop, Pace: pace, Rule: rule,
 	}
-	workers.Wait()
-	return Result{Stall: time.Duration(stall.Load()), Worked: time.Duration(worked.Load()), Ended: ctx.Err() != nil, Reason: context.Cause(ctx)}
+}
+
+// client sends batches over one connection.
+type client struct {
+	target.Client
+	source Source
+	batch  Batch
+}
+
+// Next waits for a batch.
+func (c *client) Next(int64) (more bool) {
+	c.batch, more = c.source.Next()
+	return more
+}
+
+// Do sends the batch.
+func (c *client) Do() (drive.Result, error) {
+	b := &c.batch
+	counts := measure.Counts{Rows: b.Rows, Values: b.Values, Bytes: b.Size, WireBytes: int64(len(b.Bytes))}
+	failure := target.AsFailure(c.Write(target.Batch{Rows: b.Rows, Bytes: b.Bytes, Gzip: b.Gzip}))
+	if failure == nil {
+		return drive.Result{Counts: counts}, nil
+	}
+	if failure.Refused == 0 {
+		failure.Refused = b.Rows
+	}
+	return drive.Result{Counts: part(counts, b.Rows-failure.Refused)}, failure
+}
+
+// Ended gives the memory of the batch back.
+func (c *client) Ended(*target.Failure) { c.source.Release(c.batch) }
+
+// part is the share of a batch whose other rows were refused.
+func part(counts measure.Counts, rows int64) measure.Counts {
+	if rows <= 0 {
+		return measure.Counts{}
+	}
+	counts.Values = counts.Values * rows / counts.Rows
+	counts.Bytes = counts.Bytes * rows / counts.Rows
+	counts.Rows = rows
+	return counts
 }

@@ -7,6 +7,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/format"
 	"benchbook/benchload/load"
@@ -30,10 +31,12 @@ func BenchmarkLineProtocol(b *testing.B) {
 	source := load.NewGenerated(stream.New(generator, format.NewInflux(generator),
 		stream.Options{PieceRows: 5000, Readers: 2}), dataset.Rows(generator))
 	defer source.Stop()
-	run := measure.NewRun(event.NewWriter(io.Discard), "write", 2, false)
-	run.Start()
+	run := measure.NewRun(event.NewWriter(io.Discard), 2, false, "write")
 	b.ResetTimer()
-	load.Run(context.Background(), source, null.Null{}, run, load.Options{Workers: 2})
+	summary, _, err := load.Work(source, null.Null{}, drive.Pace{Workers: 2}, drive.Rule{}).Run(context.Background(), run)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.StopTimer()
-	b.SetBytes(run.Stop().Bytes / int64(b.N))
+	b.SetBytes(summary.Bytes / int64(b.N))
 }

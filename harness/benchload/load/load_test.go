@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/load"
 	"benchbook/benchload/measure"
@@ -28,23 +29,29 @@ const (
 	batch = 100
 )
 
+// options are how a load is done.
+type options struct {
+	drive.Pace
+	drive.Rule
+	zip bool
+}
+
 // outcome is what a load came to.
 type outcome struct {
-	result  load.Result
+	ended   bool
 	summary event.Summary
 	errors  []event.Error
-	took    time.Duration
 }
 
 // loaded loads a file of rows into a server.
-func loaded(t *testing.T, handler http.HandlerFunc, change func(*load.Options, *bool)) outcome {
+func loaded(t *testing.T, handler http.HandlerFunc, change func(*options)) outcome {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return loadedAt(t, server.URL, change)
 }
 
-func loadedAt(t *testing.T, url string, change func(*load.Options, *bool)) outcome {
+func loadedAt(t *testing.T, url string, change func(*options)) outcome {
 	t.Helper()
 	var text bytes.Buffer
 	for i := range rows {
@@ -62,20 +69,19 @@ func loadedAt(t *testing.T, url string, change func(*load.Options, *bool)) outco
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := load.Options{Workers: 2, Retries: 5, Pause: time.Millisecond}
-	zip := false
-	change(&options, &zip)
+	opts := options{Pace: drive.Pace{Workers: 2}, Rule: drive.Rule{Retries: 5, Pause: time.Millisecond}}
+	change(&opts)
 	var batches load.Source = source
-	if zip {
-		batches = load.NewPacked(source, options.Workers)
+	if opts.zip {
+		batches = load.NewPacked(source, opts.Workers)
 	}
 	var out bytes.Buffer
-	run := measure.NewRun(event.NewWriter(&out), "write", options.Workers, false)
-	run.Start()
-	begun := time.Now()
-	o := outcome{result: load.Run(context.Background(), batches, influx.New(address, "db", 100*time.Millisecond), run, options)}
-	o.took = time.Since(begun)
-	o.summary = run.Stop()
+	run := measure.NewRun(event.NewWriter(&out), opts.Workers, false, "write")
+	var o outcome
+	o.summary, o.ended, err = load.Work(batches, influx.New(address, "db", 100*time.Millisecond), opts.Pace, opts.Rule).Run(context.Background(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
 		var e event.Error
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -97,9 +103,9 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
-func asIs(*load.Options, *bool) {}
+func asIs(*options) {}
 
-func keepGoing(o *load.Options, _ *bool) { o.KeepGoing = true }
+func keepGoing(o *options) { o.KeepGoing = true }
 
 func TestAllRowsArriveOnce(t *testing.T) {
 	for _, zip := range []bool{false, true} {
@@ -116,7 +122,7 @@ func TestAllRowsArriveOnce(t *testing.T) {
 			text, _ := io.ReadAll(body)
 			received.Add(int64(bytes.Count(text, []byte("\n"))))
 			w.WriteHeader(204)
-		}, func(_ *load.Options, on *bool) { *on = zip })
+		}, func(o *options) { o.zip = zip })
 		if received.Load() != rows || o.summary.Rows != rows || o.summary.Operations != rows/batch || o.summary.Errors != 0 {
 			t.Errorf("%d rows arrived, summary %+v", received.Load(), o.summary)
 		}
@@ -127,13 +133,12 @@ func TestAllRowsArriveOnce(t *testing.T) {
 }
 
 func TestACompressedLoadEndsToo(t *testing.T) {
-	o := loaded(t, answer(400, `{"error":"no"}`), func(_ *load.Options, zip *bool) { *zip = true })
-	if !o.result.Ended || o.summary.Errors > 2 {
-		t.Errorf("ended: %v, after %d errors", o.result.Ended, o.summary.Errors)
+	o := loaded(t, answer(400, `{"error":"no"}`), func(o *options) { o.zip = true })
+	if !o.ended || o.summary.Errors > 2 {
+		t.Errorf("ended: %v, after %d errors", o.ended, o.summary.Errors)
 	}
 }
 
-// raw is a server that answers every request on a connection with a text.
 func TestAMissingLineEndIsARowToo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")
 	if err := os.WriteFile(path, []byte("a x=1 1\nb x=1 1\nc x=1 1"), 0o600); err != nil {

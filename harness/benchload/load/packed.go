@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Packed compresses the batches of a source on all cores ahead of the workers:
-// a worker that compressed by itself would leave its connection idle meanwhile.
+// Packed compresses the batches of a source on all cores ahead of the workers. A
+// worker that compressed its batches itself would leave its connection idle meanwhile.
 type Packed struct {
 	source Source
 	ready  chan Batch
@@ -18,7 +18,7 @@ type Packed struct {
 	once   sync.Once
 }
 
-// NewPacked starts to compress for so many workers.
+// NewPacked starts to compress for this number of workers.
 func NewPacked(source Source, workers int) *Packed {
 	packers := runtime.GOMAXPROCS(0)
 	p := &Packed{source: source, ready: make(chan Batch, packers), quit: make(chan struct{})}
@@ -44,7 +44,7 @@ func NewPacked(source Source, workers int) *Packed {
 
 // pack compresses until the source is empty or the load ends.
 func (p *Packed) pack() {
-	// The level is a constant of the library: it cannot be wrong.
+	// The level is a constant of the library, so there is no error.
 	writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	for {
 		var buffer *bytes.Buffer
@@ -59,12 +59,12 @@ func (p *Packed) pack() {
 		}
 		buffer.Reset()
 		writer.Reset(buffer)
-		// Writing to memory does not fail.
+		// Writing to memory cannot fail.
 		_, _ = writer.Write(batch.Bytes)
 		_ = writer.Close()
 		packed := Batch{
 			Rows: batch.Rows, Values: batch.Values, Size: int64(len(batch.Bytes)),
-			Bytes: buffer.Bytes(), Gzip: true, piece: buffer,
+			Bytes: buffer.Bytes(), Gzip: true, owner: buffer,
 		}
 		p.source.Release(batch)
 		select {
@@ -87,7 +87,7 @@ func (p *Packed) Next() (Batch, bool) {
 }
 
 // Release gives the memory of a batch back.
-func (p *Packed) Release(batch Batch) { p.free <- batch.piece.(*bytes.Buffer) }
+func (p *Packed) Release(batch Batch) { p.free <- batch.owner.(*bytes.Buffer) }
 
 // Rows is how many there are.
 func (p *Packed) Rows() int64 { return p.source.Rows() }
@@ -97,6 +97,3 @@ func (p *Packed) Stop() {
 	p.once.Do(func() { close(p.quit) })
 	p.source.Stop()
 }
-
-// Err is what went wrong with the source.
-func (p *Packed) Err() error { return p.source.Err() }

@@ -21,8 +21,8 @@ func TestAServerThatRefusesIsNotLoaded(t *testing.T) {
 
 func TestWithoutKeepGoingTheFirstRefusalEndsTheLoad(t *testing.T) {
 	o := loaded(t, answer(400, `{"error":"no"}`), asIs)
-	if !o.result.Ended || o.summary.Errors > 2 {
-		t.Errorf("ended: %v, after %d errors", o.result.Ended, o.summary.Errors)
+	if !o.ended || o.summary.Errors > 2 {
+		t.Errorf("ended: %v, after %d errors", o.ended, o.summary.Errors)
 	}
 }
 
@@ -42,6 +42,7 @@ func TestAnErrorInASuccessIsNotLoaded(t *testing.T) {
 	}
 }
 
+// raw is a server that answers every request with a text, byte by byte, and hangs up.
 func raw(t *testing.T, text string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

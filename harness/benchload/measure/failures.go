@@ -8,8 +8,8 @@ import (
 	"benchbook/benchload/target"
 )
 
-// maxGroups is how many different failures are told apart; the rest is counted
-// under their kind alone, so that a server with ever new words fills no memory.
+// maxGroups is how many different failures are reported separately. The rest is
+// counted by kind, so that a server with ever new messages fills no memory.
 const maxGroups = 100
 
 // group is what failures are counted by.
@@ -19,14 +19,14 @@ type group struct {
 	message string
 }
 
-// Failures counts failures of the same kind with the same words.
-type Failures struct {
+// failures counts failures of the same kind with the same message.
+type failures struct {
 	lock   sync.Mutex
 	counts map[group]*event.Error
 }
 
 // add counts one failure.
-func (f *Failures) add(failure *target.Failure) {
+func (f *failures) add(failure *target.Failure) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	key := group{failure.Kind, failure.Status, failure.Message}
@@ -34,7 +34,7 @@ func (f *Failures) add(failure *target.Failure) {
 		f.counts = map[group]*event.Error{}
 	}
 	if f.counts[key] == nil && len(f.counts) >= maxGroups {
-		key.message = "(other words)"
+		key.message = "(other messages)"
 	}
 	found := f.counts[key]
 	if found == nil {
@@ -45,8 +45,8 @@ func (f *Failures) add(failure *target.Failure) {
 	found.Rows += failure.Refused
 }
 
-// list gives the groups, the most frequent first.
-func (f *Failures) list() []event.Error {
+// list returns the groups, the most frequent first.
+func (f *failures) list() []event.Error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	var all []event.Error

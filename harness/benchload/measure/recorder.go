@@ -1,5 +1,5 @@
 // Package measure counts operations and their latencies while they happen, and
-// writes what happened in each second.
+// writes the events of each second.
 package measure
 
 import (
@@ -7,78 +7,110 @@ import (
 	"time"
 
 	"benchbook/benchload/histogram"
-	"benchbook/benchload/operation"
 	"benchbook/benchload/target"
 )
 
 // Counts is how much was done.
 type Counts struct {
-	Operations int64 // that succeeded
-	Rows       int64
-	Values     int64
-	Bytes      int64 // of bodies, before compression
-	WireBytes  int64
-	Errors     int64 // operations that failed
-	Refused    int64 // rows that were sent and not acknowledged
-	Retries    int64
+	Rows      int64
+	Values    int64
+	Bytes     int64 // of bodies, before compression
+	WireBytes int64
+}
+
+// totals sums up operations. The drained ones are part of them: they ended after the
+// time of the run was over, so no rate counts them.
+type totals struct {
+	Counts
+	operations, errors, refused, retries int64
+	drained, drainedRows                 int64
 }
 
 // add sums up.
-func (c *Counts) add(other Counts) {
-	c.Operations += other.Operations
-	c.Rows += other.Rows
-	c.Values += other.Values
-	c.Bytes += other.Bytes
-	c.WireBytes += other.WireBytes
-	c.Errors += other.Errors
-	c.Refused += other.Refused
-	c.Retries += other.Retries
+func (t *totals) add(other *totals) {
+	t.Rows += other.Rows
+	t.Values += other.Values
+	t.Bytes += other.Bytes
+	t.WireBytes += other.WireBytes
+	t.operations += other.operations
+	t.errors += other.errors
+	t.refused += other.refused
+	t.retries += other.retries
+	t.drained += other.drained
+	t.drainedRows += other.drainedRows
 }
 
-// Times are when an operation should have begun (in a closed loop: when it was
-// tried first), when it began, and when it ended.
+// count adds one operation.
+func (t *totals) count(done Counts) {
+	t.Rows += done.Rows
+	t.Values += done.Values
+	t.Bytes += done.Bytes
+	t.WireBytes += done.WireBytes
+}
+
+// Times are when an operation should have begun (in a closed loop: when it was first
+// tried), when it began, and when it ended.
 type Times struct{ Intended, Begun, Ended time.Time }
 
-// Recorder counts what one worker does. Its lock is only ever contended once a
-// second, when the interval is closed.
+// Recorder counts what one worker does. Only the end of an interval, once per second,
+// ever contends for its lock.
 type Recorder struct {
 	lock     sync.Mutex
-	open     bool // latencies count from an intended start too
-	counts   Counts
+	open     bool      // latencies count from an intended start too
+	over     time.Time // when the time of the run is over; zero for no such time
+	kinds    []kindRecorder
+	failures *failures
+}
+
+// kindRecorder counts operations of one kind since the last interval.
+type kindRecorder struct {
+	totals   totals
 	service  histogram.Histogram
 	response histogram.Histogram
-	failures *Failures
-	log      *operation.Log // nil if single operations are not kept
+	log      *operationLog // nil if single operations are not kept
 }
 
-// Done counts an operation that succeeded, and its latencies.
-func (r *Recorder) Done(done Counts, at Times) {
-	service, response := int64(at.Ended.Sub(at.Begun)), int64(at.Ended.Sub(at.Intended))
+// Done counts an operation of a kind that succeeded, and its latencies.
+func (r *Recorder) Done(kind int, done Counts, at Times) {
+	k := &r.kinds[kind]
+	drained := r.drained(at)
 	r.lock.Lock()
-	done.Operations = 1
-	r.counts.add(done)
-	r.service.Record(service)
+	k.totals.count(done)
+	k.totals.operations++
+	if drained {
+		k.totals.drained++
+		k.totals.drainedRows += done.Rows
+	}
+	k.service.Record(int64(at.Ended.Sub(at.Begun)))
 	if r.open {
-		r.response.Record(response)
+		k.response.Record(int64(at.Ended.Sub(at.Intended)))
 	}
 	r.lock.Unlock()
-	r.log.Add(at.Intended, at.Begun, at.Ended, done.Rows, nil)
+	k.log.add(at, done.Rows, nil)
 }
 
-// Failed counts an operation that failed, with what of it succeeded.
-func (r *Recorder) Failed(failure *target.Failure, partly Counts, at Times) {
+// Failed counts an operation that failed, with the part of it that succeeded.
+func (r *Recorder) Failed(kind int, failure *target.Failure, partly Counts, at Times) {
+	k := &r.kinds[kind]
+	drained := r.drained(at)
 	r.lock.Lock()
-	partly.Errors = 1
-	partly.Refused = failure.Refused
-	r.counts.add(partly)
+	k.totals.count(partly)
+	k.totals.errors++
+	k.totals.refused += failure.Refused
+	if drained {
+		k.totals.drainedRows += partly.Rows
+	}
 	r.lock.Unlock()
 	r.failures.add(failure)
-	r.log.Add(at.Intended, at.Begun, at.Ended, partly.Rows, failure)
+	k.log.add(at, partly.Rows, failure)
 }
 
-// Retried counts an attempt that is made again.
-func (r *Recorder) Retried() {
+// Retried counts another attempt at an operation.
+func (r *Recorder) Retried(kind int) {
 	r.lock.Lock()
-	r.counts.Retries++
+	r.kinds[kind].totals.retries++
 	r.lock.Unlock()
 }
+
+// drained reports whether an operation ended after the time of the run.
+func (r *Recorder) drained(at Times) bool { return !r.over.IsZero() && at.Ended.After(r.over) }

@@ -91,7 +91,7 @@ func TestEveryObjectIsPutOnceWhateverWorkersAndBatches(t *testing.T) {
 	for _, workers := range []int{1, 3, 8} {
 		for _, batch := range []int{1, 7, 100} {
 			store := &memory{held: map[string][]byte{}}
-			work := &object.Work{Set: set(t, 101), Store: store, Mix: object.Only(object.Put), Batch: batch, Pace: drive.Options{Workers: workers}}
+			work := &object.Work{Set: set(t, 101), Store: store, Mix: object.Only(object.Put), Batch: batch, Pace: drive.Pace{Workers: workers}}
 			summary, _ := run(t, work)
 			if summary.Rows != 101 || summary.Errors != 0 || len(store.held) != 101 || len(work.Kept) != 101 {
 				t.Fatalf("%d workers, batches of %d: %d put, %d held, %d kept, %d errors", workers, batch, summary.Rows, len(store.held), len(work.Kept), summary.Errors)
@@ -102,9 +102,9 @@ func TestEveryObjectIsPutOnceWhateverWorkersAndBatches(t *testing.T) {
 
 func TestAMixLeavesWhatItSays(t *testing.T) {
 	store := &memory{held: map[string][]byte{}}
-	work := &object.Work{Set: set(t, 50), Store: store, Mix: object.Only(object.Put), Batch: 1, Pace: drive.Options{Workers: 4}}
+	work := &object.Work{Set: set(t, 50), Store: store, Mix: object.Only(object.Put), Batch: 1, Pace: drive.Pace{Workers: 4}}
 	run(t, work)
-	work.Mix, work.Operations = object.Mix{1, 2, 1}, 2000
+	work.Mix, work.Pace.Operations = object.Mix{1, 2, 1}, 2000
 	summary, events := run(t, work)
 	if summary.Errors != 0 || summary.Operations != 2000 || len(work.Kept) != len(store.held) {
 		t.Fatalf("%d operations, %d errors, %d kept, %d held", summary.Operations, summary.Errors, len(work.Kept), len(store.held))
@@ -118,7 +118,7 @@ func TestAMixLeavesWhatItSays(t *testing.T) {
 	if err != nil || found.SHA256 != found.Expected || found.Missing+found.Different+found.Back != 0 {
 		t.Fatalf("%+v (%v)", found, err)
 	}
-	work.Mix, work.Operations = object.Only(object.Delete), 0
+	work.Mix, work.Pace.Operations = object.Only(object.Delete), 0
 	if summary, _ := run(t, work); summary.Errors != 0 || len(store.held) != 0 || len(work.Kept) != 0 {
 		t.Fatalf("%d errors, %d held after all was deleted", summary.Errors, len(store.held))
 	}
@@ -126,7 +126,7 @@ func TestAMixLeavesWhatItSays(t *testing.T) {
 
 func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 	store := &memory{held: map[string][]byte{}}
-	work := &object.Work{Set: set(t, 20), Store: store, Mix: object.Only(object.Put), Batch: 1, Pace: drive.Options{Workers: 2}}
+	work := &object.Work{Set: set(t, 20), Store: store, Mix: object.Only(object.Put), Batch: 1, Pace: drive.Pace{Workers: 2}}
 	run(t, work)
 	store.spoil = string(work.Set.AppendKey(nil, 3))
 	delete(store.held, string(work.Set.AppendKey(nil, 7)))
@@ -135,7 +135,7 @@ func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 		t.Fatalf("%+v (%v)", found, err)
 	}
 	// One worker has every object: of several, a quick one does all gets before another begins, and never asks for theirs.
-	work.Mix, work.Operations, work.Pace.Workers = object.Only(object.Get), 400, 1
+	work.Mix, work.Pace.Operations, work.Pace.Workers = object.Only(object.Get), 400, 1
 	summary, events := run(t, work)
 	if summary.Errors == 0 || !strings.Contains(string(events), "other bytes than were put") || !strings.Contains(string(events), "no such object") {
 		t.Errorf("%d errors", summary.Errors)
@@ -149,7 +149,7 @@ func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 
 func TestAnOpenLoopCountsFromTheIntendedStart(t *testing.T) {
 	store := &memory{held: map[string][]byte{}}
-	work := &object.Work{Set: set(t, 100), Store: store, Mix: object.Only(object.Put), Operations: 100, Batch: 1, Pace: drive.Options{Workers: 2, Rate: 2000}}
+	work := &object.Work{Set: set(t, 100), Store: store, Mix: object.Only(object.Put), Batch: 1, Pace: drive.Pace{Workers: 2, Operations: 100, Rate: 2000}}
 	summary, events := run(t, work)
 	if summary.OfferedPerSecond == nil || *summary.OfferedPerSecond != 2000 || summary.Rows != 100 {
 		t.Fatalf("%+v", summary)
@@ -166,7 +166,7 @@ func TestFilesOnTwoDisks(t *testing.T) {
 		if err := store.Prepare(); err != nil {
 			t.Fatal(err)
 		}
-		work := &object.Work{Set: set(t, 30), Store: store, Mix: object.Only(object.Put), Batch: 4, Pace: drive.Options{Workers: 2}}
+		work := &object.Work{Set: set(t, 30), Store: store, Mix: object.Only(object.Put), Batch: 4, Pace: drive.Pace{Workers: 2}}
 		run(t, work)
 		found, err := object.Check(context.Background(), work.Set, store, 2, work.Kept)
 		if err != nil || found.Objects != 30 || found.SHA256 != found.Expected {
@@ -204,7 +204,7 @@ func BenchmarkPut(b *testing.B) {
 	sizes, _ := blob.ParseSizes("4KiB")
 	work := &object.Work{
 		Set: &blob.Set{Seed: 1, Count: int64(b.N), Sizes: sizes}, Store: nothing{}, Mix: object.Only(object.Put),
-		Batch: 1, Pace: drive.Options{Workers: 1},
+		Batch: 1, Pace: drive.Pace{Workers: 1},
 	}
 	b.ReportAllocs()
 	if _, err := work.Run(context.Background(), event.NewWriter(&bytes.Buffer{})); err != nil {

@@ -7,7 +7,7 @@ import (
 	"benchbook/benchload/walk"
 )
 
-// Kind is what is done with an object.
+// Kind is what an operation does with an object.
 type Kind int
 
 // The kinds of operations.
@@ -17,20 +17,20 @@ const (
 	Delete
 )
 
-// Kinds are their names, as events have them.
+// Kinds are their names in events.
 var Kinds = [...]string{"put", "get", "delete"}
 
-// Mix is how many of the operations are of each kind; parts, not percent.
+// Mix is the share of operations of each kind; any numbers, not percent.
 type Mix [3]float64
 
-// Only is a mix of one kind.
+// Only returns a mix of one kind.
 func Only(kind Kind) Mix {
 	var mix Mix
 	mix[kind] = 1
 	return mix
 }
 
-// kind is the kind at a place between 0 and 1.
+// kind returns the kind at a place between 0 and 1.
 func (m Mix) kind(at float64) Kind {
 	at *= m[Put] + m[Get] + m[Delete]
 	for kind := Put; kind < Delete; kind++ {
@@ -42,7 +42,7 @@ func (m Mix) kind(at float64) Kind {
 	return Delete
 }
 
-// single tells if there is one kind only.
+// single reports whether there is only one kind.
 func (m Mix) single() bool {
 	kinds := 0
 	for _, part := range m {
@@ -53,8 +53,8 @@ func (m Mix) single() bool {
 	return kinds == 1
 }
 
-// share is the objects of one worker, which nobody else touches: so no worker gets
-// what another one deletes meanwhile, and every answer is known beforehand.
+// share is the objects of one worker. No other worker touches them, so none gets what
+// another deletes meanwhile, and every answer is known in advance.
 type share struct {
 	mix    Mix
 	batch  int
@@ -65,8 +65,8 @@ type share struct {
 	end    int64         // no new object has this number or a later one
 }
 
-// shares deals the objects out to so many workers. New objects have the numbers
-// from first on, below end.
+// shares deals the objects out to the workers. New objects have the numbers from first
+// on, below end.
 func shares(mix Mix, workers, batch int, seed uint64, kept []Entry, first, end int64) []*share {
 	made := make([]*share, workers)
 	next := new(atomic.Int64)
@@ -81,24 +81,24 @@ func shares(mix Mix, workers, batch int, seed uint64, kept []Entry, first, end i
 	return made
 }
 
-// draw is the next random number.
+// draw returns the next random number.
 func (s *share) draw() uint64 {
 	s.n++
 	return walk.At(s.random, s.n)
 }
 
-// choose says what is done next; false if this worker has nothing to do it with.
+// choose chooses the next operation; false if this worker has no object for it.
 func (s *share) choose(items []Item) (Kind, []Item, bool) {
 	kind := s.mix.kind(float64(s.draw()>>11) / (1 << 53))
 	if kind != Put && len(s.live) == 0 {
 		if s.mix[Put] == 0 {
 			return kind, nil, false
 		}
-		kind = Put // all are deleted: one has to be there first
+		kind = Put // all are deleted: the next operations need one
 	}
 	items = items[:0]
 	if kind == Put {
-		// Batches are whole, but for the last one, however many workers there are.
+		// All batches but the last are full, whatever the number of workers.
 		number := s.next.Add(int64(s.batch)) - int64(s.batch)
 		for range s.batch {
 			if number < s.end {
@@ -117,7 +117,7 @@ func (s *share) choose(items []Item) (Kind, []Item, bool) {
 	return kind, append(items, Item{Number: s.live[at].Number, Name: s.live[at].Name}), true
 }
 
-// done takes note of what was acknowledged.
+// done notes what was acknowledged.
 func (s *share) done(kind Kind, items []Item) {
 	switch kind {
 	case Put:
@@ -130,12 +130,12 @@ func (s *share) done(kind Kind, items []Item) {
 	}
 }
 
-// failed takes note of what is not known to be there or not: it is not looked for again.
+// failed forgets an object that may be there or not.
 func (s *share) failed(kind Kind) {
 	if kind == Delete {
 		s.live = s.live[:len(s.live)-1]
 	}
 }
 
-// endless is the end of new objects where there is none.
+// endless is the end of new objects if their number is not limited.
 const endless = math.MaxInt64

@@ -1,4 +1,4 @@
-// Package object puts small objects into stores, gets them back and deletes them, and says how long that took.
+// Package object puts small objects into stores, gets them back and deletes them.
 package object
 
 import (
@@ -7,45 +7,42 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Item is one object: its number in the dataset, its key, the name that the store
-// gave it if it gives names itself, and its bytes.
+// Item is one object.
 type Item struct {
-	Number  int64
-	Key     string
-	Name    string
+	Number  int64  // in the dataset
+	Key     string // of the dataset
+	Name    string // from the store, if it gives names itself
 	Content []byte
 }
 
-// ErrMissing says that the store has no such object.
+// ErrMissing means that the store has no such object.
 var ErrMissing = errors.New("the store has no such object")
 
-// Client is one connection to a store. It belongs to one goroutine.
+// Client is one connection to a store.
 type Client interface {
-	// Put returns when all items are acknowledged: in one transaction, or one after
-	// the other in a store that has none over several objects. It sets their names, if the store gives names.
+	target.Conn
+	// Put stores all items and waits until they are acknowledged: in one transaction, or
+	// one after the other if the store has none over several objects. It sets their
+	// names if the store gives names.
 	Put(items []Item) error
-	// Get reads one object; into is memory to use.
+	// Get reads one object, valid until the next operation; into is memory to use.
 	Get(item *Item, into []byte) ([]byte, error)
-	// Delete returns when it is acknowledged that the object is gone.
+	// Delete deletes one object and waits until that is acknowledged.
 	Delete(item *Item) error
-	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
-	Interrupt()
-	// Close hangs up.
-	Close()
 }
 
 // Store is where objects are kept.
 type Store interface {
-	// Name is the name of the kind of store.
+	// Name returns the name of the kind of store.
 	Name() string
-	// Prepare makes the table or folder for the objects, if there is none.
+	// Prepare creates the table or folder for the objects, if there is none.
 	Prepare() error
-	// Client makes a client; it connects at its first operation or before.
+	// Client creates a client, which connects now or at its first operation.
 	Client() (Client, error)
 }
 
-// refused is a failure in the store's words.
-func refused(err error) *target.Failure {
+// asFailure returns the failure in an error.
+func asFailure(err error) *target.Failure {
 	if errors.Is(err, ErrMissing) {
 		return &target.Failure{Kind: target.BadAnswer, Message: err.Error()}
 	}

@@ -42,7 +42,7 @@ LATENCY = Path("/dev/cpu_dma_latency")
 
 def lines(work: Work) -> Iterator[Line]:
     """Measure both servers; the truth of the second follows from when each query was due."""
-    queries = work.folder / "latency-queries"
+    queries = work.file("latency-queries")
     asked = f"--seed 4 --scale 10 --start {moment(0)} --end {moment(7200)} --interval 10s"
     run(
         f"{work.benchload} queries devops {asked} --query-seed 1 --types 1-host-1-hr --count 2000 > {queries}"

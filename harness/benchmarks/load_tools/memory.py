@@ -29,7 +29,7 @@ def lines(work: Work) -> Iterator[Line]:
             peaks = []
             for scale, seconds in ((100, work.rows / 18), (100_000, work.rows / 18_000)):
                 dataset = f"iot --seed 1 --scale {scale} --start {moment(0)} --end {moment(max(seconds, 10))} --interval 10s"
-                peaks.append(_peak([work.benchload, *shlex.split(verb.format(dataset=dataset))]))
+                peaks.append(_peak([work.program, *shlex.split(verb.format(dataset=dataset))]))
             yield Line(
                 f"anonymous memory, {name}", f"{peaks[0]:.0f} MB at 100 trucks, {peaks[1]:.0f} MB at 100,000", "",
                 "", f"< {LIMIT_MB} MB", max(peaks) < LIMIT_MB,

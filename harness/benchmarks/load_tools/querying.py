@@ -17,7 +17,7 @@ WORKERS = 64
 
 def lines(work: Work) -> Iterator[Line]:
     """Compare with wrk, which checks and keeps nothing, and with query_benchmarker_influxdb."""
-    ours_file, peer_file = work.folder / "queries", work.folder / "peer-queries"
+    ours_file, peer_file = work.file("queries"), work.file("peer-queries")
     asked = f"--seed 4 --scale 100 --start {moment(0)} --end {moment(86400)} --interval 10s"
     run(
         f"{work.benchload} queries devops {asked} --query-seed 1 --types 1-host-1-hr --count {QUERIES} > {ours_file}"
@@ -32,7 +32,7 @@ def lines(work: Work) -> Iterator[Line]:
     wrk: list[tuple[float, float]] = []
     peers: list[tuple[float, float]] = []
     with work.server() as url:
-        one = json.loads(ours_file.open(encoding="utf-8").readline())
+        one = json.loads((work.folder / "queries").open(encoding="utf-8").readline())
         path = (
             f"/query?db=x&q=SELECT+max%28usage_user%29+from+cpu+where+%28hostname+%3D+%27{one['hosts'][0]}%27%29"
             "+and+time+%3E%3D+%272022-01-01T00%3A00%3A00Z%27+and+time+%3C+%272022-01-01T01%3A00%3A00Z%27+group+by+time%281m%29"

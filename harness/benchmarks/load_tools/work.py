@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -35,10 +36,16 @@ class Work:
     """A folder, the tool, and how much to do."""
 
     folder: Path
-    benchload: str
+    program: str
+    """Path of benchload."""
     runs: int
     rows: int
     files: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def benchload(self) -> str:
+        """Return benchload as a word of a shell command."""
+        return shlex.quote(self.program)
 
     def iot_end(self, rows: int | None = None) -> str:
         """Return the end of an iot dataset of about so many rows."""
@@ -66,11 +73,15 @@ class Work:
         line = json.loads(run(f"{self.benchload} generate {dataset} --digest").output)
         return int(line["rows"]), int(line["values"])
 
-    def iot_file(self) -> tuple[Path, Path, int]:
+    def file(self, name: str) -> str:
+        """Return a file of the folder as a word of a shell command."""
+        return shlex.quote(str(self.folder / name))
+
+    def iot_file(self) -> tuple[str, str, int]:
         """Return the iot dataset as a file, the same with the line about its size, and its rows."""
         rows, values = self.counted(self.iot())
-        plain, sized = self.folder / "iot", self.folder / "iot-sized"
-        if not plain.exists():
+        plain, sized = self.file("iot"), self.file("iot-sized")
+        if not (self.folder / "iot").exists():
             run(f"{self.benchload} generate {self.iot()} > {plain}")
             run(f"{{ cat {plain}; echo dataset-size:{rows},{values}; }} > {sized}")
         return plain, sized, rows
@@ -78,7 +89,7 @@ class Work:
     @contextmanager
     def server(self, switches: str = "") -> Iterator[str]:
         """Give the address of a null server that lives as long as the block."""
-        command = [self.benchload, "null-server", *switches.split()]
+        command = [self.program, "null-server", *switches.split()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             try:

@@ -12,6 +12,8 @@ import duckdb
 import pytest
 
 from benchbook.process.spawn import find_benchload
+from benchbook.systems.client import BenchloadClient, SeveralClients
+from benchbook.systems.driver import DatasetRequest, LoadRequest
 from tests.live.bench import SMALL, bench, need_benchload, rows
 
 DATASET = (
@@ -120,6 +122,18 @@ def test_records_of_benchload_are_the_values_of_its_histograms(server: str, tmp_
 
 
 def test_several_clients_leave_a_file_each(server: str, tmp_path: Path) -> None:
-    driven(server, "load", *DATASET, "--clients", "2", "--record-operations", str(tmp_path / "load.parquet"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["load~0.parquet", "load~1.parquet"]
-    assert duckdb.execute(f"SELECT sum(rows) FROM '{tmp_path}/load~*.parquet'").fetchone() == (ROWS,)
+    names = ["one", "two"]
+    clients = [
+        BenchloadClient(
+            find_benchload(), target="influx", url=lambda: server, database=name, log=tmp_path / f"{name}.log"
+        )
+        for name in names
+    ]
+    folder = tmp_path / "operations"
+    request = LoadRequest(
+        DatasetRequest("devops", DATASET[1:], {}), workers=2, batch_rows=100, record=folder / "load.parquet"
+    )
+    summary = list(SeveralClients(clients, names).load(request))[-1]
+    assert summary["rows"] == 2 * ROWS
+    assert sorted(path.name for path in folder.iterdir()) == ["load~0.parquet", "load~1.parquet"]
+    assert duckdb.execute(f"SELECT sum(rows) FROM '{folder}/load~*.parquet'").fetchone() == (2 * ROWS,)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import BlobOptions
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.measurement import Event, Measurement, per_second
 from benchbook.run.workloads.query import latency
 from benchbook.systems.driver import BlobRequest, Blobs
 
@@ -165,7 +165,7 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
     """Return the metrics of a phase. An operation of several objects is one transaction."""
     duration = float(summary["duration_ns"]) / 1e9
     operations, objects = float(summary["operations"]), float(summary["rows"])
-    rate = 1 / duration if duration > 0 else 0.0
+    rate = per_second(summary)
     found = [
         Measurement(phase, "objects_per_second", objects * rate),
         Measurement(phase, "operations_per_second", operations * rate),

@@ -10,7 +10,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import KlineOptions
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.measurement import Event, Measurement, per_second
 from benchbook.run.workloads.query import latency
 from benchbook.systems.client import BarsClient, BarsRequest, Defect
 
@@ -107,8 +107,7 @@ def measurements(
 
     Rows of answers that nobody decoded are what their bytes hold: whole days, also where one bar was asked for.
     """
-    duration, reads = float(summary["duration_ns"]) / 1e9, float(summary["operations"])
-    rate = 1 / duration if duration > 0 else 0.0
+    reads, rate = float(summary["operations"]), per_second(summary)
     errors = float(summary.get("errors") or 0)
     came = float(summary["rows"]) / reads if reads else 0.0
     return [

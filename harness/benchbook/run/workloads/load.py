@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import LoadOptions
-from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.measurement import Event, Measurement, per_second
 from benchbook.run.workloads.query import latency
 from benchbook.systems.driver import DATABASE, DatasetRequest, LoadRequest
 
@@ -43,10 +43,10 @@ def measurements(
     """Return the metrics of a load.
 
     A row counts when it was acknowledged and is in the system afterwards: ``found`` is the share of those
-    acknowledged that is. Rates are over the acknowledged time, of all clients together. Bytes are those of the
-    dataset in line protocol, scaled to the rows that count, so that systems fed in different formats are
-    compared by the same work. ``rows_per_second_attempted`` counts every row that was sent, acknowledged or not: what a
-    client says that counts a refused write as loaded.
+    acknowledged that is. Rates are over the acknowledged time of all clients together; over the window, if the load
+    had a duration. Bytes are those of the dataset in line protocol, scaled to the rows that count, so that systems fed
+    in different formats are compared by the same work. ``rows_per_second_attempted`` counts every row that was sent,
+    acknowledged or not: what a client says that counts a refused write as loaded.
     """
     acknowledged = float(summary["duration_ns"]) / 1e9
     sent, values = float(summary["rows"]), float(summary["values"]) * found
@@ -54,7 +54,7 @@ def measurements(
     refused = float(summary.get("rows_refused") or 0)
     attempted = sent + refused
     share = rows / attempted if attempted else 0.0
-    rate = 1 / acknowledged if acknowledged > 0 else 0.0
+    rate = per_second(summary, "rows")
     return [
         Measurement(phase, "rows_per_second", rows * rate),
         Measurement(phase, "values_per_second", values * rate),

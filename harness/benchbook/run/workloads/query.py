@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import QueryOptions
-from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.measurement import Event, Measurement, per_second
 from benchbook.systems.driver import QueryRequest
 
 PERCENTILES = {
@@ -40,10 +40,9 @@ def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
 
 def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
     """Return the metrics of a query phase; percentiles come from the merged histograms of its timed operations."""
-    duration = float(summary["duration_ns"]) / 1e9
     operations = float(summary["operations"])
     found = [
-        Measurement(phase, "queries_per_second", operations / duration if duration > 0 else 0.0),
+        Measurement(phase, "queries_per_second", operations * per_second(summary)),
         Measurement(phase, "queries", operations),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
     ]

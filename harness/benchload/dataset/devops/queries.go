@@ -1,13 +1,14 @@
 package devops
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/query/spec"
-	"benchbook/benchload/request"
 	"benchbook/benchload/walk"
 )
 
@@ -29,7 +30,7 @@ var kinds = []kind{
 	{"groupby-max", "max", time.Minute, time.Hour, 0, false},
 }
 
-// QueryTypes are the names of the types of queries.
+// QueryTypes returns the names of the types of queries.
 func QueryTypes() []string {
 	names := make([]string, len(kinds))
 	for i := range kinds {
@@ -38,15 +39,15 @@ func QueryTypes() []string {
 	return names
 }
 
-// Queries chooses count queries of each of the types: the window of time
-// starts anywhere, to the nanosecond, and the hosts are chosen without
-// repetition. The queries of one type do not depend on the other types.
+// Queries draws count queries of each type: the window of time starts anywhere, to the
+// nanosecond, and the hosts are drawn without repetition. The queries of one type do not
+// depend on the other types.
 func Queries(extent dataset.Extent, seed uint64, types []string, count int64) ([]spec.Query, error) {
 	var queries []spec.Query
 	for _, name := range types {
 		place := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 		if place < 0 {
-			return nil, request.Unknown("A name in --types", name, QueryTypes())
+			return nil, fmt.Errorf("no query type %q; types are %s", name, strings.Join(QueryTypes(), ", "))
 		}
 		k := kinds[place]
 		if err := k.fits(extent); err != nil {
@@ -60,15 +61,15 @@ func Queries(extent dataset.Extent, seed uint64, types []string, count int64) ([
 	return queries, nil
 }
 
-// fits tells if the dataset is long and wide enough.
+// fits is an error if the dataset is too short or too narrow.
 func (k kind) fits(extent dataset.Extent) error {
 	if length := time.Duration(extent.WindowEnd - extent.WindowStart); length < k.window && !k.shrinks {
 		least := time.Unix(0, extent.WindowStart).Add(k.window).UTC().Format(time.RFC3339Nano)
-		return request.Mistakef("a query of type %s spans %s, but the dataset is only %s long; give --end %s or later, or leave the type out of --types.",
+		return fmt.Errorf("a query of type %s spans %s, but the dataset is only %s long; give --end %s or later, or leave the type out of --types",
 			k.name, k.window, length, least)
 	}
 	if extent.SeriesCount < k.hosts {
-		return request.Mistakef("a query of type %s asks for %d hosts, but the dataset has only %d; give --scale %d or more, or leave the type out of --types.",
+		return fmt.Errorf("a query of type %s asks for %d hosts, but the dataset has only %d; give --scale %d or more, or leave the type out of --types",
 			k.name, k.hosts, extent.SeriesCount, k.hosts)
 	}
 	return nil

@@ -74,7 +74,7 @@ func TestQueriesThatDoNotFitAreRefused(t *testing.T) {
 		{10, 100, "1-host-1-hr", []string{"1h0m0s", "16m40s", "--end 2016-01-01T01:00:00Z"}},
 		{10, 1000, "1-host-12-hr", []string{"--end 2016-01-01T12:00:00Z"}},
 		{7, 8640, "8-host-1-hr", []string{"8 hosts", "only 7", "--scale 8"}},
-		{7, 8640, "8-host-1hr", []string{"--types", "8-host-1hr", `did you mean "8-host-1-hr"`}},
+		{7, 8640, "8-host-1hr", []string{`no query type "8-host-1hr"`, "8-host-1-hr, groupby"}},
 	} {
 		_, err := devops.Queries(extent(c.hosts, c.ticks), 1, []string{c.types}, 1)
 		if err == nil {

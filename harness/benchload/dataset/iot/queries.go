@@ -1,13 +1,14 @@
 package iot
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/query/spec"
-	"benchbook/benchload/request"
 	"benchbook/benchload/walk"
 )
 
@@ -30,7 +31,7 @@ var kinds = []kind{
 	{spec.AvgLoad, 12 * time.Hour, 0, 0},
 }
 
-// QueryTypes are the names of the types of queries.
+// QueryTypes returns the names of the types of queries.
 func QueryTypes() []string {
 	names := make([]string, len(kinds))
 	for i := range kinds {
@@ -39,14 +40,14 @@ func QueryTypes() []string {
 	return names
 }
 
-// Queries chooses count queries of each of the types: the fleet and the window
-// of time are drawn. The queries of one type do not depend on the other types.
+// Queries draws count queries of each type: the fleet and the window of time. The queries
+// of one type do not depend on the other types.
 func Queries(extent dataset.Extent, seed uint64, types []string, count int64) ([]spec.Query, error) {
 	var queries []spec.Query
 	for _, name := range types {
 		place := slices.IndexFunc(kinds, func(k kind) bool { return k.form == name })
 		if place < 0 {
-			return nil, request.Unknown("A name in --types", name, QueryTypes())
+			return nil, fmt.Errorf("no query type %q; types are %s", name, strings.Join(QueryTypes(), ", "))
 		}
 		for n := range count {
 			key := walk.Key(extent.Seed, seed, uint64(place), uint64(n))

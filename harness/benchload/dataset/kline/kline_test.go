@@ -151,7 +151,7 @@ func TestPartsJoinedAreTheWhole(t *testing.T) {
 		}
 		split := random.Int64N(e.Scale + 1)
 		lines := [2][]string{}
-		for i, part := range []dataset.Extent{e.Client(0, 1), e.Client(0, 1)} {
+		for i, part := range []dataset.Extent{e, e} {
 			part.SeriesFirst, part.SeriesCount = int64(i)*split, split+int64(i)*(e.Scale-2*split)
 			lines[i] = strings.SplitAfter(string(read(part, stream.Options{})), "\n")
 		}

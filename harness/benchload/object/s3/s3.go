@@ -1,80 +1,92 @@
 // Package s3 keeps objects in a bucket of a server that speaks S3.
+//
+// Requests go over package wire and are signed by minio-go's signer. Its client, Core,
+// takes 2.6 times as much processor time for a put of 4 KiB and twice as much for a get.
 package s3
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"benchbook/benchload/object"
+	"benchbook/benchload/target/wire"
 )
 
-// Store is a bucket. Requests are signed (version 4), their bodies too.
+// Store is a bucket. Requests and their bodies are signed (version 4).
 type Store struct {
-	URL         string // of the server, such as http://127.0.0.1:9000
-	Bucket      string
-	Key, Secret string
-	Limit       time.Duration
+	address     wire.Address
+	bucket      string
+	key, secret string // unsigned if the key is empty
+	timeout     time.Duration
 }
 
-// Name is the name of the kind of store.
+// New creates the store at an address such as http://127.0.0.1:9000.
+func New(url, bucket, key, secret string, timeout time.Duration) (*Store, error) {
+	address, err := wire.ParseAddress(url)
+	return &Store{address, bucket, key, secret, timeout}, err
+}
+
+// Name returns the name of the kind of store.
 func (s *Store) Name() string { return "s3" }
 
-// Prepare does nothing: the driver of the server makes the bucket.
+// Prepare does nothing: the driver of the server creates the bucket.
 func (s *Store) Prepare() error { return nil }
 
-// Client makes a client.
+// Client creates a client.
 func (s *Store) Client() (object.Client, error) {
-	return &client{store: s, HTTP: object.NewHTTP(s.Limit)}, nil
+	return &client{Connection: object.NewConnection(s.address, s.timeout), store: s}, nil
 }
 
 type client struct {
-	*object.HTTP
-	store  *Store
-	answer []byte
+	*object.Connection
+	store   *Store
+	headers []byte
 }
 
-// region is what servers take that have none.
+// region is what servers without regions accept.
 const region = "us-east-1"
 
-// empty is the SHA-256 of no bytes.
-var empty = hex.EncodeToString(sha256.New().Sum(nil))
-
-func (c *client) send(method string, item *object.Item, body, into []byte) ([]byte, error) {
-	sum := empty
-	if body != nil {
-		digest := sha256.Sum256(body)
-		sum = hex.EncodeToString(digest[:])
+// send signs a request and sends it. Names of objects need no escapes in a path.
+func (c *client) send(method string, item *object.Item, body []byte) ([]byte, error) {
+	path := "/" + c.store.bucket + "/" + item.Key
+	request := &http.Request{
+		Method: method, Host: c.store.address.Host, Header: http.Header{},
+		URL: &url.URL{Scheme: c.store.address.Scheme(), Host: c.store.address.Host, Path: c.store.address.Path + path},
 	}
-	return c.Do(method, c.store.URL+"/"+c.store.Bucket+"/"+item.Key, body, into, func(request *http.Request) *http.Request {
-		request.Header.Set("X-Amz-Content-Sha256", sum)
-		if c.store.Key == "" {
-			return request
-		}
-		return signer.SignV4(*request, c.store.Key, c.store.Secret, "", region)
-	})
+	sum := sha256.Sum256(body)
+	request.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(sum[:]))
+	if c.store.key != "" {
+		request = signer.SignV4(*request, c.store.key, c.store.secret, "", region)
+	}
+	c.headers = c.headers[:0]
+	for name, values := range request.Header {
+		c.headers = append(append(append(append(c.headers, name...), ": "...), values[0]...), "\r\n"...)
+	}
+	return c.Send(method, path, string(c.headers), body)
 }
 
 // Put puts the objects, one after the other.
-func (c *client) Put(items []object.Item) (err error) {
+func (c *client) Put(items []object.Item) error {
 	for i := range items {
-		if c.answer, err = c.send("PUT", &items[i], items[i].Content, c.answer); err != nil {
+		if _, err := c.send("PUT", &items[i], items[i].Content); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Get gets it.
-func (c *client) Get(item *object.Item, into []byte) ([]byte, error) {
-	return c.send("GET", item, nil, into)
+// Get gets an object.
+func (c *client) Get(item *object.Item, _ []byte) ([]byte, error) {
+	return c.send("GET", item, nil)
 }
 
-// Delete deletes it.
-func (c *client) Delete(item *object.Item) (err error) {
-	c.answer, err = c.send("DELETE", item, nil, c.answer)
+// Delete deletes an object.
+func (c *client) Delete(item *object.Item) error {
+	_, err := c.send("DELETE", item, nil)
 	return err
 }

@@ -1,38 +1,50 @@
 // Package seaweedfs keeps objects as SeaweedFS's own clients do: the master assigns a
-// file id and a volume server, which is sent the bytes.
+// file id and a volume server, which receives the bytes.
 package seaweedfs
 
 import (
 	"encoding/json"
-	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"benchbook/benchload/object"
 	"benchbook/benchload/target"
+	"benchbook/benchload/target/wire"
 )
 
 // Store is a master and its volume servers.
 type Store struct {
-	Master string // its address, such as http://127.0.0.1:9333
-	Sync   bool   // have the volume server sync before it acknowledges
-	Limit  time.Duration
+	master  wire.Address
+	sync    bool // the volume server syncs before it acknowledges
+	timeout time.Duration
 }
 
-// Name is the name of the kind of store.
+// New creates the store whose master is at an address such as http://127.0.0.1:9333.
+func New(url string, sync bool, timeout time.Duration) (*Store, error) {
+	master, err := wire.ParseAddress(url)
+	return &Store{master, sync, timeout}, err
+}
+
+// Name returns the name of the kind of store.
 func (s *Store) Name() string { return "seaweedfs" }
 
 // Prepare does nothing: volumes grow when they are needed.
 func (s *Store) Prepare() error { return nil }
 
-// Client makes a client.
+// Client creates a client.
 func (s *Store) Client() (object.Client, error) {
-	return &client{store: s, HTTP: object.NewHTTP(s.Limit)}, nil
+	return &client{store: s, master: object.NewConnection(s.master, s.timeout), volumes: map[string]*object.Connection{}}, nil
 }
 
+// client has a connection to the master and one to each volume server that it uses.
 type client struct {
-	*object.HTTP
 	store  *Store
-	answer []byte
+	master *object.Connection
+
+	lock        sync.Mutex // of what follows: another goroutine may interrupt
+	volumes     map[string]*object.Connection
+	interrupted bool
 }
 
 // assigned is what the master answers.
@@ -42,51 +54,93 @@ type assigned struct {
 	Error string `json:"error"`
 }
 
-// Put asks the master for a place and puts the object there: two round trips an object.
+// volume returns the connection to a volume server.
+func (c *client) volume(host string) (*object.Connection, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if known := c.volumes[host]; known != nil {
+		return known, nil
+	}
+	address, err := wire.ParseAddress("http://" + host)
+	if err != nil {
+		return nil, &target.Failure{Kind: target.BadAnswer, Message: "the master names a volume server that is not one: " + err.Error()}
+	}
+	made := object.NewConnection(address, c.store.timeout)
+	if c.interrupted {
+		made.Interrupt()
+	}
+	c.volumes[host] = made
+	return made, nil
+}
+
+// send sends a request about an object to its volume server.
+func (c *client) send(method, name, options string, body []byte) ([]byte, error) {
+	host, id, found := strings.Cut(strings.TrimPrefix(name, "http://"), "/")
+	if !found {
+		return nil, object.ErrMissing // it was never put
+	}
+	volume, err := c.volume(host)
+	if err != nil {
+		return nil, err
+	}
+	return volume.Send(method, "/"+id+options, "", body)
+}
+
+// Put asks the master for a place and puts the object there: two round trips per object.
 func (c *client) Put(items []object.Item) error {
+	options := ""
+	if c.store.sync {
+		options = "?fsync=true"
+	}
 	for i := range items {
-		if err := c.put(&items[i]); err != nil {
+		answer, err := c.master.Send("GET", "/dir/assign", "", nil)
+		if err != nil {
 			return err
 		}
+		var place assigned
+		if err := json.Unmarshal(answer, &place); err != nil {
+			return &target.Failure{Kind: target.BadAnswer, Message: "the master's answer is not JSON: " + err.Error()}
+		}
+		if place.Error != "" || place.FID == "" {
+			return &target.Failure{Kind: target.Server, Message: "the master assigns no file id: " + place.Error}
+		}
+		name := "http://" + place.URL + "/" + place.FID
+		if _, err := c.send("PUT", name, options, items[i].Content); err != nil {
+			return err
+		}
+		items[i].Name = name
 	}
 	return nil
 }
 
-func (c *client) put(item *object.Item) error {
-	answer, err := c.Do("GET", c.store.Master+"/dir/assign", nil, c.answer, nil)
-	if err != nil {
-		return err
-	}
-	c.answer = answer
-	var place assigned
-	if err := json.Unmarshal(answer, &place); err != nil {
-		return &target.Failure{Kind: target.BadAnswer, Message: "the master's answer is no JSON: " + err.Error()}
-	}
-	if place.Error != "" || place.FID == "" {
-		return &target.Failure{Kind: target.Server, Message: "the master assigns no file id: " + place.Error}
-	}
-	name := fmt.Sprintf("http://%s/%s", place.URL, place.FID)
-	url := name
-	if c.store.Sync {
-		url += "?fsync=true"
-	}
-	if c.answer, err = c.Do("PUT", url, item.Content, c.answer, nil); err != nil {
-		return err
-	}
-	item.Name = name
-	return nil
-}
-
-// Get reads from the volume server; where that is, is known since the put.
-func (c *client) Get(item *object.Item, into []byte) ([]byte, error) {
-	if item.Name == "" {
-		return nil, object.ErrMissing
-	}
-	return c.Do("GET", item.Name, nil, into, nil)
+// Get reads from the volume server that the put used.
+func (c *client) Get(item *object.Item, _ []byte) ([]byte, error) {
+	return c.send("GET", item.Name, "", nil)
 }
 
 // Delete marks the object as deleted on its volume server.
-func (c *client) Delete(item *object.Item) (err error) {
-	c.answer, err = c.Do("DELETE", item.Name, nil, c.answer, nil)
+func (c *client) Delete(item *object.Item) error {
+	_, err := c.send("DELETE", item.Name, "", nil)
 	return err
+}
+
+// Interrupt ends a waiting operation and all later ones.
+func (c *client) Interrupt() {
+	c.master.Interrupt()
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.interrupted = true
+	for _, volume := range c.volumes {
+		volume.Interrupt()
+	}
+}
+
+// Close hangs up.
+func (c *client) Close() {
+	c.master.Close()
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, volume := range c.volumes {
+		volume.Close()
+	}
 }

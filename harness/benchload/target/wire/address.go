@@ -36,6 +36,14 @@ func ParseAddress(text string) (Address, error) {
 	return Address{Host: host, Path: strings.TrimRight(u.EscapedPath(), "/"), TLS: u.Scheme == "https"}, nil
 }
 
+// Scheme returns http or https.
+func (a Address) Scheme() string {
+	if a.TLS {
+		return "https"
+	}
+	return "http"
+}
+
 // dial opens a connection.
 func (a Address) dial(timeout time.Duration) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: timeout}

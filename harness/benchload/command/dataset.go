@@ -1,0 +1,214 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/dataset/iot"
+	"benchbook/benchload/dataset/kline"
+	"benchbook/benchload/dataset/series"
+)
+
+// datasetFlags are the flags of one kind of dataset that consists of ticks, series and
+// tables. A new one adds a type here and an entry to the commands that take it.
+type datasetFlags interface {
+	// kind returns the name of the dataset.
+	kind() string
+	// extent checks the flags against each other.
+	extent() (dataset.Extent, error)
+	// generator creates the generator of an extent.
+	generator(dataset.Extent) dataset.Generator
+}
+
+// devopsFlags are those of the dataset devops.
+type devopsFlags struct {
+	fleetFlags
+	clockFlags
+}
+
+func (devopsFlags) kind() string { return "devops" }
+
+func (f devopsFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+
+func (devopsFlags) generator(e dataset.Extent) dataset.Generator { return devops.New(e) }
+
+// iotFlags are those of the dataset iot.
+type iotFlags struct {
+	fleetFlags
+	clockFlags
+}
+
+func (iotFlags) kind() string { return "iot" }
+
+func (f iotFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+
+func (iotFlags) generator(e dataset.Extent) dataset.Generator { return iot.New(e) }
+
+// stressFlags are those of the dataset stress.
+type stressFlags struct {
+	fleetFlags
+	clockFlags
+}
+
+func (stressFlags) kind() string { return "stress" }
+
+func (f stressFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+
+func (stressFlags) generator(e dataset.Extent) dataset.Generator { return series.NewStress(e) }
+
+// inchFlags are those of the dataset inch.
+type inchFlags struct {
+	fleetFlags
+	clockFlags
+	Tags   []int64 `required:"" range:"1:2147483647" placeholder:"N" help:"How many values each tag has. Every combination is a series, so --scale is the product."`
+	Fields int64   `default:"1" range:"1:1000" help:"Fields of a row."`
+}
+
+func (inchFlags) kind() string { return "inch" }
+
+func (f inchFlags) extent() (dataset.Extent, error) {
+	x, err := f.clocked(f.clockFlags, f.kind())
+	if err != nil {
+		return x, err
+	}
+	product := int64(1)
+	for _, values := range f.Tags {
+		if product *= values; product > x.Scale {
+			break
+		}
+	}
+	if product != x.Scale {
+		return x, mistakef("--tags %s has another number of combinations than --scale %d; make the product the scale.",
+			strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Tags), " ", ","), "[]"), x.Scale)
+	}
+	x.Tags, x.Fields = f.Tags, f.Fields
+	return x, nil
+}
+
+func (inchFlags) generator(e dataset.Extent) dataset.Generator {
+	return series.NewInch(e, e.Tags, int(e.Fields))
+}
+
+// klineFlags are those of the dataset kline, whose clock counts working days.
+type klineFlags struct {
+	fleetFlags
+	End  *instant `placeholder:"TIME" help:"When the dataset ends, exclusively; instead of --days."`
+	Days *int64   `range:"1:1048576" placeholder:"N" help:"Working days, instead of --end. Default: 500."`
+}
+
+func (klineFlags) kind() string { return "kline" }
+
+func (f klineFlags) extent() (dataset.Extent, error) {
+	calendar := kline.NewCalendar(int64(f.Start))
+	x := dataset.Extent{Interval: int64(time.Minute), Clock: calendar}
+	switch {
+	case f.End != nil && f.Days != nil:
+		return x, mistakef("--days and --end are both given; leave one of them out.")
+	case f.End != nil:
+		x.End = int64(*f.End)
+	default:
+		days := int64(500)
+		if f.Days != nil {
+			days = *f.Days
+		}
+		if days > (1<<63-1-int64(f.Start))/int64(48*time.Hour) {
+			return x, mistakef("--days %d goes beyond the year 2262; give fewer.", days)
+		}
+		x.End = calendar.End(days)
+	}
+	err := f.fill(&x, f.kind())
+	return x, err
+}
+
+func (klineFlags) generator(e dataset.Extent) dataset.Generator { return kline.New(e) }
+
+// clockFlags are those of a dataset with a tick per interval.
+type clockFlags struct {
+	End      instant       `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
+	Interval time.Duration `default:"10s" placeholder:"LENGTH" help:"The time from one tick to the next. Default: ${default}."`
+}
+
+// fleetFlags are those of every dataset.
+type fleetFlags struct {
+	Seed        uint64   `required:"" placeholder:"N" help:"The number that all values follow from."`
+	Scale       int64    `required:"" range:"1:" placeholder:"N" help:"Number of series: hosts, trucks or stocks."`
+	Start       instant  `required:"" placeholder:"TIME" help:"When the dataset begins, such as 2016-01-01T00:00:00Z."`
+	WindowStart *instant `placeholder:"TIME" help:"Makes only rows from this time on, of the same dataset."`
+	WindowEnd   *instant `placeholder:"TIME" help:"Makes only rows before this time, of the same dataset."`
+	SeriesFirst int64    `default:"0" placeholder:"N" help:"Makes only rows of the series from this number on."`
+	SeriesCount *int64   `range:"1:" placeholder:"N" help:"Makes only rows of this number of series."`
+	Table       string   `placeholder:"NAME" help:"Makes only the rows of this table. Tables are ${tables}."`
+}
+
+// tablesOf are the tables of each kind of dataset.
+var tablesOf = map[string][]string{
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
+}
+
+// helpNames are the lists of names in help texts.
+func helpNames() map[string]string {
+	var tables []string
+	for _, kind := range []string{"devops", "iot", "kline", "inch", "stress"} {
+		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
+	}
+	return map[string]string{
+		"tables": strings.Join(tables, "; "), "formats": strings.Join(formatNames(), ","),
+		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
+		"targets": strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
+	}
+}
+
+// clocked is the extent of a dataset with a tick per interval.
+func (f *fleetFlags) clocked(clock clockFlags, kind string) (dataset.Extent, error) {
+	x := dataset.Extent{End: int64(clock.End), Interval: int64(clock.Interval)}
+	err := f.fill(&x, kind)
+	return x, err
+}
+
+// fill adds the flags of every dataset to an extent and checks them against each other.
+func (f *fleetFlags) fill(x *dataset.Extent, kind string) error {
+	x.Seed, x.Scale, x.Start = f.Seed, f.Scale, int64(f.Start)
+	x.WindowStart, x.WindowEnd = x.Start, x.End
+	x.SeriesFirst, x.SeriesCount, x.Table = f.SeriesFirst, f.Scale-f.SeriesFirst, f.Table
+	if allowed := tablesOf[kind]; f.Table != "" && !slices.Contains(allowed, f.Table) {
+		return mistakef("--table: %s", unknown(f.Table, allowed))
+	}
+	if x.End <= x.Start {
+		return mistakef("--end is %s, which is not after --start %s; give a later --end.", clock(x.End), f.Start)
+	}
+	ticks := (x.End - x.Start) / x.Interval
+	if ticks > dataset.MaxTicks {
+		return mistakef("--interval %s cuts the time from --start to --end into more than %d ticks; give a longer --interval.",
+			time.Duration(x.Interval), int64(dataset.MaxTicks))
+	}
+	if f.WindowStart != nil {
+		x.WindowStart = int64(*f.WindowStart)
+	}
+	if f.WindowEnd != nil {
+		x.WindowEnd = int64(*f.WindowEnd)
+	}
+	if x.WindowStart < x.Start || x.WindowEnd > x.End || x.WindowEnd < x.WindowStart {
+		return mistakef("the window %s … %s is not inside the dataset %s … %s; move --window-start or --window-end.",
+			clock(x.WindowStart), clock(x.WindowEnd), clock(x.Start), clock(x.End))
+	}
+	if f.SeriesFirst >= f.Scale {
+		return mistakef("--series-first is %d, but --scale %d has only the series 0 to %d; give a smaller one.",
+			f.SeriesFirst, f.Scale, f.Scale-1)
+	}
+	if f.SeriesCount != nil {
+		if f.SeriesFirst+*f.SeriesCount > f.Scale {
+			return mistakef("--series-count is %d, but from --series-first %d on there are only %d; give at most that.",
+				*f.SeriesCount, f.SeriesFirst, f.Scale-f.SeriesFirst)
+		}
+		x.SeriesCount = *f.SeriesCount
+	}
+	if ticks > 0 && x.Scale > dataset.MaxSeriesTicks/ticks {
+		return mistakef("--scale %d with %d ticks are more rows than can be counted; give a smaller --scale, a longer --interval or an earlier --end.",
+			x.Scale, ticks)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package drive
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"benchbook/benchload/walk"
+)
+
+// Pace says how many operations are done, and when.
+type Pace struct {
+	Workers    int
+	Operations int64         // of all workers; zero for as many as clients prepare
+	Duration   time.Duration // operations begin for so long; zero for no limit
+	Rate       float64       // operations per second of an open loop; zero for a closed one
+	Poisson    bool          // arrivals of an open loop
+	Seed       uint64        // of the arrivals
+}
+
+// arrivals hands the operations out to the workers.
+type arrivals struct {
+	pace  Pace
+	began time.Time
+	n     atomic.Int64
+
+	lock    sync.Mutex // of what follows: an open loop
+	elapsed float64    // ns, of Poisson arrivals
+}
+
+func newArrivals(pace Pace, began time.Time) *arrivals { return &arrivals{pace: pace, began: began} }
+
+// next returns the number of the next operation and, in an open loop, when it should
+// begin; false if there are no more.
+func (a *arrivals) next(ctx context.Context, now time.Time) (number int64, intended time.Time, more bool) {
+	if a.pace.Rate > 0 {
+		number, offset, more := a.open()
+		if !more && a.pace.Duration > 0 {
+			// The time of the workload includes what is left of it after the last arrival.
+			waitUntil(ctx, a.began.Add(a.pace.Duration))
+		}
+		return number, a.began.Add(offset), more
+	}
+	if a.pace.Duration > 0 && now.Sub(a.began) >= a.pace.Duration {
+		return 0, time.Time{}, false
+	}
+	number = a.n.Add(1) - 1
+	return number, time.Time{}, a.pace.Operations == 0 || number < a.pace.Operations
+}
+
+// open returns the number of the next arrival and its time since the start. It is
+// fixed in advance: if all workers are busy then, the operation waits in line, and the
+// wait is part of its response time. Leaving it out is called coordinated omission.
+func (a *arrivals) open() (number int64, offset time.Duration, more bool) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	number = a.n.Load()
+	gap, elapsed := 1e9/a.pace.Rate, a.elapsed
+	if a.pace.Poisson {
+		// The exponential law of the gaps; the argument is never zero.
+		part := float64(walk.At(walk.Key(a.pace.Seed), uint64(number))>>11+1) / (1 << 53)
+		elapsed -= math.Log(part) * gap
+		offset = time.Duration(elapsed)
+	} else {
+		offset = time.Duration(float64(number) * gap)
+	}
+	if a.pace.Duration > 0 && offset >= a.pace.Duration || a.pace.Operations > 0 && number >= a.pace.Operations {
+		return 0, 0, false
+	}
+	a.elapsed = elapsed
+	a.n.Store(number + 1)
+	return number, offset, true
+}
+
+// offered returns the arrivals per second of an open loop: with Poisson arrivals their
+// number is random, so it differs from the rate.
+func (a *arrivals) offered() float64 {
+	if a.pace.Duration == 0 || !a.pace.Poisson {
+		return a.pace.Rate
+	}
+	return float64(a.n.Load()) / a.pace.Duration.Seconds()
+}
+
+// Timers of the runtime may be a millisecond late, sleeps in the kernel a twentieth of
+// one; the rest of a wait is active.
+const (
+	timerSlack = 1500 * time.Microsecond
+	sleepSlack = 80 * time.Microsecond
+)
+
+// waitUntil waits for a time, exactly; false if the workload ended meanwhile.
+func waitUntil(ctx context.Context, when time.Time) bool {
+	if left := time.Until(when); left > timerSlack {
+		timer := time.NewTimer(left - timerSlack)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+	if left := time.Until(when); left > sleepSlack {
+		request := syscall.NsecToTimespec(int64(left - sleepSlack))
+		_ = syscall.Nanosleep(&request, nil) // a signal may end it early
+	}
+	for time.Now().Before(when) {
+		runtime.Gosched()
+	}
+	return ctx.Err() == nil
+}

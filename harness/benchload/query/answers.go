@@ -1,0 +1,79 @@
+package query
+
+import (
+	"context"
+	"sort"
+
+	"benchbook/benchload/event"
+	"benchbook/benchload/query/spec"
+	"benchbook/benchload/target"
+)
+
+// columns of normalised answers.
+var columns = []string{"time_ns", "host", "value"}
+
+// unreachable connections in a row end the questions: the server is gone.
+const unreachable = 3
+
+// Answers asks each query once, unmeasured, and writes the rows of its answer in the
+// order of (host, time). It returns how many queries were asked and failed.
+func Answers(ctx context.Context, queries []spec.Query, t target.Target, events *event.Writer) (asked, failed int64) {
+	client := t.Client()
+	defer client.Close()
+	defer context.AfterFunc(ctx, client.Interrupt)()
+	missed := 0
+	for _, query := range queries {
+		if ctx.Err() != nil || missed == unreachable {
+			return asked, failed
+		}
+		asked++
+		rows, failure := answerOf(t, client, query)
+		if failure == nil {
+			missed = 0
+			events.Answer(event.Answer{ID: query.ID, QueryType: query.Type, Columns: columns, Rows: normalise(query, rows)})
+			continue
+		}
+		failed++
+		events.Error(failure.Event())
+		if missed++; failure.Kind != target.Connection {
+			missed = 0
+		}
+	}
+	return asked, failed
+}
+
+// answerOf asks one query and reads its rows.
+func answerOf(t target.Target, client target.Client, query spec.Query) ([]target.Row, *target.Failure) {
+	text, err := t.Text(query, true)
+	if err != nil {
+		return nil, target.AsFailure(err)
+	}
+	answer, err := client.Query(text)
+	if err != nil {
+		return nil, target.AsFailure(err)
+	}
+	rows, err := t.Rows(query, answer.Body)
+	if err != nil {
+		return nil, &target.Failure{Kind: target.BadAnswer, Message: err.Error()}
+	}
+	return rows, nil
+}
+
+// normalise sorts the rows and gives them their columns.
+func normalise(query spec.Query, rows []target.Row) [][]any {
+	sort.Slice(rows, func(i, j int) bool {
+		if rows[i].Host != rows[j].Host {
+			return rows[i].Host < rows[j].Host
+		}
+		return rows[i].TimeNS < rows[j].TimeNS
+	})
+	lines := make([][]any, len(rows))
+	for i, row := range rows {
+		var host any
+		if query.GroupByHost {
+			host = row.Host
+		}
+		lines[i] = []any{row.TimeNS, host, row.Value}
+	}
+	return lines
+}

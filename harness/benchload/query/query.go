@@ -1,0 +1,44 @@
+// Package query asks a target the queries of a file.
+package query
+
+import (
+	"benchbook/benchload/drive"
+	"benchbook/benchload/measure"
+	"benchbook/benchload/target"
+)
+
+// Work asks these queries, again from the first after the last if the pace has more operations.
+func Work(texts [][]byte, t target.Target, pace drive.Pace) *drive.Work {
+	if pace.Operations == 0 && pace.Duration == 0 {
+		pace.Operations = int64(len(texts))
+	}
+	return &drive.Work{
+		Client: func() (drive.Client, error) { return &client{Client: t.Client(), texts: texts}, nil },
+		Pace:   pace, Rule: drive.Rule{KeepGoing: true},
+	}
+}
+
+// client asks over one connection.
+type client struct {
+	target.Client
+	texts [][]byte
+	text  []byte
+}
+
+// Next chooses the query.
+func (c *client) Next(number int64) bool {
+	c.text = c.texts[number%int64(len(c.texts))]
+	return true
+}
+
+// Do asks the query.
+func (c *client) Do() (drive.Result, error) {
+	answer, err := c.Query(c.text)
+	if err != nil {
+		return drive.Result{}, err
+	}
+	return drive.Result{Counts: measure.Counts{Rows: answer.Rows, Bytes: answer.Bytes, WireBytes: answer.Bytes}, Ended: answer.Done}, nil
+}
+
+// Ended has nothing to note.
+func (c *client) Ended(*target.Failure) {}
