@@ -77,7 +77,8 @@ def test_compare_a_published_run_with_an_imported_one(
     assert {row["metric"] for row in compared} >= {"rows_per_second", "disk_bytes"}
     assert "not interleaved" in told.err
     assert run(["import", str(QUICKSTART)]) == 0
-    assert run(["compare", str(QUICKSTART), "quickstart"]) == 2  # the same run twice
+    imported = capsys.readouterr().out.strip().splitlines()[-1]
+    assert run(["compare", str(QUICKSTART), imported]) == 2  # the same run twice
     assert "cannot be compared with itself" in capsys.readouterr().err
 
 
