@@ -12,8 +12,9 @@ import duckdb
 import pytest
 
 from benchbook.process.spawn import find_benchload
-from benchbook.systems.client import BenchloadClient, SeveralClients
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import DatasetRequest, LoadRequest
+from benchbook.systems.several_clients import SeveralClients
 from tests.live.bench import SMALL, bench, need_benchload, rows
 
 DATASET = (
