@@ -97,6 +97,7 @@ type barsLoadCommand struct {
 	barStoreFlags
 	paceFlags
 	BatchRows int64 `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a write, which is one operation, rounded down to whole days of 240, but at least one. Default: ${default}."`
+	Whole     bool  `help:"Go on after --duration until the whole dataset is loaded. Rates leave out what that adds."`
 }
 
 // Help describes it.
@@ -117,6 +118,9 @@ func (b *barsLoadCommand) Run(c *console) error {
 		return err
 	}
 	daysOfWrite, rows := max(b.BatchRows/kline.DayBars, 1), days.Rows()
+	if b.Whole {
+		pace.Rows = rows
+	}
 	if b.Duration > 0 {
 		rows = 0
 	}

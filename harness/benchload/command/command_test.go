@@ -80,6 +80,7 @@ func TestMistakesEndWithTwo(t *testing.T) {
 		"generate DATASET --scale 1000000000000":                        "smaller --scale",
 		"generate DATASET --format csv":                                 "--table cpu",
 		"generate DATASET --digest --format csv":                        "--digest",
+		"generate DATASET --digest --endless":                           "--endless",
 		"generate DATASET --table cpus":                                 `did you mean "cpu"`,
 		"generate DATASET --series-first 8":                             "--series-first",
 		"generate DATASET --series-first 7 --series-count 2":            "--series-count",

@@ -1,10 +1,18 @@
 package command
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,6 +35,101 @@ func TestALoadForATimeGoesOnPastItsDataset(t *testing.T) {
 		}
 		if last["rows_unsent"] != 0.0 || last["errors"] != 0.0 {
 			t.Errorf("%s: rows are missing: %v", dataset, last)
+		}
+	}
+}
+
+// receiver is a server that keeps the lines that are written to it.
+type receiver struct {
+	lock  sync.Mutex
+	lines map[string]int
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if !strings.Contains(request.URL.Path, "write") {
+		_, _ = io.WriteString(w, `{"results":[{}]}`)
+		return
+	}
+	body := io.Reader(request.Body)
+	if request.Header.Get("Content-Encoding") == "gzip" {
+		body, _ = gzip.NewReader(body)
+	}
+	text, _ := io.ReadAll(body)
+	r.lock.Lock()
+	for line := range bytes.Lines(text) {
+		r.lines[string(line)]++
+	}
+	r.lock.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// A whole load has every row of its dataset once, however early its time is over; its
+// rates count the rows within the time alone.
+func TestAWholeLoadHasEveryRowOfItsDataset(t *testing.T) {
+	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks, stocks} {
+		_, _, rows, _ := run(t, append([]string{"generate"}, strings.Fields(dataset)...)...)
+		for _, options := range []string{"", " --gzip", " --rate 1000"} {
+			kept := &receiver{lines: map[string]int{}}
+			server := httptest.NewServer(kept)
+			code, lines, _, notes := run(t, strings.Fields("load "+dataset+" --target influx --url "+server.URL+
+				" --workers 4 --batch-rows 50 --duration 1ms --whole"+options)...)
+			server.Close()
+			if code != 0 {
+				t.Fatalf("%s%s ends with %d: %s", dataset, options, code, notes)
+			}
+			missing, all := 0, 0
+			for line := range strings.Lines(rows) {
+				all++
+				if kept.lines[line] != 1 {
+					missing++
+				}
+			}
+			last := lines[len(lines)-1]
+			drained, _ := last["drained_rows"].(float64)
+			rate := (last["rows"].(float64) - drained) * 1e3
+			if missing > 0 || last["rows"].(float64) < float64(all) || last["window_ns"] != 1e6 || math.Abs(rate-last["rows_per_second"].(float64)) > 1e-6*rate {
+				t.Errorf("%s%s: %d of %d rows are missing, the summary is %v", dataset, options, missing, all, last)
+			}
+		}
+	}
+}
+
+// reader takes some bytes and goes away.
+type reader struct {
+	bytes.Buffer
+	most int
+}
+
+func (r *reader) Write(text []byte) (int, error) {
+	if r.Len() >= r.most {
+		return 0, syscall.EPIPE
+	}
+	return r.Buffer.Write(text)
+}
+
+// An endless generation begins with the dataset and ends well when its reader goes away.
+func TestAnEndlessGenerationBeginsWithTheDataset(t *testing.T) {
+	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks, stocks} {
+		_, _, rows, _ := run(t, append([]string{"generate"}, strings.Fields(dataset)...)...)
+		out := &reader{most: 2 * len(rows)}
+		var notes bytes.Buffer
+		code := Run(context.Background(), strings.Fields("generate "+dataset+" --endless"), out, &notes)
+		const held = 127 // rows of the dataset iot may come after so many others
+		want := strings.Count(rows, "\n")
+		begin := map[string]bool{}
+		for line := range strings.Lines(out.String()) {
+			if begin[line] = true; len(begin) == want+held {
+				break
+			}
+		}
+		missing := 0
+		for line := range strings.Lines(rows) {
+			if !begin[line] {
+				missing++
+			}
+		}
+		if code != 0 || missing > 0 || out.Len() < 2*len(rows) {
+			t.Errorf("%s ends with %d after %d bytes, %d rows are missing: %s", dataset, code, out.Len(), missing, notes.String())
 		}
 	}
 }

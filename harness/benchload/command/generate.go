@@ -11,6 +11,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/load"
 	"benchbook/benchload/stream"
 )
 
@@ -30,6 +31,7 @@ type generateRows[D datasetFlags] struct {
 	Dataset   D      `embed:""`
 	Format    string `default:"influx" enum:"${formats}" help:"How rows are written: ${enum}."`
 	BatchRows int64  `range:"1:4194304" placeholder:"N" help:"Rows of a batch of arrow, for each table, or of a row group of parquet. Other formats have no batches."`
+	Endless   bool   `help:"After the rows of the dataset, go on with those that follow them in time, until the reader goes away."`
 	Workers   int    `range:"1:1024" placeholder:"N" help:"Goroutines that generate. Default: one per core."`
 	Progress  bool   `help:"Show the progress on standard error once per second."`
 	Digest    bool   `help:"Print one JSON line instead of the rows: how many rows, values and bytes they are in line protocol, and their SHA-256."`
@@ -49,7 +51,17 @@ func (g *generateRows[D]) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	s := stream.New(generator, form, stream.Options{Workers: g.Workers, PieceRows: rows})
+	options := stream.Options{Workers: g.Workers, PieceRows: rows}
+	if g.Endless {
+		if _, isFramed := form.(format.Framed); isFramed || g.Digest {
+			return mistakef("--endless has no last row, which --digest and --format parquet need; leave it out.")
+		}
+		source := endless(extent, g.Dataset.generator, form, options)
+		defer source.Stop()
+		defer context.AfterFunc(c.ctx, source.Stop)()
+		return copyEndless(c, source, form)
+	}
+	s := stream.New(generator, form, options)
 	defer s.Close()
 	defer context.AfterFunc(c.ctx, s.Close)()
 	meter := newMeter(c.notes, g.Progress, dataset.Rows(generator))
@@ -91,6 +103,23 @@ func copyStream(c *console, s *stream.Stream, form format.Format, meter *meter) 
 	}
 	if err == nil {
 		return interrupted(c.ctx)
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return cannotWrite(err)
+}
+
+// copyEndless writes rows until the reader goes away.
+func copyEndless(c *console, source load.Source, form format.Format) error {
+	_, err := c.out.Write(form.Header())
+	for err == nil {
+		batch, more := source.Next()
+		if !more {
+			return nil
+		}
+		_, err = c.out.Write(batch.Bytes)
+		source.Release(batch)
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return nil

@@ -37,6 +37,7 @@ type loadRows[D datasetFlags] struct {
 	Gzip      bool   `help:"Compress batches."`
 	Retries   int    `default:"5" range:"0:1000" placeholder:"N" help:"How often a batch that the server cannot take now is sent again. Default: ${default}."`
 	KeepGoing bool   `help:"Go on after rows were refused, and end with 0. The refused rows are counted."`
+	Whole     bool   `help:"Go on after --duration until the whole dataset is loaded. Rates leave out what that adds."`
 	Append    bool   `help:"Load into a database that holds data already."`
 	File      string `placeholder:"FILE" help:"Load this file in line protocol instead of generating rows."`
 	DryRun    bool   `help:"Send nothing: generate batches and read them as the target's client would, which shows how fast the client alone is. No server is needed."`
@@ -61,6 +62,9 @@ func (l *loadRows[D]) Run(c *console) error {
 		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: system, pace: pace,
 		rule: drive.Rule{Retries: l.Retries, Pause: 100 * time.Millisecond, KeepGoing: l.KeepGoing},
 		gzip: l.Gzip, batchRows: l.BatchRows, file: l.File,
+	}
+	if l.Whole {
+		loading.pace.Rows = dataset.RowsUntilWhole(loading.create(extent))
 	}
 	if err := loading.check(); err != nil {
 		return err
@@ -137,14 +141,19 @@ func (l *loading) source() (load.Source, error) {
 	if l.pace.Duration == 0 {
 		return load.NewGenerated(stream.New(generator, made, options), dataset.Rows(generator)), nil
 	}
-	ticks := max(endlessRows/max(l.extent.SeriesCount*int64(len(generator.Tables())), 1), 1)
+	return endless(l.extent, l.create, made, options), nil
+}
+
+// endless generates the rows of a dataset and then those that follow them in time.
+func endless(extent dataset.Extent, create func(dataset.Extent) dataset.Generator, made format.Format, options stream.Options) *load.Generated {
+	ticks := max(endlessRows/max(extent.SeriesCount*int64(len(create(extent).Tables())), 1), 1)
 	return load.NewEndless(func(number int64) *stream.Stream {
-		part, more := l.extent.Stretch(number, ticks)
+		part, more := extent.Stretch(number, ticks)
 		if !more {
 			return nil
 		}
-		return stream.New(l.create(part), made, options)
-	}), nil
+		return stream.New(create(part), made, options)
+	})
 }
 
 // run loads and writes the events.

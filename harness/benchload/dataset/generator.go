@@ -24,6 +24,8 @@ type Irregular interface {
 	Generator
 	// CountRows is how many rows of some series are written from tick first to end-1.
 	CountRows(first, end, series, count int64) int64
+	// Held is behind how many rows of later ticks a row may be written.
+	Held() int64
 	// List lists the rows of a block whose values are made.
 	List(block *Block)
 	// Census counts the extent's rows of each table and values of each field.
@@ -41,6 +43,16 @@ func Rows(g Generator) int64 {
 	extent := g.Extent()
 	first, end := extent.Ticks()
 	return RowsOf(g, first, end, extent.SeriesFirst, extent.SeriesCount)
+}
+
+// RowsUntilWhole is after how many rows of a generation that goes on past the end of the
+// extent all of its rows are among them.
+func RowsUntilWhole(g Generator) int64 {
+	rows := Rows(g)
+	if irregular, ok := g.(Irregular); ok {
+		rows += irregular.Held()
+	}
+	return rows
 }
 
 // RowsOf is how many rows of some series are written from tick first to end-1.

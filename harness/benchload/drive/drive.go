@@ -147,6 +147,7 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
 		at := measure.Times{Intended: intended, Begun: begun, Ended: result.Ended}
 		if err == nil {
 			w.unreachable = 0
+			w.arrivals.rows.Add(result.Counts.Rows)
 			w.client.Ended(nil)
 			w.recorder.Done(result.Kind, result.Counts, at)
 			return
@@ -169,6 +170,7 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
 			answered.Refused = failure.Refused
 			failure = answered
 		}
+		w.arrivals.rows.Add(result.Counts.Rows + failure.Refused)
 		w.client.Ended(failure)
 		w.recorder.Failed(result.Kind, failure, result.Counts, at)
 		if w.work.Rule.ends(w.unreachable, w.failures.add()) {

@@ -17,6 +17,7 @@ type Pace struct {
 	Workers    int
 	Operations int64         // of all workers; zero for as many as clients prepare
 	Duration   time.Duration // operations begin for so long; zero for no limit
+	Rows       int64         // operations begin after the duration too until so many rows were sent
 	Rate       float64       // operations per second of an open loop; zero for a closed one
 	Poisson    bool          // arrivals of an open loop
 	Seed       uint64        // of the arrivals
@@ -27,6 +28,7 @@ type arrivals struct {
 	pace  Pace
 	began time.Time
 	n     atomic.Int64
+	rows  atomic.Int64 // that were sent, refused ones included
 
 	lock    sync.Mutex // of what follows: an open loop
 	elapsed float64    // ns, of Poisson arrivals
@@ -45,11 +47,16 @@ func (a *arrivals) next(ctx context.Context, now time.Time) (number int64, inten
 		}
 		return number, a.began.Add(offset), more
 	}
-	if a.pace.Duration > 0 && now.Sub(a.began) >= a.pace.Duration {
+	if a.over(now.Sub(a.began)) {
 		return 0, time.Time{}, false
 	}
 	number = a.n.Add(1) - 1
 	return number, time.Time{}, a.pace.Operations == 0 || number < a.pace.Operations
+}
+
+// over reports whether no operation begins any more so long after the start.
+func (a *arrivals) over(elapsed time.Duration) bool {
+	return a.pace.Duration > 0 && elapsed >= a.pace.Duration && a.rows.Load() >= a.pace.Rows
 }
 
 // open returns the number of the next arrival and its time since the start. It is
@@ -68,7 +75,7 @@ func (a *arrivals) open() (number int64, offset time.Duration, more bool) {
 	} else {
 		offset = time.Duration(float64(number) * gap)
 	}
-	if a.pace.Duration > 0 && offset >= a.pace.Duration || a.pace.Operations > 0 && number >= a.pace.Operations {
+	if a.over(offset) || a.pace.Operations > 0 && number >= a.pace.Operations {
 		return 0, 0, false
 	}
 	a.elapsed = elapsed

@@ -10,9 +10,11 @@ import (
 
 // Packed compresses the batches of a source on all cores ahead of the workers. A
 // worker that compressed its batches itself would leave its connection idle meanwhile.
+// Batches keep their order: what was sent when a load ends is the beginning of the source.
 type Packed struct {
 	source Source
-	ready  chan Batch
+	taking sync.Mutex        // of a batch and its place
+	places chan (chan Batch) // one for each batch in the order of the source
 	free   chan *bytes.Buffer
 	quit   chan struct{}
 	once   sync.Once
@@ -21,7 +23,7 @@ type Packed struct {
 // NewPacked starts to compress for this number of workers.
 func NewPacked(source Source, workers int) *Packed {
 	packers := runtime.GOMAXPROCS(0)
-	p := &Packed{source: source, ready: make(chan Batch, packers), quit: make(chan struct{})}
+	p := &Packed{source: source, places: make(chan (chan Batch), 2*packers), quit: make(chan struct{})}
 	buffers := workers + 2*packers
 	p.free = make(chan *bytes.Buffer, buffers)
 	for range buffers {
@@ -37,9 +39,25 @@ func NewPacked(source Source, workers int) *Packed {
 	}
 	go func() {
 		running.Wait()
-		close(p.ready)
+		close(p.places)
 	}()
 	return p
+}
+
+// take waits for the next batch of the source and reserves its place; false at the end.
+func (p *Packed) take() (batch Batch, place chan Batch, more bool) {
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	if batch, more = p.source.Next(); !more {
+		return batch, nil, false
+	}
+	place = make(chan Batch, 1)
+	select {
+	case p.places <- place:
+		return batch, place, true
+	case <-p.quit:
+		return batch, nil, false
+	}
 }
 
 // pack compresses until the source is empty or the load ends.
@@ -53,7 +71,7 @@ func (p *Packed) pack() {
 		case <-p.quit:
 			return
 		}
-		batch, more := p.source.Next()
+		batch, place, more := p.take()
 		if !more {
 			return
 		}
@@ -62,16 +80,11 @@ func (p *Packed) pack() {
 		// Writing to memory cannot fail.
 		_, _ = writer.Write(batch.Bytes)
 		_ = writer.Close()
-		packed := Batch{
+		place <- Batch{
 			Rows: batch.Rows, Values: batch.Values, Size: int64(len(batch.Bytes)),
 			Bytes: buffer.Bytes(), Gzip: true, owner: buffer,
 		}
 		p.source.Release(batch)
-		select {
-		case p.ready <- packed:
-		case <-p.quit:
-			return
-		}
 	}
 }
 
@@ -82,8 +95,11 @@ func (p *Packed) Next() (Batch, bool) {
 		return Batch{}, false
 	default:
 	}
-	batch, more := <-p.ready
-	return batch, more
+	place, more := <-p.places
+	if !more {
+		return Batch{}, false
+	}
+	return <-place, true
 }
 
 // Release gives the memory of a batch back.

@@ -35,6 +35,9 @@ func (g *IoT) countRows(first, end, series, count int64) int64 {
 	return rows
 }
 
+// Held is the most rows that a row is held back behind.
+func (g *IoT) Held() int64 { return maxHeld }
+
 // inside has a one for each tick of a word from first to end-1.
 func inside(word, first, end int64) uint64 {
 	from, to := max(first-word<<6, 0), min(end-word<<6, 64)
