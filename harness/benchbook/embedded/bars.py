@@ -126,11 +126,10 @@ def _read(
         for number in range(warmup):
             _timed(asks[0], requests[number % len(requests)], recorder, threading.Lock())
         recorder.stop()
-    recorder, lock, numbers = Recorder(emit, "query", kept), threading.Lock(), itertools.count()
-    deadline = time.monotonic() + seconds
+    recorder, lock, numbers = Recorder(emit, "query", kept, seconds), threading.Lock(), itertools.count()
     # next() of a count is one step of the interpreter, so every thread gets numbers of its own.
     workers = [
-        threading.Thread(target=_until, args=(deadline, ask, requests, numbers, recorder, lock, number))
+        threading.Thread(target=_until_over, args=(ask, requests, numbers, recorder, lock, number))
         for number, ask in enumerate(asks)
     ]
     for worker in workers:
@@ -143,11 +142,11 @@ def _read(
         raise FailedError(f"{summary['errors']} reads failed")
 
 
-def _until(
-    deadline: float, ask: Ask, requests: list[Request], numbers: itertools.count[int], recorder: Recorder,
+def _until_over(
+    ask: Ask, requests: list[Request], numbers: itertools.count[int], recorder: Recorder,
     lock: threading.Lock, worker: int,
 ) -> None:  # fmt: skip
-    while time.monotonic() < deadline:
+    while not recorder.over():
         _timed(ask, requests[next(numbers) % len(requests)], recorder, lock, worker)
 
 

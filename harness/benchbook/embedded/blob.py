@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import math
 import random
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from benchbook.embedded.engine import FailedError, StreamBrokenError
 from benchbook.embedded.recorder import Emit, Operations, Recorder, event
+from benchbook.measure.measurement import per_second
 from benchbook.process.spawn import die_with_parent
 
 # Objects of the dataset ``blob`` for a client in Python: where they come from, and which ones a store has to have.
@@ -114,6 +116,8 @@ def write_kept(file: Path, numbers: Sequence[int]) -> None:
 # so every answer is known beforehand. What is got is compared by its digest, outside the time of the operation.
 
 KINDS = ("put", "get", "delete")
+MOST_OBJECTS = 1 << 40
+"""More than any store takes in the time of a phase."""
 Connect = Callable[[float], Objects]
 """Opens a connection whose operations may wait so many seconds for another's."""
 Given = TypeVar("Given")
@@ -135,6 +139,8 @@ class Blob:
     operations: int
     mix: dict[str, float]
     timeout_seconds: float
+    lasts_seconds: float | None = None
+    """For how long operations begin; None for a number of them."""
 
     def parts(self) -> dict[str, float]:
         """Return the parts of the mix that there are."""
@@ -150,9 +156,13 @@ class Shared:
     """Number of an object → SHA-256 of its bytes."""
     keys: dict[int, str]
     recorders: dict[str, Recorder]
-    left: int
-    """Operations that are still to be done."""
+    left: float
+    """Operations that are still to be done; infinite for those that end by time."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_over(self) -> bool:
+        """Return whether no operation begins any more."""
+        return self.left <= 0 or any(recorder.over() for recorder in self.recorders.values())
 
 
 def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:
@@ -184,8 +194,10 @@ def _run(
     first = kept[-1] + 1 if kept else 0
     only_puts = list(parts) == ["put"]
     whole = -(-asked.count // asked.batch) if only_puts else len(kept)
-    operations = asked.operations or max(whole, 1)
-    end = first + asked.count if only_puts and not asked.operations else first + operations * asked.batch
+    operations = math.inf if asked.lasts_seconds else asked.operations or max(whole, 1)
+    end = MOST_OBJECTS if asked.lasts_seconds else first + int(operations) * asked.batch
+    if only_puts and not asked.operations and not asked.lasts_seconds:
+        end = first + asked.count
     known = Source(asked.command, kept[0], kept[-1] + 1) if kept and not only_puts else Source([], 0, 0)
     wanted = set(kept)
     digests, keys = {}, {}
@@ -196,7 +208,7 @@ def _run(
     connections = [connect(asked.timeout_seconds) for _ in range(asked.workers)]
     source = Source(asked.command, first, end if "put" in parts else first)
     recorders = {
-        kind: Recorder(emit, kind, record)
+        kind: Recorder(emit, kind, record, asked.lasts_seconds)
         for kind in KINDS
         if kind in parts or (kind == "put" and len(parts) > 1)
     }
@@ -228,7 +240,7 @@ def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shar
                 return
             kind = "put"  # all are deleted: one has to be there first
         with shared.lock:
-            if shared.left == 0:
+            if shared.is_over():
                 return
             shared.left -= 1
             items = list(itertools.islice(shared.source, asked.batch)) if kind == "put" else []
@@ -310,11 +322,13 @@ def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
     total = dict(summaries[0])
     for name in ("operations", "rows", "bytes", "wire_bytes", "rows_refused", "errors"):
         total[name] = sum(one[name] for one in summaries)
-    for name in ("duration_ns", "client_cpu_ns"):
+    for name in ("duration_ns", "client_cpu_ns", *(("window_ns",) if "window_ns" in total else ())):
         total[name] = max(one[name] for one in summaries)
-    rate = 1e9 / total["duration_ns"] if total["duration_ns"] else 0.0
-    for name, counted in (("rows_per_second", "rows"), ("operations_per_second", "operations")):
-        total[name] = total[counted] * rate
+    for name in ("drained_operations", "drained_rows"):
+        if drained := sum(one.get(name, 0) for one in summaries):
+            total[name] = drained
+    for name in ("rows", "operations"):
+        total[f"{name}_per_second"] = total[name] * per_second(total, name)
     total["achieved_per_second"] = total["operations_per_second"]
     return total
 

@@ -109,21 +109,26 @@ def query(
     program: str,
     emit: Emit,
     kept: Operations | None = None,
+    lasts_seconds: float | None = None,
 ) -> None:
     """Run the first ``warmup`` queries (over again if there are fewer), then the whole set, timed.
+
+    With ``lasts_seconds`` queries begin for so long, again with the first after the last.
 
     An operation lasts until its whole answer has been fetched. Raises FailedError after the summary when a
     timed query failed.
     """
     specifications = queries.specifications
-    emit(_start("query", program, len(specifications)) | {"warmup": warmup, "loop": "closed"})
+    count = None if lasts_seconds else len(specifications)
+    emit(_start("query", program, count) | {"warmup": warmup, "loop": "closed"})
     if warmup:
         warm = Recorder(emit, "warmup", kept)
         again = itertools.islice(itertools.cycle(specifications), warmup)
         _run(engine, watchdog, again, timeout_seconds, warm)
         warm.stop()
-    recorder = Recorder(emit, "query", kept)
-    refusal = _run(engine, watchdog, specifications, timeout_seconds, recorder)
+    recorder = Recorder(emit, "query", kept, lasts_seconds)
+    cycled = itertools.cycle(specifications) if lasts_seconds else specifications
+    refusal = _run(engine, watchdog, cycled, timeout_seconds, recorder)
     summary = recorder.stop() | {"digest": queries.digest}
     emit(event("summary", workload="query", **summary))
     if refusal is not None:
@@ -178,6 +183,8 @@ def _run(
     """Return the words of the last query that failed, if one did."""
     refusal = None
     for one in specifications:
+        if recorder.over():
+            break
         began_ns = time.perf_counter_ns()
         try:
             with watchdog.within(timeout_seconds):
@@ -190,15 +197,15 @@ def _run(
     return refusal
 
 
-def _start(workload: str, program: str, operations: int) -> dict[str, object]:
+def _start(workload: str, program: str, operations: int | None) -> dict[str, object]:
     return event(
         "start",
         workload=workload,
         time_unix_ns=time.time_ns(),
         target=program.partition(" ")[0],
         workers=1,
-        operations=operations,
         program=program,
+        **({} if operations is None else {"operations": operations}),
     )
 
 

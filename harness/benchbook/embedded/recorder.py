@@ -211,14 +211,20 @@ class Failure:
 
 @dataclass
 class Recorder:
-    """Operations of one kind, timed from the making of the recorder until ``stop``."""
+    """Operations of one kind, timed from the making of the recorder until ``stop``.
+
+    With a window, operations that end after it are counted, but not in rates. An interval ends where it ends.
+    """
 
     emit: Emit
     operation: str
     kept: Operations | None = None
     """Keeps each operation as a record of its own too."""
+    window_seconds: float | None = None
+    """For how long operations begin; None for no limit."""
     total: Counts = field(default_factory=Counts)
     rows_refused: int = 0
+    _drained: Counts = field(default_factory=Counts)
     _now: Counts = field(default_factory=Counts)
     _all_latencies: Latencies = field(default_factory=Latencies)
     _latencies: Latencies = field(default_factory=Latencies)
@@ -228,13 +234,21 @@ class Recorder:
     def __post_init__(self) -> None:
         self._cpu_ns = cpu_ns()
         self._began_ns = self._last_ns = time.perf_counter_ns()
+        self._window_ns = None if self.window_seconds is None else round(self.window_seconds * 1e9)
         if self.kept is not None:
             self.kept.begin(self._began_ns)
+
+    def over(self) -> bool:
+        """Return whether no operation begins any more."""
+        return self._is_after_window(time.perf_counter_ns())
 
     def done(
         self, began_ns: int, ended_ns: int, *, rows: int = 0, values: int = 0, size: int = 0, worker: int = 0
     ) -> None:
         """Record an operation that succeeded, by its times on ``time.perf_counter_ns``."""
+        self._end_window(ended_ns)
+        if self._is_after_window(ended_ns):
+            self._drained.add(Counts(1, rows))
         self._now.add(Counts(1, rows, values, size))
         self._latencies.add(ended_ns - began_ns)
         self._all_latencies.add(ended_ns - began_ns)
@@ -249,6 +263,7 @@ class Recorder:
         """Record an operation that failed now; ``rows`` were sent with it and are refused."""
         if self.kept is not None and began_ns is not None:
             self.kept.add(self.operation, began_ns, time.perf_counter_ns(), 0, kind, worker)
+        self._end_window(time.perf_counter_ns())
         self._now.errors += 1
         self.rows_refused += rows
         key = (kind, message)
@@ -258,10 +273,14 @@ class Recorder:
         found.operations += 1
         found.rows += rows
 
-    def stop(self) -> Event:
-        """Emit the last interval, the histogram and the failures; return what the summary begins with."""
-        ended_ns = time.perf_counter_ns()
+    def stop(self, ended_ns: int | None = None) -> Event:
+        """Emit the last interval, the histogram and the failures; return what the summary begins with.
+
+        ``ended_ns`` is when the work ended, if that is not now.
+        """
+        ended_ns = ended_ns or time.perf_counter_ns()
         cpu = cpu_ns() - self._cpu_ns
+        self._end_window(ended_ns)
         self._interval(ended_ns)
         latencies = self._all_latencies
         self.emit(
@@ -283,9 +302,15 @@ class Recorder:
         return self._summary(ended_ns - self._began_ns, cpu)
 
     def _summary(self, duration_ns: int, cpu: int) -> Event:
-        total, rate = self.total, 1e9 / duration_ns if duration_ns else 0.0
+        total, drained = self.total, self._drained
+        counted_ns = duration_ns if self._window_ns is None else min(duration_ns, self._window_ns)
+        rate = 1e9 / counted_ns if counted_ns else 0.0
+        window = {} if self._window_ns is None else {"window_ns": counted_ns}
+        window |= {"drained_operations": drained.operations} if drained.operations else {}
+        window |= {"drained_rows": drained.rows} if drained.rows else {}
         return {
             "duration_ns": duration_ns,
+            **window,
             "operations": total.operations,
             "rows": total.rows,
             "values": total.values,
@@ -300,14 +325,26 @@ class Recorder:
             "bottleneck": "server",
             "saturated": False,
             "offered_per_second": None,
-            "achieved_per_second": total.operations * rate,
-            "rows_per_second": total.rows * rate,
-            "operations_per_second": total.operations * rate,
+            "achieved_per_second": (total.operations - drained.operations) * rate,
+            "rows_per_second": (total.rows - drained.rows) * rate,
+            "operations_per_second": (total.operations - drained.operations) * rate,
             "digest": None,
         }
 
+    def _is_after_window(self, now_ns: int) -> bool:
+        return self._window_ns is not None and now_ns - self._began_ns > self._window_ns
+
+    def _end_window(self, now_ns: int) -> None:
+        """End an interval with the window, where that ended since the last interval and before ``now_ns``."""
+        if self._window_ns is None or not self._is_after_window(now_ns):
+            return
+        ends_ns = self._began_ns + self._window_ns
+        if self._last_ns < ends_ns:
+            self._interval(ends_ns)
+
     def _interval(self, now_ns: int) -> None:
         now = self._now
+        draining = self._window_ns is not None and self._last_ns - self._began_ns >= self._window_ns
         self.total.add(now)
         self.emit(
             event(
@@ -316,6 +353,7 @@ class Recorder:
                 index=self._index,
                 start_ns=self._last_ns - self._began_ns,
                 duration_ns=now_ns - self._last_ns,
+                **({"drain": True} if draining else {}),
                 operations=now.operations,
                 rows=now.rows,
                 values=now.values,

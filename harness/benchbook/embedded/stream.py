@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -21,11 +21,13 @@ from benchbook.process.spawn import die_with_parent
 
 # Benchload's stream of batches: complete Arrow IPC streams, one after the other, read ahead by a thread.
 
+HELD_ROWS = 127
+"""Behind how many later rows benchload may write a row of the dataset iot (``dataset/iot/fate.go``)."""
 AHEAD = 4
 """Batches that are read ahead, so that the generator works while the engine writes."""
 
 
-def batches(command: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
     """Run benchload's generator and yield (table, batch) in its order; raise StreamBrokenError.
 
     The generator is ended when the iterator is closed early.
@@ -102,12 +104,24 @@ class Load:
     """What is to be loaded, and how."""
 
     command: Sequence[str]
-    """Benchload's generator, writing Arrow."""
+    """Benchload's generator, writing Arrow; with ``lasts_seconds`` it ends with its reader alone."""
     batch_rows: int
     rows: int
-    """Rows that the command will make in all."""
+    """Rows of the dataset."""
     timeout_seconds: float
     """For each batch."""
+    lasts_seconds: float | None = None
+    """For how long batches begin; None until the generator ends."""
+    whole: bool = False
+    """Whether a load continues after ``lasts_seconds`` until the dataset is complete."""
+
+    def is_over(self, recorder: Recorder, rows: int, tables: int) -> bool:
+        """Return whether no batch follows those of so many tables that hold so many rows.
+
+        The generator gives a batch of each table in turn, so the dataset is complete when each has had one more.
+        """
+        needed = self.rows + HELD_ROWS + self.batch_rows * tables if self.whole else 0
+        return recorder.over() and rows >= needed
 
 
 def load(
@@ -127,15 +141,16 @@ def load(
             target=program.partition(" ")[0],
             workers=1,
             batch_rows=asked.batch_rows,
-            rows=asked.rows,
             program=program,
+            **({} if asked.lasts_seconds else {"rows": asked.rows}),
         )
     )
-    recorder = Recorder(emit, "write", kept)
-    refusal, stalled_ns = _insert_all(engine, watchdog, asked, recorder)
-    summary = recorder.stop()
+    recorder = Recorder(emit, "write", kept, asked.lasts_seconds)
+    refusal, stalled_ns, ended_ns = _insert_all(engine, watchdog, asked, recorder)
+    summary = recorder.stop(ended_ns)
     summary["generator_stall_ns"] = stalled_ns
-    summary["rows_unsent"] = max(0, asked.rows - summary["rows"] - summary["rows_refused"])
+    if not asked.lasts_seconds:
+        summary["rows_unsent"] = max(0, asked.rows - summary["rows"] - summary["rows_refused"])
     if stalled_ns * 2 > summary["duration_ns"]:
         summary["bottleneck"] = "generator"
     emit(event("summary", workload="load", **summary))
@@ -145,11 +160,26 @@ def load(
 
 def _insert_all(
     engine: Engine, watchdog: Watchdog, asked: Load, recorder: Recorder
+) -> tuple[str | None, int, int]:
+    """Return the words of the refusal that ended the load, if any, how long it waited for rows, and its end, in ns.
+
+    The generator has ended too when this returns, so that its processor time is known.
+    """
+    with contextlib.closing(batches(asked.command)) as stream:
+        refusal, stalled_ns = _insert(engine, watchdog, asked, recorder, stream)
+        return refusal, stalled_ns, time.perf_counter_ns()
+
+
+def _insert(
+    engine: Engine,
+    watchdog: Watchdog,
+    asked: Load,
+    recorder: Recorder,
+    stream: Iterable[tuple[str, pa.RecordBatch]],
 ) -> tuple[str | None, int]:
-    """Return the words of the refusal that ended the load, if any, and how long it waited for rows, in ns."""
     created: set[str] = set()
-    stalled_ns, waiting_from_ns = 0, time.perf_counter_ns()
-    for table, batch in batches(asked.command):
+    rows_sent, stalled_ns, waiting_from_ns = 0, 0, time.perf_counter_ns()
+    for table, batch in stream:
         stalled_ns += time.perf_counter_ns() - waiting_from_ns
         rows = engine.convert(batch)
         began_ns = time.perf_counter_ns()
@@ -165,6 +195,9 @@ def _insert_all(
         ended_ns = time.perf_counter_ns()
         size = int(pa.ipc.get_record_batch_size(batch))
         recorder.done(began_ns, ended_ns, rows=batch.num_rows, values=_values(batch), size=size)
+        rows_sent += batch.num_rows
+        if asked.is_over(recorder, rows_sent, len(created)):
+            break
         waiting_from_ns = time.perf_counter_ns()
     return None, stalled_ns
 

@@ -87,6 +87,8 @@ class Worker:
             batch_rows=int(request["batch_rows"]),
             rows=int(request["rows"]),
             timeout_seconds=float(request["timeout_seconds"]),
+            lasts_seconds=request.get("lasts_seconds"),
+            whole=bool(request.get("whole")),
         )
         with recording(request.get("operations")) as kept:
             load(engine, watchdog, asked, self._program, self.emit, kept)
@@ -100,7 +102,8 @@ class Worker:
         if request["answers"] is None:
             with recording(request.get("operations")) as kept:
                 warmup = int(request["warmup"])
-                query(engine, watchdog, queries, warmup, timeout, self._program, self.emit, kept)
+                lasts = request.get("lasts_seconds")
+                query(engine, watchdog, queries, warmup, timeout, self._program, self.emit, kept, lasts)
         else:
             answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
         return {}

@@ -101,7 +101,7 @@ class DatasetRequest:
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """A load of a whole dataset into an empty database."""
+    """A load of a dataset into an empty database."""
 
     dataset: DatasetRequest
     workers: int
@@ -115,7 +115,9 @@ class LoadRequest:
     append: bool = False
     """Whether the database may hold data already."""
     lasts_seconds: float | None = None
-    """If set: the load ends after this time, complete or not."""
+    """If set: writes begin for so long, with rows that follow the dataset's in time after those of the dataset."""
+    whole: bool = False
+    """Whether a load continues after ``lasts_seconds`` until the dataset is complete."""
     wait: bool = False
     """Whether the prepared client waits until it is told to begin."""
     record: Path | None = None
@@ -130,6 +132,8 @@ class QueryRequest:
     workers: int = 1
     warmup: int = 0
     timeout_seconds: float = 30.0
+    lasts_seconds: float | None = None
+    """If set: queries begin for so long, again with the first after the last."""
     answers: int | None = None
     """If set: do not time, but emit one ``answer`` event for the first N queries of each type."""
     record: Path | None = None
@@ -149,6 +153,8 @@ class BlobRequest:
     batch: int = 1
     operations: int = 0
     """0 for one per object."""
+    lasts_seconds: float | None = None
+    """If set: operations begin for so long. A put continues with new objects after those of the dataset."""
     mix: str | None = None
     rate: float = 0.0
     """Operations per second of an open loop; 0 for a closed loop."""

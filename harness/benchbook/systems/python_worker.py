@@ -135,11 +135,14 @@ class WorkerClient:
         command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
         rows = sum(table.rows for table in dataset.tables.values())
         command += ["--format", "arrow", "--batch-rows", str(request.batch_rows)]
+        command += ["--endless"] if request.lasts_seconds else []
         return self._events(
             "load",
             command=command,
             batch_rows=request.batch_rows,
             rows=rows,
+            lasts_seconds=request.lasts_seconds,
+            whole=request.whole,
             operations=_path(request.record),
             timeout_seconds=request.timeout_seconds,
         )
@@ -151,6 +154,7 @@ class WorkerClient:
             "query",
             queries=str(request.queries),
             warmup=request.warmup,
+            lasts_seconds=request.lasts_seconds,
             answers=request.answers,
             operations=_path(request.record),
             timeout_seconds=request.timeout_seconds,
@@ -181,6 +185,7 @@ class WorkerClient:
             "seed": int(flags["seed"]), "count": int(flags["count"]), "do": request.do, "kept": str(request.kept),
             "workers": request.workers, "batch": request.batch, "operations": request.operations,
             "mix": {kind: float(part) for kind, part in mix.items()}, "timeout_seconds": request.timeout_seconds,
+            "lasts_seconds": request.lasts_seconds,
         }  # fmt: skip
         return self._events("blob", asked=options, operations=_path(request.record))
 

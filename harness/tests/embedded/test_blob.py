@@ -148,3 +148,35 @@ def test_every_operation_is_kept_where_a_run_keeps_them(do, tmp_path, command, e
     assert {row["worker"] for row in rows} == {0, 1, 2}
     assert {row["status"] for row in rows} == {"ok"}
     assert all(0 <= row["start_ns"] <= row["end_ns"] for row in rows)
+
+
+def test_puts_for_a_time_continue_after_the_dataset(do, tmp_path, engine):
+    done = summary(do("put", count=5, lasts_seconds=0.3))
+    assert done["rows"] > 5
+    assert done["window_ns"] == 300_000_000
+    assert done["errors"] == 0
+    assert read_kept(tmp_path / "kept") == list(range(done["rows"]))
+    found = checked(do("check"))
+    assert (found["objects"], found["read"], found["different"]) == (done["rows"], done["rows"], 0)
+    assert engine.count()["objects"].rows == done["rows"]
+
+
+def test_gets_and_mixes_for_a_time_ask_for_objects_again(do):
+    do("put", count=5)
+    assert summary(do("get", lasts_seconds=0.2))["operations"] > 5
+    mixed = summary(do("mixed", {"put": 1.0, "get": 1.0, "delete": 1.0}, lasts_seconds=0.2))
+    assert mixed["operations"] > 5
+    assert mixed["window_ns"] == 200_000_000
+    assert mixed["operations_per_second"] == pytest.approx(
+        (mixed["operations"] - mixed.get("drained_operations", 0)) / 0.2
+    )
+    found = checked(do("check"))
+    assert found["read"] == found["objects"]
+
+
+def test_deletes_for_a_time_end_when_no_object_is_left(do, engine):
+    do("put")
+    done = summary(do("delete", lasts_seconds=60.0))
+    assert done["operations"] == 50
+    assert done["window_ns"] == done["duration_ns"] < 60e9
+    assert engine.count()["objects"].rows == 0

@@ -180,3 +180,46 @@ def test_its_imports_leave_out_what_only_the_harness_needs():
     )
     heavy = {"altair", "dask", "docker", "pandas", "polars", "pydantic", "requests", "scipy", "tornado"}
     assert not heavy & set(run.stdout.split())
+
+
+ENDLESS = (
+    "import itertools, os, signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+    """
+for number in itertools.count(batches):
+    one = batch(number * 10, 10)
+    with pa.ipc.new_stream(sys.stdout.buffer, one.schema) as stream:
+        stream.write_batch(one)
+"""
+)
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_a_load_for_a_time_continues_past_its_dataset(worker, load, tmp_path, name):
+    worker.open(name, tmp_path / "file")
+    (start, *_, summary, reply) = worker("load", **load(2, ENDLESS), lasts_seconds=0.3, whole=True)
+    assert reply["ok"], reply
+    assert "rows" not in start
+    assert summary["rows"] > 20
+    assert (summary["window_ns"], summary["rows_unsent"]) == (300_000_000, 0)
+    [counted] = worker("count")
+    assert counted["tables"]["cpu"]["rows"] == summary["rows"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_whole_load_continues_after_its_time_until_the_dataset_is_complete(worker, load, tmp_path, whole):
+    worker.open("sqlite", tmp_path / "file")
+    (*_, summary, _) = worker("load", **load(2, ENDLESS, rows=2000), lasts_seconds=1e-6, whole=whole)
+    assert (summary["rows"] >= 2000) == whole
+    assert summary["window_ns"] == 1000
+    assert summary["drained_rows"] == summary["rows"]
+    [counted] = worker("count")
+    assert counted["tables"]["cpu"]["rows"] == summary["rows"]
+
+
+def test_queries_for_a_time_are_asked_again(worker, load, tmp_path):
+    worker.open("sqlite", tmp_path / "file")
+    worker("load", **load(2))
+    (start, *_, summary, _) = worker("query", **queries(tmp_path), lasts_seconds=0.2)
+    assert summary["operations"] > 6
+    assert summary["window_ns"] == 200_000_000
+    assert "operations" not in start
