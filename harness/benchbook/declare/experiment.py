@@ -105,6 +105,10 @@ PLACE_FACTORS = ("system", "arm", "storage")
 Levels = Annotated[list[Setting], Field(min_length=1)]
 
 
+ENDS = frozenset({"duration", "queries", "operations"})
+"""Options that say when a phase ends; a phase has one of them."""
+
+
 class Phase(Model):
     """One timed step of a trial."""
 
@@ -136,6 +140,16 @@ class Phase(Model):
     def typed(self, options: dict[str, Any]) -> Options:
         """Return ``options`` checked by the workload's own model."""
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
+
+    def replaced(self, changes: Mapping[str, Any]) -> Options:
+        """Return the options with those of a profile or a cell that this phase accepts.
+
+        A duration replaces a number of operations, and the other way round.
+        """
+        accepted = {name: value for name, value in changes.items() if self.accepts(name)}
+        ended_otherwise = ENDS if accepted.keys() & ENDS else ()
+        kept = {name: value for name, value in self.options.items() if name not in ended_otherwise}
+        return self.typed({**kept, **accepted})
 
     def done_at(self, levels: dict[str, Setting]) -> bool:
         """Say whether this phase is done in a cell."""

@@ -65,6 +65,12 @@ def _mix(text: str) -> str:
     return text
 
 
+def _refuse_two_ends(counted: str, number: int | None, duration: str | None) -> None:
+    """Raise ValueError where both a number of operations and a duration end a phase."""
+    if number is not None and duration is not None:
+        raise ValueError(f'{counted} = {number} and duration = "{duration}" both end the phase; remove one')
+
+
 class BlobOptions(Model):
     """Options of the workload ``blob``: what is done with the objects of the dataset, and how fast."""
 
@@ -74,6 +80,9 @@ class BlobOptions(Model):
     """Parts of a mix."""
     operations: Annotated[int, Field(ge=0)] = 0
     """Operations; 0 for one an object."""
+    duration: Duration | None = None
+    """For how long operations begin, in place of a number of them. A put continues with new objects after those
+    of the dataset, a get asks for objects again. A delete ends early when no object is left."""
     batch: Positive = 1
     """Objects of a put: one transaction, or one after the other in a store that has none over several objects."""
     workers: Positive = 1
@@ -88,6 +97,11 @@ class BlobOptions(Model):
     Without fio it is left out."""
     timeout: Duration = "30s"
     """How long one operation may take."""
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        _refuse_two_ends("operations", self.operations or None, self.duration)
+        return self
 
 
 # Options of the workload ``command``: a tool's own command, timed by hyperfine.
@@ -286,8 +300,12 @@ QUERY_TYPES: tuple[str, ...] = (*get_args(DevopsQuery), *get_args(IotQuery))
 
 
 class LoadOptions(Model):
-    """Options of the workload ``load``: the whole dataset into an empty database."""
+    """Options of the workload ``load``: the dataset into an empty database, whole or for a time."""
 
+    duration: Duration | None = None
+    """For how long writes begin; None loads the dataset once. The load ends before the dataset does, or continues
+    with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues after the
+    duration until the dataset is complete; rates leave that part out."""
     batch_size: Positive = 5000
     """Rows a write."""
     workers: Positive = 1
@@ -307,13 +325,20 @@ class LoadOptions(Model):
 
 CacheState = Literal["warm", "cold"]
 
+QUERIES = 100
+"""Timed queries of a phase that gives neither a number nor a duration."""
+QUERIES_OF_DURATION = 1000
+"""Different queries of a phase with a duration, which asks them again and again."""
+
 
 class QueryOptions(Model):
     """Options of the workload ``query``: queries of one type, the same for every system."""
 
     type: DevopsQuery | IotQuery
-    queries: Positive = 100
-    """Timed queries."""
+    queries: Positive | None = None
+    """Timed queries, each asked once; 100 if there is no duration either."""
+    duration: Duration | None = None
+    """For how long queries begin, in place of a number of them: 1000 different ones, again and again."""
     workers: Positive = 1
     """Queries in flight."""
     warmup: Annotated[int, Field(ge=0)] = 0
@@ -322,6 +347,16 @@ class QueryOptions(Model):
     cache: CacheState = "warm"
     """``cold``: before the first query the system is stopped, all caches of the storage are dropped, and it is
     started again. What could not be made cold is told as lukewarm."""
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        _refuse_two_ends("queries", self.queries, self.duration)
+        return self
+
+    @property
+    def different(self) -> int:
+        """How many different queries are asked."""
+        return self.queries or (QUERIES if self.duration is None else QUERIES_OF_DURATION)
 
 
 Options = (

@@ -164,7 +164,7 @@ def _check_level(
     elif name not in ("arm", SOURCE):
         for phase in experiment.phases:
             if phase.accepts(name):
-                phase.typed({**phase.options, name: level})
+                phase.replaced({name: level})
 
 
 def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experiment: Experiment) -> None:

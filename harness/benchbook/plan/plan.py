@@ -215,8 +215,7 @@ def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: P
 def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     planned = []
     for phase in experiment.phases:
-        replaced = {name: value for name, value in profile.options.items() if phase.accepts(name)}
-        options = phase.typed({**phase.options, **replaced})
+        options = phase.replaced(profile.options)
         fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
         fixed |= {"only": dict(phase.only)} if phase.only else {}
         fixed |= {"without": dict(phase.without)} if phase.without else {}
@@ -246,6 +245,4 @@ def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
 
 def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> Options:
     """Return the checked options of a planned phase under a cell's levels."""
-    phase = Phase.model_validate(planned)
-    replaced = {name: level for name, level in levels.items() if phase.accepts(name)}
-    return phase.typed({**phase.options, **replaced})
+    return Phase.model_validate(planned).replaced(levels)

@@ -81,7 +81,7 @@ class Context:
 
     def queries(self, dataset: Dataset, options: QueryOptions) -> Path:
         """Return the query set of a phase, generated before the first trial."""
-        return self.query_files[dataset.flags(), options.type, options.queries]
+        return self.query_files[dataset.flags(), options.type, options.different]
 
 
 def prepare(
@@ -129,10 +129,10 @@ def prepare(
             if isinstance(options, KlineOptions):
                 kline.prepare(context, dataset, options)
             elif isinstance(options, QueryOptions):
-                key = (dataset.flags(), options.type, options.queries)
+                key = (dataset.flags(), options.type, options.different)
                 if key not in context.query_files:
                     context.query_files[key] = benchload.queries(
-                        binary, dataset, options.type, options.queries, folder / "queries"
+                        binary, dataset, options.type, options.different, folder / "queries"
                     )
     return context
 

@@ -31,6 +31,8 @@ class Findings:
     """Metrics that this trial could not measure, and why."""
     client_cores: int = os.cpu_count() or 1
     """Cores that the client may use."""
+    data_bytes: int | None = None
+    """Bytes that a load with a duration sent; None: those of the dataset."""
     cache_states: dict[str, str] = field(default_factory=dict)
     """Phase → warm, cold or lukewarm, of those that ask."""
 
@@ -67,6 +69,30 @@ class Findings:
             for name, values in expected["fields"].items():
                 self.check(f"values in {table}.{name}{where}", values, counted.fields.get(name, 0))
 
+    def check_written(
+        self,
+        digest: dict[str, Any],
+        found: dict[str, TableCount],
+        rows: int,
+        values: int,
+        database: str | None = None,
+    ) -> None:
+        """Compare what the system has after a load with a duration with what it acknowledged.
+
+        Which tables the rows were of depends on when the load ended, so only their sums are known. A field that
+        the dataset always fills has as many values as its table has rows.
+        """
+        where = f" of {database}" if database else ""
+        if all(counted.exact for counted in found.values()):
+            self.check(f"rows acknowledged{where}", rows, sum(one.rows for one in found.values()))
+        held = sum(number for one in found.values() for number in one.fields.values())
+        self.check(f"values acknowledged{where}", values, held)
+        for table, expected in digest["tables"].items():
+            counted = found.get(table, TableCount(0))
+            for name, number in expected["fields"].items():
+                if number == expected["rows"]:
+                    self.check(f"values in {table}.{name}{where}", counted.rows, counted.fields.get(name, 0))
+
     def check_acknowledged(self, database: str, acknowledged: int, found: int, what: str = "values") -> None:
         """Hold the rows (or values) that were acknowledged, of a load with refusals, against those the system has.
 
@@ -86,6 +112,11 @@ class Findings:
         if refusal:
             name += f": {re.sub(r'/[^ ]*/', '', refusal)[-WORDS:].strip()}"
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
+
+    def note_out_of_objects(self, phase: str, seconds: float) -> None:
+        """Record that a phase ended before its duration because no object was left; its rates are over its time."""
+        name = f"objects left after {phase}, which ended before its duration of {seconds:g} s"
+        self.checks.append({"name": name, "expected": 0, "found": 0, "ok": True})
 
     def note_listening(self, beyond: int) -> None:
         """Write down on how many addresses beyond loopback, and the host that was told, the system listens."""

@@ -114,9 +114,10 @@ class Steps:
         return lines.operations_file(self.folder, phase) if self.context.plan.record_operations else None
 
     def load(self, phase: str, options: LoadOptions) -> None:
-        """Load the dataset, have the system settle, hold what it has against what it acknowledged."""
+        """Load the dataset, have the system settle, compare what it has with what it acknowledged."""
         asked = benchload.request(self.dataset, self.digest)
-        request = replace(load.request(options, asked), record=self.operations(phase))
+        asked_for = load.request(options, asked, read_later=self._is_read_after(phase))
+        request = replace(asked_for, record=self.operations(phase))
         with self.timeline.phase(phase, "load"):
             taken = self.events.take(phase, self.client.load(request))
         self.findings.keep_errors(phase, taken.errors)
@@ -127,22 +128,30 @@ class Steps:
         settle_seconds = settle.duration_seconds - self.driver.watched_seconds
         with self.timeline.phase("check"):
             share = self._found(options, summary)
-            values = int(summary["values"]) or int(self.digest["values"]) * options.clients
+            values = int(summary["values"]) or load.sent(options, summary, self.digest, "values")
             self.findings.size(self.driver.size(), int(summary["rows"]), values)
-        self.findings.measurements += load.measurements(
-            phase, summary, settle_seconds, int(self.digest["bytes"]) * options.clients, share
-        )
+        sent_bytes = load.sent(options, summary, self.digest, "bytes")
+        if options.duration is not None:
+            self.findings.data_bytes = sent_bytes
+        self.findings.measurements += load.measurements(phase, summary, settle_seconds, sent_bytes, share)
         self.findings.measurements += steady.measurements(phase, taken.intervals, share)
         self.findings.measurements += load.latencies(phase, taken.histograms)
         self.findings.client_cpu(phase, summary)
+
+    def _is_read_after(self, load_phase: str) -> bool:
+        """Return whether a phase after ``load_phase`` asks for the dataset."""
+        names = [phase["name"] for phase in self.context.plan.phases]
+        later = self.context.plan.phases[names.index(load_phase) + 1 :]
+        return any(phase["workload"] in READING and done_at(phase, self.planned.levels) for phase in later)
 
     def _found(self, options: LoadOptions, summary: Event) -> float:
         """Hold what is in every database against what was acknowledged; return the share of it that is there."""
         names = load.databases(options.clients)
         not_required = getattr(self.driver, "not_required", ())
         acknowledged = there = 0
+        alone = options.model_copy(update={"clients": 1})
         for database, client in zip(names, summary.get("clients") or [summary], strict=True):
-            values = int(client["values"]) or int(self.digest["values"])
+            values = int(client["values"]) or load.sent(alone, client, self.digest, "values")
             counted, refusal = self._counted(database, required=database not in not_required)
             found, what = sum(number for one in counted.values() for number in one.fields.values()), "values"
             if client.get("rows_refused") and all(one.exact for one in counted.values()):
@@ -153,6 +162,9 @@ class Steps:
                 self.findings.note_found(database, values, found, refusal)
             elif client.get("rows_refused"):
                 self.findings.check_acknowledged(database, values, found, what)
+            elif options.duration is not None:
+                where = database if len(names) > 1 else None
+                self.findings.check_written(self.digest, counted, int(client["rows"]), values, where)
             else:
                 self.findings.check_counts(self.digest, counted, database if len(names) > 1 else None)
         return there / acknowledged if acknowledged else 1.0
@@ -219,9 +231,12 @@ class Steps:
                     asked = query.answers_request(options, file)
                     taken = self.events.take("answers", self.client.query(asked))
                     self.findings.keep_errors("answers", taken.errors)
-                    kept = min(query.ANSWERS, options.queries)
+                    kept = min(query.ANSWERS, options.different)
                     self.findings.check(f"answers kept of {options.type}", kept, taken.answers)
 
+
+READING = ("query", "kline")
+"""Workloads that ask for the dataset which a load has written."""
 
 WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "load": Steps.load,

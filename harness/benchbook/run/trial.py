@@ -315,7 +315,7 @@ def record_of(
         "dataset_digest": f"sha256:{trial.digest['sha256']}",
         "queries_digest": trial.context.queries_digest(),
         "cache_state": cache.of_trial(cache.seen(found.cache_states, found.measurements)),
-        "data_to_memory": float(trial.digest["bytes"])
+        "data_to_memory": float(found.data_bytes or trial.digest["bytes"])
         / min(hardware.machine_bytes(), trial.limits.memory_bytes or math.inf),
         "confinement": trial.confined.as_dict() if trial.confined else None,
         "load_before": {**load_before, "other_runs": len(neighbours())},

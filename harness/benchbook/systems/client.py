@@ -96,7 +96,7 @@ class BenchloadClient:
         self._cancelled = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load the whole dataset; raise TrialFailed when benchload fails."""
+        """Load the dataset; raise TrialFailed when benchload fails."""
         dataset = request.dataset
         command: list[str | Path] = [
             self._benchload,
@@ -110,7 +110,7 @@ class BenchloadClient:
         command += ["--timeout", f"{request.timeout_seconds:g}s", "--retries", str(request.retries)]
         command += ["--keep-going"] if request.keep_going else []
         command += ["--append"] if request.append else []
-        command += ["--duration", f"{request.lasts_seconds:g}s"] if request.lasts_seconds else []
+        command += _lasting(request)
         command += ["--wait"] if request.wait else []
         command += recorded(request.record)
         return self._events(command, "load")
@@ -121,6 +121,7 @@ class BenchloadClient:
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
             command += ["--answers", "--limit", str(request.answers)]
+        command += lasting(request.lasts_seconds)
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         command += recorded(request.record)
         return self._events(command, "query")
@@ -132,6 +133,7 @@ class BenchloadClient:
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         command += ["--batch", str(request.batch)] if request.batch > 1 and request.do != "check" else []
         command += ["--operations", str(request.operations)] if request.operations else []
+        command += lasting(request.lasts_seconds)
         command += ["--mix", request.mix] if request.mix else []
         command += ["--sync", self._sync] if self._sync else []
         if request.rate:
@@ -201,6 +203,16 @@ def recorded(operations: Path | None) -> list[str | Path]:
     return ["--record-operations", operations] if operations else []
 
 
+def lasting(seconds: float | None) -> list[str | Path]:
+    """Return the flag that makes operations begin for a time; none without one."""
+    return ["--duration", f"{seconds:g}s"] if seconds else []
+
+
+def _lasting(request: LoadRequest) -> list[str | Path]:
+    """Return the flags that end a load."""
+    return [*lasting(request.lasts_seconds), *(["--whole"] if request.whole else [])]
+
+
 def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
     """Yield the events of a stream of JSON lines; raise TrialFailed at a line that is no event."""
     for line in lines:
@@ -242,7 +254,12 @@ class BenchloadBars(BenchloadClient):
             return super().load(request)
         command: list[str | Path] = [self._benchload, "bars-load", *request.dataset.flags, *self._where()]
         command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
-        command += ["--timeout", f"{request.timeout_seconds:g}s", *recorded(request.record)]
+        command += [
+            "--timeout",
+            f"{request.timeout_seconds:g}s",
+            *_lasting(request),
+            *recorded(request.record),
+        ]
         return self._events(command, "bars-load")
 
     def bars(self, request: BarsRequest) -> Iterator[Event]:
@@ -250,7 +267,7 @@ class BenchloadBars(BenchloadClient):
         command: list[str | Path] = [self._benchload, "bars-read", *request.flags, *self._where()]
         command += ["--requests", request.requests, "--workers", str(request.in_flight)]
         if request.answers is None:
-            command += ["--duration", f"{request.seconds:g}s", "--warmup", str(request.warmup)]
+            command += [*lasting(request.seconds), "--warmup", str(request.warmup)]
         else:
             command += ["--answers", str(request.answers)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]

@@ -152,6 +152,25 @@ def test_it_is_loaded_and_queried_by_benchload(server: InfluxDB1, tmp_path: Path
         list(client.load(LoadRequest(DatasetRequest("devops", DATASET, {}), workers=1, batch_rows=100)))
 
 
+def test_it_is_loaded_and_queried_for_a_time(server: InfluxDB1, tmp_path: Path) -> None:
+    benchload = _benchload()
+    server.prepare()
+    client = server.client(benchload)
+    request = LoadRequest(
+        DatasetRequest("devops", DATASET, {}), workers=2, batch_rows=100, lasts_seconds=0.5, whole=True
+    )
+    summary = list(client.load(request))[-1]
+    assert summary["window_ns"] == 500_000_000
+    assert summary["rows"] >= 60 * 2 * 9
+    counted = server.count()
+    assert sum(sum(one.fields.values()) for one in counted.values()) == summary["values"]
+    assert min(one.rows for one in counted.values()) >= 120
+    asked = list(client.query(QueryRequest(_queries(benchload, tmp_path), lasts_seconds=0.5)))[-1]
+    assert asked["window_ns"] == 500_000_000
+    assert asked["operations"] > 0
+    assert asked["errors"] == 0
+
+
 def _benchload() -> Path:
     found = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
     if not found:

@@ -97,3 +97,25 @@ def test_seaweedfs_from_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [one["status"] for one in trials] == ["ok", "ok"]
     held = rows(tmp_path, "select count(*) filter (not ok) as wrong from checks")
     assert held[0]["wrong"] == 0
+
+
+def test_objects_by_time(tmp_path: Path) -> None:
+    length = [
+        "--set",
+        "duration=500ms",
+        "--set",
+        "workers=3",
+        "--set",
+        "arm=vanilla",
+        "--set",
+        "storage=local",
+    ]
+    run(tmp_path, *RUN, *length, "--set", "system=filesystem,sqlite")
+    [held] = rows(tmp_path, "select count(*) as n, count(*) filter (not ok) as wrong from checks")
+    assert held["n"] > 0
+    assert held["wrong"] == 0
+    # The last phase deletes: it ends when no object is left, and the trial says so; or its time was too short.
+    done = rows(tmp_path, "select system, phase, value from measurements join trials using (trial_id) "
+                          "where metric = 'objects'")  # fmt: skip
+    assert {one["system"] for one in done} == {"filesystem", "sqlite"}
+    assert all(one["value"] > 0 for one in done)

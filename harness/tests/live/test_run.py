@@ -223,3 +223,21 @@ def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> N
         assert "--results" in done.stderr
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_loads_and_queries_by_time(tmp_path: Path) -> None:
+    length = ["--set", "duration=1s", "--trials", "1"]
+    done = bench("run", "quickstart", "--profile", "smoke", *length, "--yes", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path, "select count(*) as n from checks where not ok") == [{"n": 0}]
+    # Queries read the dataset, so every load is whole; all systems answer alike.
+    [held] = rows(tmp_path, "select count(*) as n from checks where name like 'rows acknowledged%'")
+    assert held["n"] == 2
+    [size] = [json.loads(path.read_text()) for path in tmp_path.glob("datasets/*.json")]
+    loaded = rows(tmp_path, "select value from measurements where metric = 'rows'")
+    assert all(one["value"] >= size["rows"] for one in loaded)
+    [asked] = rows(tmp_path, "select min(value) as least from measurements where metric = 'queries'")
+    assert asked["least"] > 0
+    [same] = rows(tmp_path, "select count(distinct digest) as n, count(*) as given from answers "
+                            "group by query_type, query_id order by n desc limit 1")  # fmt: skip
+    assert (same["n"], same["given"]) == (1, 2)

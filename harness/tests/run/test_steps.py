@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import TrialFailed
@@ -52,9 +55,12 @@ class Losing(Watched):
         )
 
 
-def loaded(tmp_path: Path, system: Watched) -> Findings:
+def loaded(
+    tmp_path: Path, system: Watched, options: LoadOptions | None = None, later: Sequence[dict[str, Any]] = ()
+) -> Findings:
     findings = Findings()
-    context = SimpleNamespace(plan=SimpleNamespace(record_operations=False))
+    phases = [{"name": "load", "workload": "load"}, *later]
+    context = SimpleNamespace(plan=SimpleNamespace(record_operations=False, phases=phases))
     made: Any = Steps  # of stand-ins
     steps = made(
         context,
@@ -71,7 +77,7 @@ def loaded(tmp_path: Path, system: Watched) -> Findings:
         tmp_path,
         lambda: None,
     )
-    steps.load("load", LoadOptions())
+    steps.load("load", options or LoadOptions())
     return findings
 
 
@@ -97,11 +103,64 @@ def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_pat
 
 
 def test_rows_that_are_gone_after_settling_make_the_trial_invalid(tmp_path: Path) -> None:
-    import pytest
-
     from benchbook.errors import TrialInvalid
 
     findings = Findings()
     findings.check_counts(DIGEST, {"t": TableCount(1, {"v": 1})})
     with pytest.raises(TrialInvalid, match="rows in t: 2 expected, 1 found"):
         findings.require_whole()
+
+
+LASTING = {**SUMMARY, "rows": 6, "values": 6, "window_ns": 10**9, "drained_rows": 2, "drained_operations": 1}
+
+
+class Lasting(Watched):
+    """A system that is loaded for a time, past the end of the dataset."""
+
+    def __init__(self, found: int = 6) -> None:
+        super().__init__()
+        self.found = found
+
+    def load(self, request: Any) -> Any:
+        self.request = request
+        return iter([LASTING])
+
+    def count(self) -> dict[str, TableCount]:
+        return {"t": TableCount(self.found, {"v": self.found})}
+
+
+def test_a_load_with_a_duration_is_compared_with_what_was_acknowledged(tmp_path: Path) -> None:
+    system = Lasting()
+    findings = loaded(tmp_path, system, LoadOptions(duration="1s"))
+    assert system.request.lasts_seconds == 1
+    assert {check["name"]: (check["expected"], check["found"]) for check in findings.checks} == {
+        "rows acknowledged": (6, 6),
+        "values acknowledged": (6, 6),
+        "values in t.v": (6, 6),
+    }
+    found = {one.metric: one.value for one in findings.measurements}
+    assert found["rows_per_second"] == 4
+    assert found["bytes_per_second"] == pytest.approx(40)
+    assert found["rows"] == 6
+    assert findings.data_bytes == 60
+
+
+def test_a_row_that_is_lost_or_appears_in_a_load_with_a_duration_is_wrong(tmp_path: Path) -> None:
+    for number in (5, 7):
+        findings = loaded(tmp_path, Lasting(number), LoadOptions(duration="1s"))
+        wrong = [check["name"] for check in findings.checks if not check["ok"]]
+        assert wrong == ["rows acknowledged", "values acknowledged"]
+
+
+def test_a_load_is_whole_where_a_later_phase_of_its_cell_reads_the_dataset(tmp_path: Path) -> None:
+    queries = {"name": "q", "workload": "query", "options": {"type": "groupby"}}
+    put = {"name": "p", "workload": "blob", "options": {"do": "put"}}
+    for phases, whole in (
+        ([queries], True),
+        ([put], False),
+        ([], False),
+        ([{**queries, "only": {"system": "other"}}], False),
+    ):
+        system = Lasting()
+        loaded(tmp_path, system, LoadOptions(duration="1s"), phases)
+        assert system.request.whole == whole

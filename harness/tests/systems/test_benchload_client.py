@@ -8,7 +8,7 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import DatasetRequest, LoadRequest, QueryRequest
+from benchbook.systems.driver import BlobRequest, DatasetRequest, LoadRequest, QueryRequest
 
 DATASET = DatasetRequest("devops", ("--seed", "1"), {})
 SUMMARY = '{"v":1,"type":"summary","rows":3}'
@@ -113,3 +113,15 @@ def test_listening_no_more_ends_the_process(client):
     next(events)
     events.close()
     assert one.processes() == []
+
+
+def test_what_lasts_for_a_time_is_asked_for_by_flags(client, tmp_path):
+    one, arguments = client(f"echo '{SUMMARY}'"), tmp_path / "arguments"
+    list(one.load(LoadRequest(DATASET, 1, 10, lasts_seconds=20, whole=True)))
+    assert arguments.read_text().strip().endswith("--duration 20s --whole")
+    list(one.load(LoadRequest(DATASET, 1, 10, lasts_seconds=0.5)))
+    assert arguments.read_text().strip().endswith("--duration 0.5s")
+    list(one.query(QueryRequest(Path("q.jsonl"), lasts_seconds=5)))
+    assert "--duration 5s" in arguments.read_text()
+    list(one.blob(BlobRequest(("--seed=1",), "put", Path("kept"), lasts_seconds=1.5)))
+    assert "--duration 1.5s" in arguments.read_text()

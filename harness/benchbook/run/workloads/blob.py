@@ -67,6 +67,8 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
         taken = steps.events.take(phase, client.blob(asked))
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
+    if asked.lasts_seconds is not None and int(summary["window_ns"]) < asked.lasts_seconds * 1e9:
+        steps.findings.note_out_of_objects(phase, asked.lasts_seconds)
     settled = 0.0
     if options.do != "get":
         with steps.timeline.phase("settle") as settle:
@@ -92,6 +94,7 @@ def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
         workers=options.workers,
         batch=options.batch,
         operations=options.operations,
+        lasts_seconds=None if options.duration is None else seconds(options.duration),
         mix=options.mix if options.do == "mixed" else None,
         rate=options.rate,
         arrivals=options.arrivals,

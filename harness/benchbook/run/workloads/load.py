@@ -1,6 +1,8 @@
-"""The workload ``load``: the whole dataset into an empty database, as fast as it is acknowledged."""
+"""The workload ``load``: the dataset into an empty database, as fast as it is acknowledged."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import LoadOptions
@@ -9,8 +11,8 @@ from benchbook.run.workloads.query import latency
 from benchbook.systems.driver import DATABASE, DatasetRequest, LoadRequest
 
 
-def request(options: LoadOptions, dataset: DatasetRequest) -> LoadRequest:
-    """Return the request that a client is given."""
+def request(options: LoadOptions, dataset: DatasetRequest, *, read_later: bool = False) -> LoadRequest:
+    """Return the request that a client is given; ``read_later``: a later phase reads the dataset, so all of it."""
     return LoadRequest(
         dataset=dataset,
         workers=options.workers,
@@ -19,7 +21,23 @@ def request(options: LoadOptions, dataset: DatasetRequest) -> LoadRequest:
         timeout_seconds=seconds(options.timeout),
         retries=options.retries,
         keep_going=bool(options.expects),
+        lasts_seconds=None if options.duration is None else seconds(options.duration),
+        whole=options.duration is not None and read_later,
     )
+
+
+def sent(options: LoadOptions, summary: Event, digest: dict[str, Any], what: str) -> int:
+    """Return the bytes (or values) of the rows that all clients sent, as the dataset's digest counts them.
+
+    A load without a duration sends the dataset. With one it sends other rows too, which are as large on average.
+
+    >>> sent(LoadOptions(duration="1s"), {"rows": 30, "rows_refused": 10}, {"rows": 20, "bytes": 500}, "bytes")
+    1000
+    """
+    if options.duration is None:
+        return int(digest[what]) * options.clients
+    rows = int(summary["rows"]) + int(summary.get("rows_refused") or 0)
+    return int(digest[what]) * rows // int(digest["rows"])
 
 
 def databases(clients: int) -> tuple[str, ...]:

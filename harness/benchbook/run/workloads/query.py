@@ -30,6 +30,7 @@ def request(options: QueryOptions, queries: Path) -> QueryRequest:
         workers=options.workers,
         warmup=options.warmup,
         timeout_seconds=seconds(options.timeout),
+        lasts_seconds=None if options.duration is None else seconds(options.duration),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from benchbook.declare.workload import LoadOptions
-from benchbook.run.workloads.load import expected, measurements, request
+from benchbook.run.workloads.load import expected, measurements, request, sent
 from benchbook.systems.driver import DatasetRequest
 
 
@@ -59,3 +62,27 @@ def test_a_load_goes_on_after_refusals_only_where_it_expects_some() -> None:
     dataset = DatasetRequest("iot", (), {})
     assert request(LoadOptions(expects=["full"], retries=0), dataset).keep_going
     assert not request(LoadOptions(), dataset).keep_going
+
+
+@given(
+    clients=st.integers(1, 5),
+    rows=st.integers(1, 10**6),
+    refused=st.integers(0, 10**6),
+    of=st.integers(1, 10**6),
+)
+def test_bytes_sent_follow_the_rows_of_a_load_with_a_duration(
+    clients: int, rows: int, refused: int, of: int
+) -> None:
+    summary, digest = {"rows": rows, "rows_refused": refused}, {"rows": of, "bytes": 100 * of}
+    assert sent(LoadOptions(clients=clients), summary, digest, "bytes") == 100 * of * clients
+    lasting = LoadOptions(clients=clients, duration="1s")
+    assert sent(lasting, summary, digest, "bytes") == 100 * (rows + refused)
+
+
+def test_a_load_with_a_duration_is_whole_where_its_dataset_is_read_later() -> None:
+    dataset = DatasetRequest("iot", (), {})
+    lasting = request(LoadOptions(duration="1m30s"), dataset, read_later=True)
+    assert (lasting.lasts_seconds, lasting.whole) == (90, True)
+    assert not request(LoadOptions(duration="20s"), dataset).whole
+    once = request(LoadOptions(), dataset, read_later=True)
+    assert (once.lasts_seconds, once.whole) == (None, False)
