@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim
-from benchbook.declare.level import listed, ordered
-
-# The cells of a run that a claim compares, and what it names that the run has not.
+from benchbook.declare.level import listed, ordered, same
 
 Key = tuple[tuple[str, str], ...]
 
@@ -50,7 +49,7 @@ def _pairs(claim: Claim, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for name, wanted in (("over", claim.over), ("of", claim.of)):
         for cell in _matching(claim, wanted, run):
-            if cell.ok:
+            if not _skipped(cell):
                 groups.setdefault(_rest(cell, wanted), {})[name] = cell
     return [Sides(dict(key), (held["over"], held["of"])) for key, held in groups.items() if len(held) == 2]
 
@@ -58,13 +57,32 @@ def _pairs(claim: Claim, run: Run) -> list[Sides]:
 def _along(claim: Claim, along: str, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for cell in _matching(claim, claim.of, run):
-        if cell.ok and along in cell.levels:
+        if not _skipped(cell) and along in cell.levels:
             groups.setdefault(_rest(cell, [along]), {})[cell.levels[along]] = cell
     return [
         Sides(dict(key), tuple(held[level] for level in ordered(list(held))))
         for key, held in groups.items()
         if len(held) > 1
     ]
+
+
+def _skipped(cell: Cell) -> bool:
+    """Say whether the system was unavailable in every trial; a setup that failed is compared, and shows it."""
+    return not cell.ok and set(cell.statuses) == {"skipped"}
+
+
+def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
+    """Return where a run differs from the levels of the publication: "size 1GiB instead of 4GiB"."""
+    said = []
+    for factor, wanted in claim.at.items():
+        published = listed(wanted)
+        held = dict.fromkeys(
+            cell.levels[factor] for side in found for cell in side.cells if factor in cell.levels
+        )
+        other = [level for level in held if not any(same(level, one) for one in published)]
+        if other:
+            said.append(f"{factor} {' and '.join(other)} instead of {' or '.join(published)}")
+    return said
 
 
 def absent(claim: Claim, run: Run) -> list[str]:
@@ -74,7 +92,7 @@ def absent(claim: Claim, run: Run) -> list[str]:
         cells = _matching(claim, side, run)
         if not cells:
             found.append(_lacking(_wanted(claim, side), run))
-        elif not any(cell.ok for cell in cells):
+        elif not any(_counts(claim, run, cell) for cell in cells):
             statuses = " or ".join(sorted({status for cell in cells for status in cell.statuses}))
             why = next((cell.reason for cell in cells if cell.reason), "no reason was recorded")
             if (
@@ -87,6 +105,11 @@ def absent(claim: Claim, run: Run) -> list[str]:
             found.append(f"every trial of {named or 'it'} is {statuses} ({why.rstrip('.')})")
         found += _other_version(claim, cells)
     return list(dict.fromkeys(found))
+
+
+def _counts(claim: Claim, run: Run, cell: Cell) -> bool:
+    """Say whether any trial of a cell counts for the claim."""
+    return bool(cell.ok) or bool(run.values(cell, (claim.phase, claim.metric), claim.validity).by_block)
 
 
 def _lacking(wanted: Mapping[str, list[str]], run: Run) -> str:
@@ -109,10 +132,22 @@ def _words(levels: Mapping[str, list[str]]) -> str:
 def _other_version(claim: Claim, cells: list[Cell]) -> list[str]:
     for cell in cells:
         asked = claim.versions.get(cell.system)
-        wrong = [one for one in cell.versions if asked and one != asked and not one.startswith(f"{asked}.")]
+        wrong = [one for one in cell.versions if asked and not meets(one, asked)]
         if wrong:
             return [f"{cell.system} stated version {wrong[0]}, and the claim is about {asked}"]
     return []
+
+
+def meets(version: str, asked: str) -> bool:
+    """Say whether a version is the one asked for: equal, a later part of it, or within ``>=``.
+
+    >>> meets("8.0.26", "8.0"), meets("9.7.4", ">=8.0"), meets("5.7", ">=8.0")
+    (True, True, False)
+    """
+    if not asked.startswith(">="):
+        return version == asked or version.startswith(f"{asked}.")
+    held, least = (re.findall(r"\d+", one) for one in (version, asked))
+    return [int(part) for part in held] >= [int(part) for part in least]
 
 
 def _matching(claim: Claim, side: Mapping[str, object], run: Run) -> list[Cell]:
@@ -126,12 +161,3 @@ def _wanted(claim: Claim, side: Mapping[str, object]) -> dict[str, list[str]]:
 
 def _rest(cell: Cell, without: Collection[str]) -> Key:
     return tuple((name, level) for name, level in cell.levels.items() if name not in without)
-
-
-# Factors whose level a publication does not state: what it claims is judged at several levels, or not at all.
-#
-# A claim that holds at each of them holds whatever was meant, and one that is contradicted at each is contradicted
-# whatever was meant. Where it holds at one and not at another, what was left out decides, and no rerun can judge it.
-
-
-# A substitute for a system that a run has not: shown in its place, and never judged (rule 15 of docs/methods.md).

@@ -1,4 +1,8 @@
-"""Judge claims on a run: each published statement gets a verdict and its reason."""
+"""Judge claims on a run: each published statement gets a verdict and its reason.
+
+Claims are those that the run declared before it began (rule 15 of docs/methods.md). ``declare.claim`` defines a claim,
+``claim_cells`` finds the setups that it compares, ``judgement`` says which verdict an estimate gives.
+"""
 
 from __future__ import annotations
 
@@ -9,174 +13,484 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import interval, judgement, noise, same_work
-from benchbook.analyse.claim_cells import Sides, absent, differing, sides
-from benchbook.analyse.judgement import Evidence, Expectation, Kind, Word, evidence, reason
-from benchbook.analyse.noise import Floors
-from benchbook.analyse.ratio import Ratio
-from benchbook.analyse.ratio import ratio as of_ratio
-from benchbook.analyse.run import Run
+from benchbook.analyse import answers, interval, judgement, noise, same_work
+from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides
+from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
+from benchbook.analyse.model import ALPHA, FEW
+from benchbook.analyse.paired import paired, pooled
+from benchbook.analyse.ratio import Ratio, log_ratios
+from benchbook.analyse.run import TRIAL, Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
-from benchbook.declare.claim import Claim, PublishedMachine
+from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
-from benchbook.errors import RequestError, command
+from benchbook.errors import RequestError
 
-# One cell of a claim: its two sides (or its row of levels), their ratio, and what it shows.
+COLUMNS = (
+    "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
+)  # fmt: skip
+"""Of ``bench claims --json``, in order."""
+OF_FAILURES = ("rows_found", "rows_refused")
+"""Metrics that count refusals: failed operations are what they measure."""
+SHORTEST_SECONDS = 1.0
+"""A rate or latency from a shorter phase is shown, and decides nothing."""
+FEWEST_ANSWERS = 20
+"""Answers below which agreement shows little."""
+FEWEST_LEVELS = 2
+HOLDS = ("reproduced", "different size", "direction only")
 
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """What one cell shows of a claim."""
+    """What one setup shows of a claim."""
 
     sides: Sides
     expected: Expectation
     published: float | None
-    """Published ratio of this cell."""
+    """Published ratio of this setup."""
     published_of: float | None
     published_over: float | None
     unit: str | None
     """Unit of the two published values, as published."""
-    measured: float | None
-    low: float | None
-    high: float | None
-    trials: int
-    """Blocks that have both sides."""
     ratio: Ratio
-    logs: tuple[tuple[int, float], ...]
-    """(block, log ratio)."""
+    logs: dict[int, float]
+    """Block → log ratio."""
     outliers: int
     """Blocks marked as outliers; they are kept."""
     noise: float | None
-    """Noise floor as a factor; None where it is unknown."""
+    """Noise between equal setups as a factor; None where it is unknown."""
     failed: int
     """Operations that failed on any side."""
     evidence: Evidence
+    """What it may show; nothing where ``unfit`` says why."""
+    verdict: Word
+    reason: str
+    unfit: str = ""
+    """Why its ratio decides nothing: lost trials, failed operations, a short phase."""
     reversed_step: str | None = None
-    """The step of a trend that surely goes against it."""
-    verdict: Word = "inconclusive"
-    reason: str = ""
+    """The step of a trend that goes against it."""
 
-    def sentence(self, word: Word, alone: bool) -> str:
-        """Say why the cell is called so; ``alone``: no other cell was judged with it."""
-        if not alone and word != judgement.word(self.evidence):
-            return f"{judgement.word(self.evidence)} by itself, and not surely so among the cells judged together"
-        return reason(word, self.expected, self.ratio, self.noise)
+    @property
+    def measured(self) -> float | None:
+        """The measured ratio."""
+        return self.ratio.value
+
+    @property
+    def low(self) -> float | None:
+        """Ends of its 95 % interval."""
+        return self.ratio.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return self.ratio.high
+
+    @property
+    def trials(self) -> int:
+        """Blocks with a value of both sides."""
+        return self.ratio.trials
 
 
-def judged(
-    claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None, floors: Floors
-) -> JudgedCell | None:
-    """Return what the sides show of a claim, before many cells are judged together; None without a ratio."""
+@dataclass(frozen=True)
+class Judgement:
+    """A claim and what a run shows of it."""
+
+    id: str
+    statement: str
+    source: str
+    published: float | None
+    """Published ratio; the geometric mean of the judged setups where there are several. None without a number."""
+    measured: float | None
+    """Measured ratio, likewise; of a substitute where the verdict is ``substitute only``."""
+    low: float | None
+    """Ends of the 95 % interval of ``measured``; None where there is none."""
+    high: float | None
+    margin: float
+    """Equivalence margin: 0.1 is 10 %."""
+    verdict: Word
+    reason: str
+    """Why, and what a reader must know beside it."""
+    phase: str
+    metric: str
+    test: str
+    cells: tuple[JudgedCell, ...] = ()
+    """What each setup shows."""
+    notes: tuple[str, ...] = ()
+    """The part of ``reason`` that stands beside the verdict."""
+    conditions: tuple[str, ...] = ()
+    """Where the run differs from the publication: "batch_size 1000 instead of 5000"."""
+    scaled: str | None = None
+    """What the machine lacks against the publication's, where profile published ran on a smaller one."""
+
+    def row(self) -> dict[str, Any]:
+        """Return what ``bench claims --json`` prints of it."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
+    """Judge every claim that a run declared.
+
+    ``published`` is the folder of published CSV files, used where the run kept no copy of its own. Raises
+    RequestError for an A/A run, and where the results have no such run.
+    """
+    run = Run(results, run_id)
+    with run.opened():
+        run.require()
+        claims, machine = declared(run)
+        if run.against_itself:
+            raise RequestError(
+                f"{run_id} is an A/A run: it gives the noise floor, and judges no claims.",
+                "Name another run; `bench list runs` shows them.",
+            )
+        run.preload({(claim.phase, claim.metric) for claim in claims})
+        if claims:
+            noise.known(run)
+        work = same_work.of_run(run)
+        own = results / "runs" / run_id / "declared" / "published"
+        held = own if own.is_dir() else published
+        return [judge(claim, run, ratios(claim, held), work, machine) for claim in claims]
+
+
+def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
+    """Return the claims that a run declared, and the publication's machine."""
+    experiment = run.declared
+    try:
+        claims = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
+        machine = experiment.get("published_machine")
+        return claims, PublishedMachine.model_validate(machine) if machine else None
+    except ValueError as error:
+        first = str(error).splitlines()[0]
+        raise RequestError(
+            f"The claims of run {run.run_id} are of another Benchbook and cannot be read: {first}.",
+            "Use the revision that made the run; its run.json names it.",
+        ) from error
+
+
+def _as_meant(held: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded claim without the margin that older runs wrote for every test that declared none."""
+    older = "validity" not in held and held.get("test") in ONE_SIDED and held.get("margin") == MARGIN
+    return {name: value for name, value in held.items() if not (older and name == "margin")}
+
+
+def judge(
+    claim: Claim,
+    run: Run,
+    published: Sequence[PublishedRatio],
+    work: SameWork,
+    machine: PublishedMachine | None = None,
+) -> Judgement:
+    """Judge one claim on one run."""
+    shortfall = scaled(run.profile, machine, run.facts("host"))
+    blank = Judgement(
+        claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
+        claim.margin, "not run", "", claim.phase, claim.metric, claim.test, scaled=shortfall,
+    )  # fmt: skip
+    gaps = absent(claim, run)
+    if claim.test == "agree":
+        return _said(blank, "not run", gaps) if gaps else _agreement(blank, claim, run, work)
+    found = _cells(claim, run, published)
+    if claim.underspecified is not None and not spanned(claim, found.cells):
+        return _said(_shown(blank, claim, run, found.cells), "underspecified", [claim.underspecified])
+    if gaps:
+        return _not_run(blank, claim, run, gaps, published)
+    if not found.cells:
+        why = [*found.lost, *found.left_out] or ["no setup of this run has both sides"]
+        return _said(blank, "inconclusive" if found.lost else "not run", why)
+    conditions = elsewhere(claim, [cell.sides for cell in found.cells])
+    before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
+    beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
+    shown = replace(_shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions))
+    return _said(shown, *_verdict(claim, found, refusals(found.cells, work), conditions))
+
+
+def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
+    """Return what one setup shows of a claim; None where no block has both sides."""
     pair = (claim.phase, claim.metric)
-    series = [run.values(cell, pair).by_block for cell in sides.cells]
-    ratio = of_ratio(series[-1], series[0])
+    first, last = sides.cells[0], sides.cells[-1]
+    ratio = paired(run, last, first, pair, claim.validity)
     if ratio.value is None:
         return None
-    logs = _logs(series[-1], series[0])
+    series = [run.values(cell, pair, claim.validity).by_block for cell in sides.cells]
+    logs = log_ratios(series[-1], series[0])
     if published is not None and claim.along is not None:
-        first, last = (sides.cells[place].levels[claim.along] for place in (0, -1))
-        published = published.between(first, last)
+        published = published.between(first.levels[claim.along], last.levels[claim.along])
     expected = expectation(claim, published)
-    floor = floors.factor(sides.cells, pair)
-    found = evidence([log for _, log in logs], expected, floor or 1.0, _steps(claim, series))
-    reversed_step = _reversed(claim, sides, series, floor) if claim.trend else None
-    if (
-        reversed_step
-    ):  # it ends higher than it began and fell on the way: the size alone does not make it true
-        found = Evidence(1.0, found.direction, found.contradicted)
-    marks = interval.mad([log for _, log in logs])
+    steps = [
+        paired(run, after, before, pair, claim.validity) for before, after in itertools.pairwise(sides.cells)
+    ]
+    shown = evidence(ratio.fit, expected, [step.fit for step in steps] if claim.monotonic else ())
+    failed = 0 if claim.metric in OF_FAILURES else sum(run.failed(cell, claim.phase) for cell in sides.cells)
+    unfit = _unfit(claim, run, sides, failed)
+    alone = judgement.word(shown)
+    known = noise.known(run).get(pair)
     return JudgedCell(
         sides, expected, published.ratio if published else None,
         published.of if published else None, published.over if published else None,
-        published.unit if published else None, ratio.value, ratio.low, ratio.high, ratio.trials, ratio,
-        tuple(logs), sum(marks), floor, sum(run.failed(cell, claim.phase) for cell in sides.cells), found,
-        reversed_step,
+        published.unit if published else None, ratio, logs, sum(interval.mad(list(logs.values()))),
+        known.factor if known else None, failed, NONE if unfit else shown,
+        "inconclusive" if unfit else alone, unfit or reason(alone, expected, ratio), unfit,
+        _reversed(claim, sides, steps) if claim.trend else None,
     )  # fmt: skip
 
 
+def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
+    """Return why a setup decides nothing; empty where it may."""
+    pair = (claim.phase, claim.metric)
+    for cell in sides.cells:
+        if lost := run.lost(cell, pair, claim.validity):
+            trials = f"{lost.trials} of {lost.of} trials of {cell.label}"
+            return f"{trials} {'does' if lost.trials == 1 else 'do'} not count ({lost.reason})"
+    if failed:
+        return f"{failed:,} {'operation' if failed == 1 else 'operations'} failed"
+    if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):
+        seconds = [run.phase_seconds(cell, claim.phase) for cell in sides.cells]
+        shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
+        if shortest < SHORTEST_SECONDS:
+            least = f"{SHORTEST_SECONDS:g} s"
+            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} decides nothing"
+    return ""
+
+
 def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
-    """Return what a claim expects of a cell's ratio."""
+    """Return what a claim expects of the ratio of a setup."""
     number = published.ratio if published else None
     if claim.test == "rises" or claim.test == "falls":  # noqa: PLR1714 - narrows the type
         up = claim.test == "rises"
         kind: Kind = "at-least" if up else "at-most"
         if claim.by_at_least is not None:
-            return Expectation(kind, claim.by_at_least if up else 1 / claim.by_at_least, claim.margin)
+            return Expectation(kind, claim.by_at_least if up else 1 / claim.by_at_least, 0.0)
         if number is not None and (number > 1) == up and number != 1:
             return Expectation("ratio", number, claim.margin)
-        return Expectation(kind, 1.0, claim.margin)
+        return Expectation(kind, 1.0, 0.0)
+    assert claim.test != "agree"
+    if claim.words is not None:
+        return _in_words(claim)
     if claim.test == "equal":
         return Expectation("equal", 1.0, claim.margin)
     return Expectation(claim.test, 1.0 if number is None else number, claim.margin)
 
 
-def pooled(cells: Sequence[JudgedCell]) -> Ratio:
-    """Return the geometric mean of the ratios of cells, paired by the blocks that all of them have."""
-    if len(cells) == 1:
-        return cells[0].ratio
-    by_block = [dict(cell.logs) for cell in cells]
-    blocks = sorted(set.intersection(*(set(held) for held in by_block)))
-    means = {block: math.exp(sum(held[block] for held in by_block) / len(by_block)) for block in blocks}
-    return of_ratio(means, dict.fromkeys(blocks, 1.0))
+def _in_words(claim: Claim) -> Expectation:
+    """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
+    up = claim.test == "at-least"
+    if claim.words == "little":
+        return Expectation("equal", 1.0, judgement.LITTLE - 1)
+    if claim.words == "much":
+        return Expectation(claim.test, judgement.MUCH if up else 1 / judgement.MUCH, 0.0)  # type: ignore[arg-type]
+    least, most = judgement.SLIGHTLY
+    band = (least, most) if up else (1 / most, 1 / least)
+    return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
 
 
-def _logs(of: dict[int, float], over: dict[int, float]) -> list[tuple[int, float]]:
-    return [(block, math.log(of[block] / over[block])) for block in sorted(of.keys() & over.keys())]
-
-
-def _steps(claim: Claim, series: Sequence[dict[int, float]]) -> list[list[float]]:
-    if not claim.monotonic:
-        return []
-    return [[log for _, log in _logs(after, before)] for before, after in itertools.pairwise(series)]
-
-
-def _reversed(
-    claim: Claim, sides: Sides, series: Sequence[dict[int, float]], floor: float | None
-) -> str | None:
-    """Return the first step that surely goes against the trend (Bonferroni over its steps), in words."""
-    sign = 1 if claim.test == "rises" else -1
-    edge = math.log(max(floor or 1.0, 1.0))
-    steps = len(series) - 1
-    for place in range(steps):
-        logs = [sign * log for _, log in _logs(series[place + 1], series[place])]
-        if len(logs) >= interval.FEWEST and steps * interval.below(logs, -edge) <= interval.ALPHA:
-            assert claim.along is not None
-            before, after = (sides.cells[at].levels[claim.along] for at in (place, place + 1))
-            moved = "falls" if sign > 0 else "rises"
+def _reversed(claim: Claim, sides: Sides, steps: Sequence[Ratio]) -> str | None:
+    """Return the first step that goes against the trend (Bonferroni over its steps)."""
+    assert claim.along is not None
+    for ends, step in zip(itertools.pairwise(sides.cells), steps, strict=True):
+        if step.fit is None:
+            continue
+        against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
+        if 2 * len(steps) * against <= ALPHA:
+            before, after = (cell.levels[claim.along] for cell in ends)
+            moved = "falls" if claim.test == "rises" else "rises"
             return f"{claim.metric} {moved} from {claim.along} {before} to {after}"
     return None
+
+
+# The verdict on all setups of a claim.
+
+
+@dataclass(frozen=True)
+class Found:
+    """The setups that a run has for a claim."""
+
+    cells: list[JudgedCell]
+    left_out: list[str]
+    """Setups that are not judged, and why."""
+    lost: list[str]
+    """Setups that were planned and of which one side has no result, and why."""
+    missing: int
+    """Setups that were published and are not in the run."""
+
+
+def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
+    by_cell = [one for one in published if one.levels]
+    cells, left_out, lost, met = [], [], [], []
+    asked = sides(claim, run)
+    telling = claim.across or differing(asked)
+    for side in asked:
+        number = next((one for one in published if _fits(one, side)), None)
+        if number in by_cell:
+            met.append(number)
+        if by_cell and number is None:
+            left_out.append(f"{side.name(telling)} was not published")
+        elif number is not None and number.ratio is None:
+            left_out.append(f"{side.name(telling)} has no published ratio ({number.note})")
+        elif (made := judged(claim, run, side, number)) is not None:
+            cells.append(made)
+        else:
+            lost.append(f"{side.name(telling)}: {_why_lost(claim, run, side)}")
+    lacking = [one for one in by_cell if one not in met and one.ratio is not None]
+    if lacking and cells:
+        names = [", ".join(f"{name} {level}" for name, level in one.levels.items()) for one in lacking]
+        left_out.append(f"published and not in this run: {same_work.some(names)}")
+    return Found(cells, left_out, lost, len(lacking))
+
+
+def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
+    """Return why no block of a setup has both sides."""
+    for cell in side.cells:
+        if lost := run.lost(cell, (claim.phase, claim.metric), claim.validity):
+            return f"{lost.trials} of {lost.of} trials of {cell.label} do not count ({lost.reason})"
+    return f"no block has {claim.metric} of both sides"
+
+
+def _fits(one: PublishedRatio, side: Sides) -> bool:
+    return all(name in side.levels and same(side.levels[name], level) for name, level in one.levels.items())
+
+
+def _verdict(
+    claim: Claim, found: Found, refused: Sequence[str], conditions: Sequence[str]
+) -> tuple[Word, list[str]]:
+    """Return the verdict on the setups of a claim, and why."""
+    if refused:
+        return "inconclusive", [f"not judged: {'; '.join(refused)}"]
+    at = [f"measured at {', '.join(conditions)}"] if conditions else []
+    if decides := deciding(claim, found.cells):
+        return decides[0], [decides[1], *at]
+    missing = found.missing + len(found.lost)
+    said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
+    return said, [_why(claim, found, missing), *at]
+
+
+def _why(claim: Claim, found: Found, missing: int) -> str:
+    cells = found.cells
+    if len(cells) == 1 and not missing:
+        return cells[0].reason
+    counted = []
+    telling = claim.across or differing([cell.sides for cell in cells])
+    fit = [cell for cell in cells if not cell.unfit]
+    for word in ("reproduced", "different size", "direction only", "contradicted", "inconclusive"):
+        names = [cell.sides.name(telling) for cell in fit if cell.verdict == word]
+        if names:
+            counted.append(f"{word} in {len(names)} ({same_work.some(names)})")
+    unfit = [f"{cell.sides.name(telling)}: {cell.unfit}" for cell in cells if cell.unfit]
+    if unfit:
+        counted.append(f"no result in {len(unfit)} ({same_work.some(unfit)})")
+    if found.lost:
+        counted.append(f"lost in {len(found.lost)} ({same_work.some(found.lost)})")
+    if found.missing:
+        counted.append(f"{found.missing} not run")
+    needed = {"all": "all", "most": "more than half", "any": "at least one"}[claim.in_cells]
+    return f"asked of {needed} of {len(cells) + missing} setups: {', '.join(counted)}"
+
+
+def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:
+    """Judge whether two sides gave the same answers: the share of queries whose answers agree."""
+    side = next(
+        iter(sides(claim, run)), None
+    )  # a system gives the same answers to the same data in every setup
+    found = _answers(claim, work, side) if side else {}
+    compared, first = len(found), next((query for query, alike in found.items() if not alike), "")
+    agreed = sum(found.values())
+    if not compared:
+        return _said(blank, "not run", [f"no answers to {claim.phase} were recorded"])
+    shown = replace(blank, measured=agreed / compared)
+    words = f"{agreed} of {compared} answers agree"
+    if agreed < compared:
+        return _said(shown, "contradicted", [words, f"the first that differs is {first}"])
+    if compared < FEWEST_ANSWERS:
+        return _said(shown, "inconclusive", [f"{words}, and fewer than {FEWEST_ANSWERS} show little"])
+    return _said(shown, "reproduced", [words])
+
+
+def _answers(claim: Claim, work: SameWork, side: Sides) -> dict[str, bool]:
+    """Return query → whether both sides gave it the same answer."""
+    by_query: dict[str, list[list[answers.Answer]]] = {}
+    for group in work.groups:
+        if group.dataset not in side.cells[0].datasets:
+            continue
+        for one in group.answers:
+            for place, cell in enumerate(side.cells):
+                if (one.query_type, one.system, one.arm) == (claim.phase, cell.system, cell.arm):
+                    by_query.setdefault(one.query_id, [[], []])[place].append(one)
+    return {
+        query: bool(over and of) and not answers.compare([*over, *of], work.tolerance).differing
+        for query, (over, of) in by_query.items()
+    }
+
+
+def _said(found: Judgement, verdict: Word, because: Sequence[str]) -> Judgement:
+    return replace(found, verdict=verdict, reason="; ".join([*filter(None, because), *found.notes]))
+
+
+def _not_run(
+    blank: Judgement, claim: Claim, run: Run, because: list[str], published: Sequence[PublishedRatio]
+) -> Judgement:
+    """Say why it was not run, and show what a substitute gives."""
+    chosen = stand_ins(claim, run)
+    other = instead(claim, chosen)
+    found = _cells(other, run, published) if chosen else None
+    if found is None or not found.cells:
+        return _said(blank, "not run", because)
+    shown = "; ".join(f"{stand_in} is in place of {named}" for named, stand_in in chosen.items())
+    joint = judgement.joint(
+        [cell.evidence for cell in found.cells], claim.in_cells, found.missing + len(found.lost)
+    )
+    verdict = f"for the substitute alone the verdict would be: {joint}"
+    return _said(
+        _shown(blank, other, run, found.cells), "substitute only", [*because, shown, verdict, *found.left_out]
+    )
+
+
+def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) -> Judgement:
+    """Put the numbers of setups into a judgement, pooled where there are several."""
+    if not cells:
+        return blank
+    pair = (claim.phase, claim.metric)
+    whole = cells[0].ratio if len(cells) == 1 else pooled(run, [cell.logs for cell in cells], pair)
+    values = [cell.published for cell in cells]
+    return replace(
+        blank, published=_mean(values) or blank.published, measured=whole.value, low=whole.low, high=whole.high,
+        cells=tuple(cells),
+    )  # fmt: skip
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    held = [value for value in values if value]
+    return math.exp(sum(map(math.log, held)) / len(held)) if held else None
 
 
 # What a reader must know beside a verdict, and what forbids one.
 
 
-def refusals(cells: Sequence[JudgedCell], answers: SameWork) -> list[str]:
-    """Return why cells may not be judged: other work, or other answers."""
+def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
+    """Return why setups may not be judged: other work, or other answers."""
     found = []
     for cell in cells:
         by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
         found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
-    found += answers.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
+    found += work.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
     return list(dict.fromkeys(found))
 
 
 def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Return the notes on judged cells, each without a full stop."""
+    """Return the notes on judged setups, each without a full stop."""
     found = []
     if run.profile == "smoke":
-        found.append("profile smoke is for tests: its numbers say little")
+        found.append("profile smoke is for tests: its numbers show little")
     if run.info.get("finished_at") is None:
-        found.append("the run has not come to its end")
+        found.append("the run is unfinished")
     found.append(_noise(cells))
     fewest = min(cell.trials for cell in cells)
-    if fewest < interval.FEW:
-        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} a cell")
+    if fewest < FEW:
+        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} per setup")
     if outliers := sum(cell.outliers for cell in cells):
         found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
+    if claim.validity == "phase":
+        found += _defects(claim, run, cells)
     found += _transport(run, cells)
     flights = {held.levels.get("workers") for cell in cells for held in cell.sides.cells}
     if "workers" in claim.of and len(flights) > 1:
@@ -188,8 +502,22 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     return found
 
 
+def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Name what was wrong in trials whose phase counts although the trial as a whole does not."""
+    found = []
+    for cell in dict.fromkeys(held for one in cells for held in one.sides.cells):
+        pair = (claim.phase, claim.metric)
+        counted, valid = (len(run.values(cell, pair, kind).by_block) for kind in ("phase", "trial"))
+        if counted > valid:
+            found.append(
+                f"{counted - valid} of {counted} trials of {cell.label} have a defect outside this phase"
+                f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
+            )
+    return found
+
+
 def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
-    """Say between which levels a trend was followed, and whether numbers were published for them."""
+    """Name the levels that a trend was followed over, and say if no numbers were published for them."""
     spans = {(cell.sides.cells[0].levels[along], cell.sides.cells[-1].levels[along]) for cell in cells}
     found = [f"{along} from {first} to {last}" for first, last in sorted(spans)]
     unknown = sum(cell.published is None for cell in cells)
@@ -197,278 +525,27 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
 
 
 def _noise(cells: Sequence[JudgedCell]) -> str:
-    floors = [cell.noise for cell in cells if cell.noise]
-    if not floors:
+    found = [cell.noise for cell in cells if cell.noise is not None]
+    if not found:
         return "the noise floor of this machine is unknown (./bench aa)"
-    if len(floors) < len(cells):
-        return f"the noise floor is unknown in {len(cells) - len(floors)} cells (./bench aa)"
-    return f"noise floor: {100 * (max(floors) - 1):.3g} %"
+    return f"noise between equal setups: {100 * (max(found) - 1):.2g} %, in the interval"
 
 
 def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Say that embedded systems have no transport in their numbers, where they stand beside servers."""
+    """Say that embedded systems have no transport in their numbers, where they are compared with servers."""
     systems = {held.system for cell in cells for held in cell.sides.cells}
     embedded = sorted(system for system in systems if run.embedded(system))
     if not embedded or len(embedded) == len(systems):
         return []
     verb = "share" if len(embedded) > 1 else "shares"
-    return [f"{' and '.join(embedded)} {verb} the client's process, so no transport is in those numbers"]
+    return [f"{' and '.join(embedded)} {verb} the client's process, so those numbers include no transport"]
 
 
-# Claims judged on a run: each published statement gets one of six verdicts, and the reason in words.
-#
-# Claims are those that the run itself declared before it began (rule 15 of docs/methods.md). ``declare.claim`` says
-# what a claim is, ``analyse.expectation`` what it expects of a ratio, ``analyse.judgement`` how verdicts are reached.
-
-COLUMNS = (
-    "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
-)  # fmt: skip
-"""Of ``bench claims --json``, in order."""
-
-
-OF_FAILURES = ("rows_found", "rows_refused")
-"""Metrics that say themselves what was refused."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A claim and what a run says of it."""
-
-    id: str
-    statement: str
-    source: str
-    published: float | None
-    """Published ratio; the geometric mean of its cells where there are many. None without a published number."""
-    measured: float | None
-    """Measured ratio, likewise; of a substitute where the verdict is ``not run``."""
-    low: float | None
-    """Ends of the 95 % interval of ``measured``; None where there is none."""
-    high: float | None
-    margin: float
-    """Equivalence margin: 0.1 is 10 %."""
-    verdict: Word
-    reason: str
-    """Why, in words, with what a reader must know beside it."""
-    phase: str
-    metric: str
-    test: str
-    cells: tuple[JudgedCell, ...] = ()
-    """What each cell shows."""
-    notes: tuple[str, ...] = ()
-    """The part of ``reason`` that is said beside the verdict."""
-    scaled: str | None = None
-    """By what the machine falls short of the publication's, where profile published ran on a smaller one."""
-
-    def row(self) -> dict[str, Any]:
-        """Return what ``bench claims --json`` prints of it."""
-        held = vars(self)
-        return {name: held[name] for name in COLUMNS}
-
-
-def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
-    """Judge every claim that a run declared.
-
-    ``published`` is the folder of published CSV files, used where the run kept no copy of its own. Raises
-    RequestError for an A/A run, and where the results hold no such run.
-    """
-    run = Run(results, run_id)
-    with run.opened():
-        run.require()
-        claims, machine = declared(run)
-        if run.against_itself:
-            raise RequestError(
-                f"{run_id} is an A/A run: it gives the noise floor, and judges no claims.",
-                f"Name another run; `{command('list runs')}` shows them.",
-            )
-        pairs = {(claim.phase, claim.metric) for claim in claims}
-        run.preload(pairs)
-        floors = noise.floors(run, pairs) if claims else Floors()
-        answers = same_work.of_run(run)
-    own = results / "runs" / run_id / "declared" / "published"
-    return [judge(claim, run, ratios(claim, own if own.is_dir() else published), floors, answers, machine)
-            for claim in claims]  # fmt: skip
-
-
-def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
-    """Return the claims that a run declared, and the publication's machine."""
-    experiment = run.declared
-    try:
-        claims = [Claim.model_validate(held) for held in experiment.get("claims") or []]
-        machine = experiment.get("published_machine")
-        return claims, PublishedMachine.model_validate(machine) if machine else None
-    except ValueError as error:
-        first = str(error).splitlines()[0]
-        raise RequestError(
-            f"The claims of run {run.run_id} are of another Benchbook and cannot be read: {first}.",
-            "Use the revision that made the run; it stands in its run.json.",
-        ) from error
-
-
-def judge(
-    claim: Claim,
-    run: Run,
-    published: Sequence[PublishedRatio],
-    floors: Floors,
-    answers: SameWork,
-    machine: PublishedMachine | None = None,
-) -> Judgement:
-    """Judge one claim on one run."""
-    shortfall = scaled(run.profile, machine, run.facts("host"))
-    blank = Judgement(
-        claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
-        claim.margin, "not run", "", claim.phase, claim.metric, claim.test, scaled=shortfall,
-    )  # fmt: skip
-    missing_sides = absent(claim, run)
-    found = _cells(claim, run, published, floors)
-    if claim.underspecified is not None and not spanned(claim, found.cells):
-        return _said(_shown(blank, found.cells), "underspecified", [claim.underspecified])
-    if missing_sides:
-        return _not_run(blank, claim, run, missing_sides, published, floors)
-    if not found.cells:
-        return _said(blank, "not run", found.left_out or ["no cell of this run has both sides"])
-    cells = _worded(found.cells)
-    before = [*([shortfall] if shortfall else []), *unstated_note(claim, cells)]
-    beside = [*before, *found.left_out, *notes(claim, run, cells)]
-    shown = replace(_shown(blank, cells), notes=tuple(beside))
-    return _said(shown, *_verdict(claim, cells, found.missing, refusals(cells, answers)))
-
-
-def _verdict(
-    claim: Claim, cells: list[JudgedCell], missing: int, refused: Sequence[str]
-) -> tuple[Word, list[str]]:
-    """Return the verdict on cells that were judged, and why."""
-    if refused:
-        return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    if claim.metric not in OF_FAILURES and (failed := sum(cell.failed for cell in cells)):
-        words = "operation" if failed == 1 else "operations"
-        return "inconclusive", [f"{failed} {words} failed, and with failures nothing is judged"]
-    if decides := deciding(claim, cells):
-        return decides[0], [decides[1]]
-    verdict = judgement.joint([cell.verdict for cell in cells], claim.in_cells, missing)
-    return verdict, [_why(claim, cells, missing)]
-
-
-def _said(found: Judgement, verdict: Word, because: Sequence[str]) -> Judgement:
-    return replace(found, verdict=verdict, reason="; ".join([*because, *found.notes]))
-
-
-def _not_run(
-    blank: Judgement, claim: Claim, run: Run, because: list[str],
-    published: Sequence[PublishedRatio], floors: Floors,
-) -> Judgement:  # fmt: skip
-    """Say why it was not run, and show what a substitute gives."""
-    chosen = stand_ins(claim, run)
-    found = _cells(instead(claim, chosen), run, published, floors) if chosen else Found([], [], 0)
-    if not found.cells:
-        return _said(blank, "not run", because)
-    shown = "; ".join(f"{other} is shown in place of {named}" for named, other in chosen.items())
-    return _said(
-        _shown(blank, found.cells), "not run", [*because, f"{shown}, and a substitute is not judged"]
-    )
-
-
-@dataclass(frozen=True)
-class Found:
-    """The cells that a run has for a claim."""
-
-    cells: list[JudgedCell]
-    left_out: list[str]
-    """Cells that are not judged, and why, in words."""
-    missing: int
-    """Cells that were published and are not in the run."""
-
-
-def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio], floors: Floors) -> Found:
-    by_cell = [one for one in published if one.levels]
-    cells, left_out, met = [], [], []
-    valueless: list[str] = []
-    asked = sides(claim, run)
-    telling = claim.across or differing(asked)
-    for side in asked:
-        number = next((one for one in published if _fits(one, side)), None)
-        if number in by_cell:
-            met.append(number)
-        if by_cell and number is None:
-            left_out.append(f"{side.name(telling)} was not published")
-        elif number is not None and number.ratio is None:
-            left_out.append(f"{side.name(telling)} has no published ratio ({number.note})")
-        elif (made := judged(claim, run, side, number, floors)) is None:
-            valueless.append(side.name(telling))
-        else:
-            cells.append(made)
-    if valueless:
-        have = "has" if len(valueless) == 1 else "have"
-        words = f"no value above zero of {claim.metric} on both sides"
-        left_out.append(f"{same_work.some(valueless)} {have} {words}")
-    lacking = [one for one in by_cell if one not in met and one.ratio is not None]
-    if lacking and cells:
-        names = [", ".join(f"{name} {level}" for name, level in one.levels.items()) for one in lacking]
-        left_out.append(f"published and not in this run: {same_work.some(names)}")
-    return Found(cells, left_out, len(lacking))
-
-
-def _fits(one: PublishedRatio, side: Sides) -> bool:
-    return all(name in side.levels and same(side.levels[name], level) for name, level in one.levels.items())
-
-
-def _worded(cells: list[JudgedCell]) -> list[JudgedCell]:
-    """Give each cell its word, by one joint test, and the reason for it."""
-    said = judgement.words([cell.evidence for cell in cells])
-    return [
-        replace(cell, verdict=word, reason=cell.sentence(word, alone=len(cells) == 1))
-        for cell, word in zip(cells, said, strict=True)
-    ]
-
-
-def _shown(blank: Judgement, cells: list[JudgedCell]) -> Judgement:
-    """Put the numbers of cells into a judgement, pooled where there are many."""
-    if not cells:
-        return blank
-    whole, values = pooled(cells), [cell.published for cell in cells]
-    return replace(
-        blank, published=_mean(values) or blank.published, measured=whole.value, low=whole.low, high=whole.high,
-        cells=tuple(cells),
-    )  # fmt: skip
-
-
-def _why(claim: Claim, cells: Sequence[JudgedCell], missing: int) -> str:
-    if len(cells) == 1 and not missing:
-        return cells[0].reason
-    counted = []
-    telling = claim.across or differing([cell.sides for cell in cells])
-    for word in ("reproduced", "direction only", "contradicted", "inconclusive"):
-        names = [cell.sides.name(telling) for cell in cells if cell.verdict == word]
-        if names:
-            counted.append(f"{word} in {len(names)} ({same_work.some(names)})")
-    if missing:
-        counted.append(f"{missing} not run")
-    needed = {"all": "all", "most": "more than half", "any": "at least one"}[claim.in_cells]
-    total = len(cells) + missing
-    return f"asked of {needed} of {total} cells, with Holm's correction: {', '.join(counted)}"
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    held = [value for value in values if value]
-    return math.exp(sum(map(math.log, held)) / len(held)) if held else None
-
-
-def details(found: Sequence[Judgement]) -> list[dict[str, Any]]:
-    """Return one row for each cell of each claim, for tables and charts; ratios are plain numbers."""
-    return [
-        {
-            "id": one.id, "cell": cell.sides.name(), "levels": cell.sides.levels, "published": cell.published,
-            "published_of": cell.published_of, "published_over": cell.published_over, "unit": cell.unit,
-            "measured": cell.measured, "low": cell.low, "high": cell.high, "trials": cell.trials,
-            "points": [math.exp(log) for _, log in cell.logs], "margin": one.margin, "noise": cell.noise,
-            "outliers": cell.outliers, "failed": cell.failed, "verdict": cell.verdict, "reason": cell.reason,
-        }
-        for one in found
-        for cell in one.cells
-    ]  # fmt: skip
+# Substitutes for systems that a run lacks: shown in their place, and never judged (rule 15 of docs/methods.md).
 
 
 def stand_ins(claim: Claim, run: Run) -> dict[str, str]:
-    """Return system that the claim names and the run has not → its substitute that the run has."""
+    """Return system that the claim names and the run lacks → its substitute that the run has."""
     there = {cell.system for cell in run.cells if cell.ok}
     return {
         named: other for named, other in claim.substitutes.items() if named not in there and other in there
@@ -490,10 +567,8 @@ def instead(claim: Claim, chosen: Mapping[str, str]) -> Claim:
     return claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
 
 
-FEWEST_LEVELS = 2
-
-
-HOLDS = ("reproduced", "direction only")
+# Factors whose level a publication leaves open: the claim is judged at several levels, or not at all. What holds at
+# each of them holds whatever was meant; what holds at one and not at another depends on it.
 
 
 def spanned(claim: Claim, cells: Sequence[JudgedCell]) -> bool:
@@ -508,26 +583,26 @@ def unstated_note(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
     if not spanned(claim, cells):
         return []
     found = [f"{factor} {' and '.join(_levels(cells, factor))}" for factor in claim.unstated]
-    return [f"judged at {', '.join(found)}, for none is stated"]
+    return [f"the publication states no {' or '.join(claim.unstated)}: judged at {', '.join(found)}"]
 
 
 def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | None:
-    """Return what is left of the verdict where the levels disagree, and why; None where they do not.
+    """Return the verdict where levels that the publication leaves open disagree, and why; None where they agree.
 
     Underspecified where it holds at one level and is contradicted at another; inconclusive where it is contradicted
-    at one and nothing can be said at another.
+    at one and another shows nothing.
     """
     for factor in claim.unstated:
         by_level: dict[Word, list[str]] = {}
         for level in _levels(cells, factor):
-            here = [cell.verdict for cell in cells if cell.sides.levels[factor] == level]
+            here = [cell.evidence for cell in cells if cell.sides.levels[factor] == level]
             by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(f"{factor} {level}")
         if "contradicted" not in by_level or len(by_level) == 1:
             continue
         said = ", ".join(f"{word} at {same_work.some(levels)}" for word, levels in by_level.items())
         if any(word in by_level for word in HOLDS):
-            return "underspecified", f"what it leaves out decides: {said}"
-        return "inconclusive", f"{said}: which of them was meant is not stated"
+            return "underspecified", f"depends on {factor}: {said}"
+        return "inconclusive", f"{said}: the publication does not state which it means"
     return None
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from benchbook.analyse import interval, noise, ratio, same_work
 from benchbook.analyse.difference import MIXING, Difference, differences
-from benchbook.analyse.interval import ALPHA
+from benchbook.analyse.model import ALPHA, FEWEST
+from benchbook.analyse.paired import paired
 from benchbook.analyse.run import AA, Cell, Pair, Run
 from benchbook.declare.metric import MAIN, is_main
 from benchbook.errors import RequestError, command
@@ -32,8 +33,7 @@ def rows(run: Run) -> list[dict[str, Any]]:
             for phase, metric in run.pairs():
                 if not is_main(metric):
                     continue
-                of, over = (run.values(cells[name], (phase, metric)) for name in (other, base))
-                made = ratio.ratio(of.by_block, over.by_block)
+                made = paired(run, cells[other], cells[base], (phase, metric))
                 if made.value is None:
                     continue
                 between = f"{made.low:.3g} to {made.high:.3g}" if made.low and made.high else made.reason
@@ -44,7 +44,7 @@ def rows(run: Run) -> list[dict[str, Any]]:
                         "metric": metric,
                         "sources": f"{other} over {base}",
                         "ratio": f"{made.value:.3g}",
-                        "95 % interval": between,
+                        "95 % CI": between,
                     }
                 )
     return found
@@ -80,7 +80,7 @@ class Change:
     effect: float | None
     """Hedges' g of the logarithms."""
     noise: float | None
-    """Noise floor as a factor, the larger one of the two machines; None where neither is known."""
+    """Noise between equal setups as a factor, the larger one of the two machines; None where neither is known."""
     outliers: int
     """Trials marked as outliers; they are kept."""
     said: Said
@@ -128,7 +128,6 @@ def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -
     a, b = one.run_id, two.run_id
     wanted, theirs = None if metrics is None else set(metrics), set(two.pairs())
     pairs = [pair for pair in one.pairs() if pair in theirs and (wanted is None or pair[1] in wanted)]
-    floors = [noise.floors(run, pairs) for run in (one, two)]
     answers = [same_work.of_run(run) for run in (one, two)]
     matched = match(one, two)
     if not matched:
@@ -146,7 +145,7 @@ def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -
             "Add --across to see them together; what is mixed is then said.",
         )
     faults = _answers(answers[0], answers[1], matched)
-    made = [_change(one, two, cells, pair, floors) for cells in matched for pair in pairs]
+    made = [_change(one, two, cells, pair) for cells in matched for pair in pairs]
     changes = _worded([change for change in made if change is not None], faults)
     return Comparison(
         a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
@@ -181,19 +180,17 @@ def _by_rest(cells: list[Cell]) -> dict[Any, list[Cell]]:
     return found
 
 
-def _change(
-    a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair, floors: list[noise.Floors]
-) -> tuple[Change, float, float] | None:
-    """Return the numbers of one metric in one cell, and the p-values of B above and below A."""
+def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Change, float, bool] | None:
+    """Return the numbers of one metric in one cell, the p-value of no difference, and whether B is better."""
     import statistics
 
     one, two = a.values(cells[0], pair), b.values(cells[1], pair)
     of_a, of_b = list(one.by_block.values()), list(two.by_block.values())
     if not of_a or not of_b or one.direction == "none":
         return None
-    known = [known.factor([cell], pair) for known, cell in zip(floors, cells, strict=True)]
-    floor = max((factor for factor in known if factor), default=None)
-    made = ratio.unpaired(of_a, of_b, floor or 1.0)
+    known = [noise.known(run).get(pair) for run in (a, b)]
+    noisy = max((one for one in known if one), key=lambda one: one.variance, default=None)
+    made = ratio.unpaired(of_a, of_b, noisy)
     failed = a.failed(cells[0], pair[0]) + b.failed(cells[1], pair[0])
     marks = sum(interval.mad(of_a)) + sum(interval.mad(of_b))
     name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
@@ -201,37 +198,29 @@ def _change(
     why = f"{failed} operations failed" if failed else made.ratio.reason or ""
     change = Change(
         name, *pair, one.unit, means[0], means[1], made.ratio.value, made.ratio.low, made.ratio.high,
-        len(of_a), len(of_b), made.effect, floor, marks, "not judged", why,
+        len(of_a), len(of_b), made.effect, noisy.factor if noisy else None, marks, "not judged", why,
     )  # fmt: skip
-    if one.direction == "higher":
-        return change, made.above, made.below
-    return change, made.below, made.above
+    higher = (made.ratio.value or 1.0) > 1
+    return change, made.ratio.differs, higher == (one.direction == "higher")
 
 
-def _worded(made: list[tuple[Change, float, float]], faults: list[str]) -> list[Change]:
-    """Say of every change what may be claimed, by one joint test over all of them with Holm's correction."""
+def _worded(made: list[tuple[Change, float, bool]], faults: list[str]) -> list[Change]:
+    """Say of every change what may be claimed, as one family of tests with Holm's correction."""
     judged = [place for place, (change, _, _) in enumerate(made) if not change.reason and not faults]
-    adjusted = dict(zip(judged, interval.adjusted([min(made[place][1:]) for place in judged]), strict=True))
+    adjusted = dict(zip(judged, interval.adjusted([made[place][1] for place in judged]), strict=True))
     found = []
-    for place, (change, better, worse) in enumerate(made):
+    for place, (change, alone, better) in enumerate(made):
         if place not in adjusted:
             found.append(replace(change, reason="; ".join(faults) or change.reason))
-            continue
-        floor = change.noise or 1.0
-        beyond = "1" if floor == 1 else f"1 and the noise floor, a factor of {floor:.3g}"
-        if adjusted[place] <= ALPHA:
-            said = _word(change, better < worse)
-            found.append(replace(change, said=said, reason=f"the whole interval lies beyond {beyond}"))
-            continue
-        alone = min(better, worse) <= ALPHA
-        why = (
-            f"beyond {beyond} by itself, but not surely so among {len(judged)} comparisons (Holm's correction)"
-            if alone
-            else f"the interval reaches {beyond}"
-            if floor == 1
-            else f"the interval does not lie beyond {beyond}"
-        )
-        found.append(replace(change, said="no difference can be claimed", reason=why))
+        elif adjusted[place] <= ALPHA:
+            found.append(replace(change, said=_word(change, better), reason="the 95 % CI excludes 1"))
+        else:
+            why = (
+                f"the 95 % CI excludes 1 alone, but not among {len(judged)} comparisons (Holm's correction)"
+                if alone <= ALPHA
+                else "the 95 % CI includes 1"
+            )
+            found.append(replace(change, said="no difference can be claimed", reason=why))
     return found
 
 
@@ -287,8 +276,8 @@ def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: 
     if changes and all(change.noise is None for change in changes):
         notes.append("The noise floor of neither machine is known (./bench aa).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
-    if changes and fewest < 3:
-        notes.append("Fewer than 3 trials a cell give no interval, and nothing is concluded of them.")
+    if changes and fewest < FEWEST:
+        notes.append(f"Fewer than {FEWEST} trials per setup give no interval, and no conclusion.")
     for label, run in (("A", a), ("B", b)):
         if run.info.get("finished_at") is None:
             notes.append(f"Run {label} has not come to its end.")

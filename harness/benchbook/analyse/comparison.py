@@ -7,44 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from benchbook.analyse import interval, noise, quantity, ratio, verdict
+from benchbook.analyse import interval, noise, quantity, verdict
 from benchbook.analyse.cells import labelled
+from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
-from benchbook.declare.metric import describe, is_main
+from benchbook.declare.metric import describe
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-# The noise floor that a report's verdicts are held against: that of this machine, from its A/A runs.
-
-
-def floor(run: Run, cells: tuple[str, ...], phase: str, metric: str) -> float | None:
-    """Return the larger floor of these cells as a factor; None where none of them has one."""
-    known = known_floors(run)
-    found = [known[name, phase, metric] for name in cells if (name, phase, metric) in known]
-    return max(found, default=None)
-
-
-def known_floors(run: Run) -> dict[tuple[str, str, str], float]:
-    """Return (cell, phase, metric) → floor, for the metrics that are compared."""
-    return _read(run)[0]
-
-
-def sources(run: Run) -> list[str]:
-    """Return the A/A runs that the floors come from, by name."""
-    return _read(run)[1]
-
-
-@functools.cache
-def _read(run: Run) -> tuple[dict[tuple[str, str, str], float], list[str]]:
-    """Read the floors and where they come from, once a run."""
-    measured = run.frame("measurements").select("phase", "metric").unique().iter_rows()
-    pairs = [(phase, name) for phase, name in measured if is_main(name)]
-    found = noise.floors(run, pairs)
-    return noise.of_cells(run, found, pairs), found.runs
 
 
 # What a cell's trials say about one metric: every value, and their mean with its interval.
@@ -180,12 +152,7 @@ class Versus:
     errors: int
     """Operations of either that failed in the phase."""
     noise: float | None = None
-    """The machine's noise floor as a factor; None where it was not measured."""
-
-    @functools.cached_property
-    def beyond(self) -> float:
-        """The p-value that the ratio lies beyond the noise floor."""
-        return ratio.beyond(self.above.by_block, self.below.by_block, self.noise or 1.0)
+    """The noise between equal setups as a factor, which the ratio's interval holds; None where it was not measured."""
 
     @property
     def cell(self) -> Cell:
@@ -211,7 +178,7 @@ class Versus:
             above, below = below, above
         return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
 
-    def verdict(self, adjusted: float = 0.0, among: int = 1) -> Verdict:
+    def verdict(self, adjusted: float | None = None, among: int = 1) -> Verdict:
         """Return what may be said of the two; see ``verdicts`` for many that stand together."""
         quality = {"disk_bytes": "compact on disk", "bytes_per_value": "compact on disk"}
         return verdict.compare(
@@ -228,10 +195,10 @@ class Versus:
 
 
 def baseline(run: Run) -> Cell | None:
-    """Return the cell that the others are compared with: the slowest at loading, else the first that was measured.
+    """Return the cell that the others are compared with: the first of the system that the experiment declares first.
 
-    So the answer, which names the fastest first, and the comparison give one ratio of a load in one direction. Of
-    embedded systems and servers it is the more numerous kind's, because the two are not ranked with each other.
+    The declaration chooses it, not the data: the slowest of several equal systems would differ from the others by
+    selection alone. Of embedded systems and servers it is the more numerous kind's, because the two are not ranked.
     """
     measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
@@ -239,11 +206,9 @@ def baseline(run: Run) -> Cell | None:
     kinds = [run.embedded(cell.system) for cell in measured]
     most = kinds.count(True) * 2 > len(kinds) if kinds.count(True) * 2 != len(kinds) else kinds[0]
     alike = [cell for cell, kind in zip(measured, kinds, strict=True) if kind == most]
-    for phase in run.phases("load"):
-        rates = {one.cell.name: one.value for one in estimates(run, phase, "rows_per_second") if one.value}
-        if all(cell.name in rates for cell in alike):
-            return min(alike, key=lambda cell: rates[cell.name])
-    return alike[0]
+    levels = (run.declared.get("factors") or {}).get("system") or []
+    order = {str(system): place for place, system in enumerate(levels)}
+    return min(alike, key=lambda cell: order.get(cell.system, len(order)))
 
 
 def mixed(run: Run, pair: Versus) -> bool:
@@ -287,23 +252,23 @@ def _against(run: Run, phase: str, metric: str, base: Cell) -> tuple[Versus, ...
 
 
 def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
-    """Compare two cells on one metric; None where no block has a value above zero of both."""
-    found = ratio.ratio(above.by_block, below.by_block)
+    """Compare two cells on one metric; None where no block has both."""
+    pair = (above.phase, above.metric)
+    found = paired(run, above.cell, below.cell, pair)
     if found.value is None:
         return None
-    names = (above.cell.name, below.cell.name)
-    errors = failed_operations(run, above.phase, names)
-    return Versus(above, below, found, errors, floor(run, names, above.phase, above.metric))
+    errors = failed_operations(run, above.phase, (above.cell.name, below.cell.name))
+    known = noise.known(run).get(pair)
+    return Versus(above, below, found, errors, known.factor if known else None)
 
 
 def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
-    """Return what may be said of comparisons that stand together: one joint test, with Holm's correction.
-
-    The chance that any of them calls a difference that is none stays below 5 %.
-    """
-    told = [place for place, pair in enumerate(pairs) if not pair.errors and pair.ratio.low is not None]
-    adjusted = dict(zip(told, interval.adjusted([pairs[place].beyond for place in told]), strict=True))
-    return [pair.verdict(adjusted.get(place, 0.0), len(told)) for place, pair in enumerate(pairs)]
+    """Return what may be said of comparisons in one family: Holm's method keeps its family-wise error below 5 %."""
+    family = [place for place, pair in enumerate(pairs) if not pair.errors and pair.ratio.low is not None]
+    adjusted = dict(
+        zip(family, interval.adjusted([pairs[place].ratio.differs for place in family]), strict=True)
+    )
+    return [pair.verdict(adjusted.get(place), len(family)) for place, pair in enumerate(pairs)]
 
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:

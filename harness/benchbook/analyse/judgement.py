@@ -1,4 +1,4 @@
-"""What a claim expects of a ratio, how strongly a measurement supports it, and the verdict in words."""
+"""What a claim expects of a ratio, what a measurement shows of it, and the verdict."""
 
 from __future__ import annotations
 
@@ -7,209 +7,230 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbook.analyse import interval
-from benchbook.analyse.interval import ALPHA, adjusted
+from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.verdict import interval_words
 
-# What a claim expects of a ratio, and how surely a measured one meets it, misses it or reverses it.
-#
-# Everything here is on logarithms, where a ratio and its inverse are treated alike: a margin of 10 % around a
+# Everything here is on logarithms, where a ratio and its inverse are alike: an equivalence margin of 10 % around a
 # published ratio p is the band from p / 1.1 to p * 1.1.
 
 Kind = Literal["ratio", "equal", "at-least", "at-most"]
+SAME = 0.05
+"""A claimed difference does not exist where the whole 90 % interval lies this close to 1."""
+SLIGHTLY = (1.02, 1.2)
+"""Factors that a publication may mean by "slightly"."""
+MUCH = 1.5
+"""The least factor that it may mean by "much"."""
+LITTLE = 1.1
+"""The largest factor, either way, of "little difference"."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """The ratio that was published, and in what sense it is to be met."""
+    """The published ratio, and in what sense a measured one has to meet it."""
 
     kind: Kind
     value: float
-    """Published ratio; for at-least and at-most the bound, where 1 says only "higher" or "lower"."""
+    """Published ratio; for at-least and at-most the bound, where 1 means only "higher" or "lower"."""
     margin: float = 0.1
+    within: tuple[float, float] | None = None
+    """The band, where words of the publication set it ("slightly")."""
 
     @property
     def sign(self) -> int:
-        """The direction that is claimed: 1 above one, -1 below one, 0 for no difference."""
+        """The claimed direction: 1 above one, -1 below one, 0 for no difference."""
         if self.kind == "equal" or (self.kind == "ratio" and self.value == 1):
             return 0
         if self.kind in ("at-least", "at-most"):
             bound = 1 if self.kind == "at-least" else -1
-            # "at least half as fast" claims no direction: below its bound is what contradicts it.
+            # "at least half as fast" claims no direction: below its bound contradicts it.
             return bound if bound * math.log(self.value) >= 0 else 0
         return 1 if self.value > 1 else -1
 
     @property
     def band(self) -> tuple[float, float]:
         """The ratios that meet it, lowest and highest; 0 or infinity where it has one bound."""
+        if self.within is not None:
+            return self.within
         factor = 1 + self.margin
         if self.kind == "at-least":
-            return self.value / factor if self.value != 1 else 1.0, math.inf
+            return self.value / factor, math.inf
         if self.kind == "at-most":
-            return 0.0, self.value * factor if self.value != 1 else 1.0
+            return 0.0, self.value * factor
         middle = 1.0 if self.kind == "equal" else self.value
         return middle / factor, middle * factor
+
+    @property
+    def no_difference(self) -> float:
+        """The factor around 1 within which a measured ratio shows no difference where one was published.
+
+        It is closer to 1 than to the published ratio; 1 where no difference was published.
+        """
+        if self.sign == 0:
+            return 1.0
+        published = max(self.value, 1 / self.value)
+        return 1 + SAME if published == 1 else min(1 + SAME, math.sqrt(published))
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """p-values: at most 0.05 says that a 95 % interval shows it."""
+    """p-values of what one setup may show; at most 0.05 shows it."""
 
     reproduced: float
-    """The whole interval lies within the band, and not on the other side of 1."""
+    """The ratio lies within the band: for a band by two one-sided tests (TOST, the 90 % interval)."""
+    reversed: float
+    """It lies on the other side of 1, or outside a band around 1: the 95 % interval."""
+    same: float
+    """There is no difference where one was published: the 90 % interval lies close to 1."""
+    outside: float
+    """It lies outside the band, whatever its direction: the 95 % interval."""
     direction: float
-    """It lies on the claimed side of 1 and of the noise floor; 1 where no direction is claimed."""
-    contradicted: float
-    """It lies on the other side, or shows no difference where one was published."""
+    """It lies on the claimed side of 1: the 95 % interval. 1 where no direction is claimed."""
 
 
-NONE = Evidence(1.0, 1.0, 1.0)
+NONE = Evidence(1.0, 1.0, 1.0, 1.0, 1.0)
 """Of trials that are too few to show anything."""
 
 
-def evidence(
-    logs: Sequence[float],
-    expected: Expectation,
-    noise: float = 1.0,
-    steps: Sequence[Sequence[float]] = (),
-) -> Evidence:
-    """Return what log ratios (one a block) show of an expectation.
+def evidence(made: Fit | None, expected: Expectation, steps: Sequence[Fit | None] = ()) -> Evidence:
+    """Return what an estimate shows of an expectation.
 
-    ``noise`` is the noise floor as a factor of at least 1. ``steps``: log ratios of the single steps of a
-    monotonic trend, each of which must go the claimed way.
+    ``steps``: the single steps of a monotonic trend, each of which must go the claimed way.
     """
-    if len(logs) < interval.FEWEST:
+    if made is None or any(step is None for step in steps):
         return NONE
-    floor = math.log(max(noise, 1.0))
     low, high = (math.log(end) if 0 < end < math.inf else None for end in expected.band)
-    within = max(
-        0.0 if low is None else interval.above(logs, low),
-        0.0 if high is None else interval.below(logs, high),
-    )
     sign = expected.sign
+    inside = [] if low is None else [made.above(low)]
+    inside += [] if high is None else [made.below(high)]
+    # One bound is met by the 95 % interval, which has 2.5 % on each side; a band by the 90 % interval.
+    reproduced = max(inside) if len(inside) == 2 else 2 * inside[0]
+    beyond = [] if low is None else [made.below(low)]
+    beyond += [] if high is None else [made.above(high)]
+    outside = 2 * min(beyond)
     if sign == 0:
-        outside = [] if low is None else [interval.below(logs, min(low, -floor))]
-        outside += [] if high is None else [interval.above(logs, max(high, floor))]
-        return Evidence(within, 1.0, min(outside))
-    toward, away = (interval.above, interval.below) if sign > 0 else (interval.below, interval.above)
-    direction = toward(logs, sign * floor)
-    contradicted = away(logs, -sign * floor)
-    if expected.kind != "ratio":
-        within = max(within, direction)  # a bound of 1 is met by no noise
-    margin = math.log1p(expected.margin)
-    if abs(math.log(expected.value)) > 2 * margin:
-        # A difference was published, and the trials show that there is none as large as the margin.
-        none = max(interval.above(logs, -margin), interval.below(logs, margin))
-        contradicted = min(contradicted, none)
-    if steps and all(len(step) >= interval.FEWEST for step in steps):
-        within = max(within, *(toward(step, 0.0) for step in steps))
-        reversed_ = min(away(step, -sign * floor) for step in steps)
-        contradicted = min(contradicted, len(steps) * reversed_)
-    elif steps:
-        within = 1.0
-    return Evidence(within, direction, contradicted)
+        return Evidence(min(1.0, reproduced), min(1.0, outside), 1.0, 1.0, 1.0)
+    close = math.log(expected.no_difference)
+    same = max(made.above(-close), made.below(close))
+    reversed_, direction = 2 * _toward(made, -sign), 2 * _toward(made, sign)
+    for step in steps:
+        assert step is not None
+        reproduced = max(reproduced, 2 * _toward(step, sign))
+        reversed_ = min(reversed_, 2 * len(steps) * _toward(step, -sign))
+    return Evidence(*(min(1.0, value) for value in (reproduced, reversed_, same, outside, direction)))
 
 
-# The verdict on a claim, in one of six words, from what each of its cells shows.
+def _toward(made: Fit, sign: int) -> float:
+    """Return the one-sided p-value that shows a ratio on the side of 1 that ``sign`` names."""
+    return made.above(0.0) if sign > 0 else made.below(0.0)
 
-Word = Literal["reproduced", "direction only", "contradicted", "inconclusive", "underspecified", "not run"]
+
+Word = Literal[
+    "reproduced", "different size", "direction only", "contradicted", "inconclusive", "underspecified",
+    "substitute only", "not run",
+]  # fmt: skip
+DECIDED = ("reproduced", "different size", "direction only", "contradicted")
+"""Verdicts that say something about the claim."""
 Share = Literal["all", "most", "any"]
 
 
 def word(found: Evidence) -> Word:
-    """Return what one cell shows; contradicted comes first, so that no margin hides a reversal."""
-    if found.contradicted <= ALPHA:
-        return "contradicted"
-    if found.reproduced <= ALPHA:
-        return "reproduced"
-    return "direction only" if found.direction <= ALPHA else "inconclusive"
+    """Return what one setup shows."""
+    return joint([found], "all")
 
 
-def words(found: Sequence[Evidence]) -> list[Word]:
-    """Return what each of many cells shows, by one joint test with Holm's correction.
+def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
+    """Return the verdict over all setups; ``missing`` ones were published and have no result.
 
-    The chance that any cell is called what it is not stays below 5 % for each of the three words.
+    A reversal comes first, so that no margin hides it. A ratio close to 1 can meet a published one that is close to 1
+    too: then it is reproduced.
+
+    A claim holds where at least k of m setups show it. Each verdict is a test of that many setups at once, by the
+    partial conjunction of their p-values, (m - k + 1) times the k-th smallest: for all setups it is the largest
+    (an intersection-union test, without correction), for any setup Bonferroni's. A missing setup shows nothing.
+    Source: Benjamini and Heller (2008), "Screening for partial conjunction hypotheses".
     """
-    reproduced = adjusted([one.reproduced for one in found])
-    direction = adjusted([one.direction for one in found])
-    contradicted = adjusted([one.contradicted for one in found])
-    return [word(Evidence(*each)) for each in zip(reproduced, direction, contradicted, strict=True)]
-
-
-def joint(cells: Sequence[Word], share: Share, missing: int = 0) -> Word:
-    """Return the verdict over all cells; ``missing`` cells were published and are not in the run.
-
-    A missing cell counts as undecided: what is said of all cells cannot be confirmed on some of them.
-
-    >>> joint(["reproduced", "direction only"], "all"), joint(["reproduced"], "all", missing=1)
-    ('direction only', 'inconclusive')
-    """
-    total = len(cells) + missing
+    every = [*cells, *[NONE] * missing]
+    total = len(every)
     needed = {"all": total, "most": total // 2 + 1, "any": 1}[share]
-    reproduced, against = cells.count("reproduced"), cells.count("contradicted")
-    directed = reproduced + cells.count("direction only")
-    if total - against < needed:
-        return "contradicted"
-    if reproduced >= needed:
-        return "reproduced"
-    return "direction only" if directed >= needed else "inconclusive"
+    against = total - needed + 1
+    """Setups that have to speak against the claim before it cannot hold in the needed number."""
+    # A setup speaks against the claim by a reversal or by showing no difference: two chances, two tests.
+    either = [min(1.0, 2 * min(one.reversed, one.same)) for one in every]
+    tests: list[tuple[Word, list[float], int]] = [
+        ("contradicted", [one.reversed for one in every], against),
+        ("reproduced", [one.reproduced for one in every], needed),
+        ("contradicted", [one.same for one in every], against),
+        ("contradicted", either, against),
+        ("different size", [one.outside for one in every], against),
+        ("direction only", [one.direction for one in every], needed),
+    ]
+    return next(
+        (word for word, values, count in tests if _conjunction(values, count) <= ALPHA), "inconclusive"
+    )
 
 
-# Why a claim got its verdict, in words.
+def _conjunction(values: Sequence[float], count: int) -> float:
+    """Return the p-value that at least ``count`` of several hypotheses are false.
+
+    >>> _conjunction([0.01, 0.04, 0.2], 3), _conjunction([0.01, 0.04, 0.2], 1)
+    (0.2, 0.03)
+    """
+    return min(1.0, (len(values) - count + 1) * sorted(values)[count - 1])
 
 
-def reason(said: Word, expected: Expectation, ratio: Ratio, noise: float | None = None) -> str:
-    """Say in words why one cell is called so, without a full stop."""
+# Reasons, in words.
+
+
+def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
+    """Return why one setup has its verdict, without a full stop."""
     if ratio.low is None or ratio.high is None:
         return ratio.reason or "there is no interval"
-    floor = max(noise or 1.0, 1.0)
-    whole = f"the whole 95 % interval {interval_words(ratio)}"
+    whole = f"the 95 % CI {interval_words(ratio)}"
     if said == "reproduced":
-        return f"{whole} lies {_band(expected)}"
+        inside = ratio.low >= expected.band[0] and ratio.high <= expected.band[1]
+        return f"{whole if inside else 'the 90 % CI'} lies {_band(expected)}"
     if said == "direction only":
-        low, high = expected.band
-        size = "may or may not" if ratio.low <= high and ratio.high >= low else "does not"
         side = "above" if expected.sign > 0 else "below"
-        beyond = f" and beyond the noise floor, a factor of {floor:.3g}" if floor > 1 else ""
-        return f"{whole} lies {side} 1{beyond}; it {size} lie {_band(expected)}"
+        return f"{whole} lies {side} 1, and partly {_band(expected)}"
     if said == "contradicted":
-        return _contradicted(whole, expected, ratio, ratio.low, ratio.high, floor)
-    return _inconclusive(expected, ratio, ratio.low, ratio.high, floor)
+        return _contradicted(whole, expected, ratio.low, ratio.high)
+    return _unmet(said, whole, expected, ratio.low, ratio.high)
 
 
-def _contradicted(
-    whole: str, expected: Expectation, ratio: Ratio, low: float, high: float, floor: float
-) -> str:
+def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: float) -> str:
+    if said == "different size":
+        return f"{whole} does not lie {_band(expected)}"
+    if expected.sign and low <= 1 <= high:
+        return f"{whole} includes 1"
+    return f"{whole} is too wide: it lies only partly {_band(expected)}"
+
+
+def _contradicted(whole: str, expected: Expectation, low: float, high: float) -> str:
     if expected.sign == 0:
-        return f"{whole} lies outside: it does not lie {_band(expected)}"
-    if (high < 1 / floor) if expected.sign > 0 else (low > floor):
+        return f"{whole} does not lie {_band(expected)}"
+    if (high < 1) if expected.sign > 0 else (low > 1):
         other = "below" if expected.sign > 0 else "above"
         claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
-        return f"{whole} lies {other} 1, on the other side of what was published{claimed}"
-    if max(high, 1 / low) <= 1 + expected.margin:
-        within = f"within {100 * expected.margin:g} % of 1"
-        return f"{whole} shows no difference ({within}), where {expected.value:.3g} was published"
-    return f"a step goes the other way (last over first: {interval_words(ratio)})"
-
-
-def _inconclusive(expected: Expectation, ratio: Ratio, low: float, high: float, floor: float) -> str:
-    shown = f"the 95 % interval {interval_words(ratio)}"
-    if expected.sign and low <= 1 <= high:
-        return f"{shown} includes 1"
-    if expected.sign and floor > 1 and min(high, 1 / low) <= floor:
-        return f"{shown} reaches into the noise floor, a factor of {floor:.3g}"
-    return f"{shown} is too wide: not all of it lies {_band(expected)}"
+        return f"{whole} lies {other} 1, on the other side of the published ratio{claimed}"
+    if max(high, 1 / low) <= 1.5 * expected.no_difference:
+        percent = f"{100 * (expected.no_difference - 1):.2g} %"
+        return (
+            f"{whole} shows no difference (the 90 % CI lies within {percent} of 1), where one was published"
+        )
+    return f"one step goes the other way (last over first: {whole})"
 
 
 def _band(expected: Expectation) -> str:
     low, high = expected.band
     percent = f"{100 * expected.margin:g} %"
-    if expected.kind in ("at-least", "at-most"):
-        above = expected.kind == "at-least"
+    if expected.within is not None and math.inf not in expected.within:
+        return f"between {low:.3g} and {high:.3g}"
+    if expected.kind in ("at-least", "at-most") or expected.within is not None:
+        above = high == math.inf
         side, end = ("above", low) if above else ("below", high)
-        return (
-            f"{side} 1" if expected.value == 1 else f"{side} {end:.3g} ({expected.value:.3g} and {percent})"
-        )
+        if not expected.margin or expected.within is not None:
+            return f"{side} {end:.3g}"
+        return f"{side} {end:.3g} ({expected.value:.3g} and {percent})"
     what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
     return f"within {percent} of {what} ({low:.3g} to {high:.3g})"

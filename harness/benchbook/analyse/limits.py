@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 import polars as pl
 
-from benchbook.analyse import comparison, order, quantity
+from benchbook.analyse import comparison, noise, order, quantity
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.comparison import known_floors, sources
 from benchbook.analyse.run import Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.metric import describe
@@ -306,15 +305,19 @@ def _order(run: Run) -> list[str]:
 def _noise(run: Run) -> list[str]:
     if comparison.baseline(run) is None:
         return []
-    known = known_floors(run)
-    if not known:
-        return ["The noise floor of this machine is not known (./bench aa): small differences may be noise."]
-    least, most = (end(known, key=lambda one: known[one]) for end in (min, max))
-    low, high = (
-        f"{quantity.percent(known[one] - 1)} ({describe(one[2]).title}, {one[1]})" for one in (least, most)
-    )
-    found = f"The noise floor of this machine, from {' and '.join(sources(run))}, is {low} to {high}"
-    return [f"{found}, by metric and cell: no difference within it is claimed."]
+    known = noise.known(run)
+    compared = {pair: known[pair] for pair in comparison.metrics(run) if pair in known}
+    if not compared:
+        return ["The noise floor of this machine is unknown (./bench aa): small differences may be noise."]
+    most = max(compared, key=lambda pair: compared[pair].variance)
+    runs = sorted({name for one in compared.values() for name in one.runs})
+    words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
+    return [
+        (
+            f"Equal setups on this machine differ by up to {words} beyond the noise of their trials, "
+            f"measured in {' and '.join(runs)}; every interval includes it."
+        )
+    ]
 
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (

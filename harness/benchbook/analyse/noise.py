@@ -1,123 +1,97 @@
-"""The noise floor of a machine: what a system measured against itself seems to differ by (rule 4 of docs/methods.md).
+"""The noise between equal setups on a machine, from A/A runs (rule 4 of docs/methods.md).
 
-It comes from A/A runs: runs of an experiment whose factor ``aa`` gives every cell twice, under two labels.
+An A/A run has every cell twice, under two labels of the factor ``aa``. Its ratios differ from 1 by chance alone; what
+their own trials do not explain is the noise that every other comparison of the machine has in its error.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbook.analyse import ratio
-from benchbook.analyse.ratio import Ratio
+from benchbook.analyse.model import Fit, Noise, prior
+from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
-from benchbook.analyse.verdict import noise_floor
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LABELS = ("A", "B")
 
-Key = tuple[tuple[tuple[str, str], ...], tuple[str, ...], Pair]
-"""Levels of a cell, digests of its data, phase and metric."""
-
 
 @dataclass(frozen=True)
-class Floor:
-    """The noise floor of one metric in one cell."""
+class Itself:
+    """One metric of one cell, compared with itself."""
 
     run_id: str
     cell: str
     """The cell without its label."""
     system: str
-    levels: dict[str, str]
     phase: str
     metric: str
-    unit: str
     ratio: Ratio
     """A over B."""
-    factor: float | None
-    """At least 1: ratios up to it are noise. None where fewer than 3 blocks have both."""
-
-
-@dataclass(frozen=True)
-class Floors:
-    """The floors known for one experiment, profile and machine; the latest A/A run of each cell counts."""
-
-    known: dict[Key, Floor] = field(default_factory=dict)
-
-    def floor(self, cell: Cell, pair: Pair) -> Floor | None:
-        """Return the floor of a metric in cells of the same levels and the same data; None where none is known."""
-        return self.known.get((cell.size, cell.datasets, pair))
-
-    def factor(self, cells: Iterable[Cell], pair: Pair) -> float | None:
-        """Return the largest floor of these cells as a factor; None where none of them has one."""
-        found = [floor.factor for cell in cells if (floor := self.floor(cell, pair)) and floor.factor]
-        return max(found, default=None)
 
     @property
-    def runs(self) -> list[str]:
-        """The A/A runs that they come from."""
-        return sorted({floor.run_id for floor in self.known.values()})
+    def factor(self) -> float | None:
+        """The largest factor that the interval does not exclude, at least 1; None without an interval."""
+        if self.ratio.low is None or self.ratio.high is None:
+            return None
+        return max(self.ratio.high, 1 / self.ratio.low, 1.0)
 
 
-def measured(run: Run, pairs: Iterable[Pair] | None = None) -> dict[Key, Floor]:
-    """Return the floors that an A/A run gives, in the order of its cells and metrics; of ``pairs``, or of all."""
+def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
+    """Return what an A/A run measured, by cell and metric; of ``pairs``, or of every metric with a direction."""
     run.preload(pairs)
     wanted = run.pairs() if pairs is None else sorted(set(pairs))
     by_size: dict[Any, dict[str, Cell]] = {}
     for cell in run.cells:
         if AA in cell.levels:
             by_size.setdefault(cell.size, {})[cell.levels[AA]] = cell
-    found: dict[Key, Floor] = {}
-    for size, labelled in by_size.items():
-        if any(label not in labelled for label in LABELS):
-            continue
-        a, b = (labelled[label] for label in LABELS)
-        for pair in wanted:
-            of_a, of_b = run.values(a, pair), run.values(b, pair)
-            made = ratio.ratio(of_a.by_block, of_b.by_block)
-            if made.value is not None:
-                levels = dict(size)
-                name = ",".join(f"{key}={level}" for key, level in a.levels.items() if key != AA)
-                found[size, a.datasets, pair] = Floor(
-                    run.run_id, name, a.system, levels, *pair, of_a.unit, made, noise_floor(made)
-                )
-    return found
+    both = [held for held in by_size.values() if all(label in held for label in LABELS)]
+    found: list[Itself] = []
+    for pair in wanted:
+        samples = [
+            list(log_ratios(*(run.values(held[label], pair).by_block for label in LABELS)).values())
+            for held in both
+        ]
+        spread = prior(samples)
+        for held, sample in zip(both, samples, strict=True):
+            if sample:
+                first = held[LABELS[0]]
+                name = ",".join(f"{key}={level}" for key, level in first.levels.items() if key != AA)
+                found.append(Itself(run.run_id, name, first.system, *pair, of_logs(sample, spread)))
+    order = {name: place for place, name in enumerate(dict.fromkeys(one.cell for one in found))}
+    return sorted(found, key=lambda one: (order[one.cell], one.phase, one.metric))
 
 
-def floors(run: Run, pairs: Iterable[Pair] | None = None) -> Floors:
-    """Return the floors that hold for a run: same experiment, same profile, same machine; the latest of each.
+def between(found: Iterable[Itself]) -> Noise | None:
+    """Return the noise of one metric from its A/A comparisons; None where none has an interval.
 
-    ``pairs`` limits what is read; by default it is every metric that has a direction.
+    Source: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0.
     """
+    held = [one for one in found if one.ratio.fit is not None]
+    if not held:
+        return None
+    fits: list[Fit] = [one.ratio.fit for one in held if one.ratio.fit is not None]
+    excess = sum(one.centre**2 - one.error**2 for one in fits) / len(fits)
+    return Noise(max(0.0, excess), len(fits), tuple(sorted({one.run_id for one in held})))
+
+
+@functools.cache
+def known(run: Run) -> dict[Pair, Noise]:
+    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile and machine."""
     if run.machine is None:
-        return Floors()
-    wanted = None if pairs is None else list(pairs)
-    known: dict[Key, Floor] = {}
+        return {}
+    by_pair: dict[Pair, list[Itself]] = {}
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
-            against_itself = Run(run.results, run_id, connection)
-            for key, floor in measured(against_itself, wanted).items():
-                if floor.factor is not None:
-                    known.setdefault(key, floor)
-    return Floors(known)
-
-
-def of_cells(
-    run: Run, found: Floors, pairs: Iterable[Pair] | None = None
-) -> dict[tuple[str, str, str], float]:
-    """Return (cell, phase, metric) → noise floor as a factor, for every cell of a run where one is known.
-
-    Two cells are compared by the larger of their floors: give it to ``verdict.compare`` as ``noise``.
-    """
-    return {
-        (cell.name, *pair): floor.factor
-        for cell in run.cells
-        for pair in (run.pairs() if pairs is None else sorted(set(pairs)))
-        if (floor := found.floor(cell, pair)) and floor.factor
-    }
+            for one in measured(Run(run.results, run_id, connection)):
+                by_pair.setdefault((one.phase, one.metric), []).append(one)
+    made = {pair: between(held) for pair, held in by_pair.items()}
+    return {pair: noise for pair, noise in made.items() if noise is not None}
 
 
 def _runs(connection: DuckDBPyConnection, experiment: str, profile: str, machine: str) -> list[str]:
@@ -131,13 +105,18 @@ def _runs(connection: DuckDBPyConnection, experiment: str, profile: str, machine
     return [str(row[0]) for row in connection.execute(text, [experiment, profile, machine, AA]).fetchall()]
 
 
-def rows(found: Mapping[Key, Floor]) -> list[dict[str, Any]]:
-    """Return floors as rows of a table: ratios with their interval, the floor as a factor and in per cent."""
+def rows(found: Iterable[Itself]) -> list[dict[str, Any]]:
+    """Return A/A comparisons as rows of a table: ratios with their interval, the floor as a factor and in per cent."""
     return [
         {
             "cell": one.cell, "phase": one.phase, "metric": one.metric, "trials": one.ratio.trials,
             "ratio": one.ratio.value, "low": one.ratio.low, "high": one.ratio.high, "floor": one.factor,
             "percent": None if one.factor is None else 100 * (one.factor - 1), "reason": one.ratio.reason,
         }
-        for one in found.values()
+        for one in found
     ]  # fmt: skip
+
+
+def factors(found: Mapping[Pair, Noise]) -> dict[Pair, float]:
+    """Return the noise of each metric as a factor."""
+    return {pair: noise.factor for pair, noise in found.items()}

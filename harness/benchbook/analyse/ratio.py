@@ -1,13 +1,15 @@
-"""The ratio of two systems, paired by block: the one way in which two are compared."""
+"""The ratio of two setups: paired by block within a run, unpaired between two runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from benchbook.analyse import interval
-from benchbook.analyse.interval import refusal
+from benchbook.analyse.model import FEWEST, Fit, Noise, Prior, fit, log_ratio
+
+PAIRED = "Huber's mean of log ratios paired by block, moderated variance, Student's t"
+UNPAIRED = "Huber's means of logs, moderated variances, Welch's t"
 
 
 @dataclass(frozen=True)
@@ -15,141 +17,109 @@ class Ratio:
     """How many times a metric of A is that of B; a plain number."""
 
     value: float | None
-    """Geometric mean of the ratios of all blocks; None where no block has both."""
+    """Typical ratio of a block; None where no block has both."""
     low: float | None
+    """Ends of its 95 % interval; None where there is none."""
     high: float | None
     trials: int
-    """Blocks that have a value of both."""
-    method: str
-    """``student-t on log ratios paired by block``, ``bootstrap of …`` from 20 blocks on (to 500), or ``none``."""
-    confidence: float = 0.95
+    """Blocks with a value of both."""
+    method: str = "none"
     reason: str | None = None
-    """Why there is no interval, in words; None where there is one."""
+    """Why there is no interval; None where there is one."""
+    fit: Fit | None = None
+    """The estimate on logarithms, with the noise between equal setups; None without an interval."""
+    confidence: float = 0.95
 
     def inverse(self) -> Ratio:
         """Return the ratio of B to A."""
-        return Ratio(
-            None if self.value is None else 1 / self.value,
-            None if self.high is None else 1 / self.high,
-            None if self.low is None else 1 / self.low,
-            self.trials,
-            self.method,
-            self.confidence,
-            self.reason,
+        return replace(
+            self,
+            value=None if self.value is None else 1 / self.value,
+            low=None if self.high is None else 1 / self.high,
+            high=None if self.low is None else 1 / self.low,
+            fit=self.fit and self.fit.inverse(),
         )
 
+    @property
+    def differs(self) -> float:
+        """The two-sided p-value of the hypothesis that the ratio is 1; 1 without an interval."""
+        return 1.0 if self.fit is None else min(1.0, 2 * min(self.fit.above(0.0), self.fit.below(0.0)))
 
-def beyond(a_by_block: Mapping[int, float], b_by_block: Mapping[int, float], floor: float = 1.0) -> float:
-    """Return the p-value that A over B lies beyond ``floor``, or below its inverse; 1 where nothing can be said.
 
-    It is what many comparisons at once are corrected with (``holm``), by the method of the interval itself.
-
-    >>> beyond({0: 2.0, 1: 2.1, 2: 1.9}, {0: 1.0, 1: 1.0, 2: 1.0}) < 0.01
-    True
-    """
-    blocks = sorted(a_by_block.keys() & b_by_block.keys())
-    pairs = [(a_by_block[block], b_by_block[block]) for block in blocks]
-    if interval.refusal([value for pair in pairs for value in pair]) or len(pairs) < interval.FEWEST:
-        return 1.0
-    logs = [math.log(a) - math.log(b) for a, b in pairs]
-    edge = math.log(max(floor, 1.0))
-    return min(interval.above(logs, edge), interval.below(logs, -edge))
+def log_ratios(above: Mapping[int, float], below: Mapping[int, float]) -> dict[int, float]:
+    """Return block → log ratio, for the blocks that have a value of both."""
+    return {block: log_ratio(above[block], below[block]) for block in sorted(above.keys() & below.keys())}
 
 
 def ratio(
-    a_by_block: Mapping[int, float], b_by_block: Mapping[int, float], confidence: float = 0.95
+    above: Mapping[int, float],
+    below: Mapping[int, float],
+    prior: Prior | None = None,
+    noise: Noise | None = None,
 ) -> Ratio:
-    """Return A over B with its interval, from block → value of each; blocks that lack one are left out.
+    """Return the ratio of two metrics with its interval, from block → value of each.
+
+    Blocks that lack a value are left out. ``prior``: the spread of the run's other comparisons of the metric.
+    ``noise``: the variance between equal setups.
 
     >>> ratio({0: 2.0, 1: 4.0, 2: 6.0}, {0: 1.0, 1: 2.0, 2: 3.0}).value
     2.0
     >>> ratio({0: 2.0}, {0: 1.0, 1: 1.0}).reason
     '1 pair; an interval needs at least 3'
     """
-    blocks = sorted(a_by_block.keys() & b_by_block.keys())
-    pairs = [(a_by_block[block], b_by_block[block]) for block in blocks]
-    wrong = interval.refusal([value for pair in pairs for value in pair], "pairs") if pairs else "no pairs"
-    if wrong is not None and (not pairs or "least" not in wrong):
-        return Ratio(None, None, None, len(pairs), "none", confidence, wrong)
-    logs = [math.log(a) - math.log(b) for a, b in pairs]
-    value = math.exp(sum(logs) / len(logs))
-    few = interval.refusal([1.0] * len(pairs), "pairs")
-    if few is not None:
-        return Ratio(value, None, None, len(pairs), "none", confidence, few)
-    method = (
-        f"{'bootstrap of' if interval.resampled(len(pairs)) else 'student-t on'} log ratios paired by block"
-    )
-    low, high = interval.mean_interval(logs, confidence)
-    return Ratio(value, math.exp(low), math.exp(high), len(pairs), method, confidence)
+    if any(value < 0 or not math.isfinite(value) for value in [*above.values(), *below.values()]):
+        return Ratio(None, None, None, 0, reason="a value is negative, or not a number")
+    return of_logs(list(log_ratios(above, below).values()), prior, noise)
 
 
-METHOD = "Welch's t on logs, unpaired"
+def of_logs(logs: Sequence[float], prior: Prior | None = None, noise: Noise | None = None) -> Ratio:
+    """Return the ratio of a sample of log ratios, one per block."""
+    if not logs:
+        return Ratio(None, None, None, 0, reason="no pairs")
+    made = fit(logs, prior)
+    if made is None:
+        pairs = "1 pair" if len(logs) == 1 else f"{len(logs)} pairs"
+        value = math.exp(math.fsum(logs) / len(logs))
+        return Ratio(value, None, None, len(logs), reason=f"{pairs}; an interval needs at least {FEWEST}")
+    return of_fit(made.with_noise(noise), PAIRED)
+
+
+def of_fit(made: Fit, method: str) -> Ratio:
+    """Return the ratio that a fit of logarithms estimates."""
+    low, high = made.interval()
+    return Ratio(math.exp(made.centre), math.exp(low), math.exp(high), made.trials, method, fit=made)
 
 
 @dataclass(frozen=True)
 class Unpaired:
-    """B over A of two groups, and the size of their difference."""
+    """B over A of two groups without common blocks, and the size of their difference."""
 
     ratio: Ratio
     """``trials`` is the number of the smaller group."""
     effect: float | None
-    """Hedges' g of the logarithms: the difference in standard deviations, B minus A. None without an interval."""
-    above: float
-    """p-value that the ratio lies above the bound that was asked for; 1 is not at all."""
-    below: float
+    """The difference of logarithms in standard deviations of one trial, B minus A; None without an interval."""
 
 
 def unpaired(
-    a: Sequence[float], b: Sequence[float], floor: float = 1.0, confidence: float = 0.95
+    a: Sequence[float], b: Sequence[float], noise: Noise | None = None, prior: Prior | None = None
 ) -> Unpaired:
-    """Return B over A with its interval; ``floor``: the factor beyond which ``above`` and ``below`` are tested.
+    """Return B over A with its interval, for the trials of two runs.
 
     >>> round(unpaired([1.0, 1.1, 0.9], [2.0, 2.2, 1.8]).ratio.value, 6)
     2.0
     """
-    import numpy as np
-    from scipy.special import stdtr, stdtrit
-
     fewest = min(len(a), len(b))
-    wrong = refusal([*a, *b]) if a and b else "one side has no trials"
-    if wrong is not None and (not fewest or "least" not in wrong):
-        return Unpaired(Ratio(None, None, None, fewest, "none", confidence, wrong), None, 1.0, 1.0)
-    logs_a, logs_b = np.log(np.asarray(a, dtype=float)), np.log(np.asarray(b, dtype=float))
-    centre = float(logs_b.mean() - logs_a.mean())
-    value = math.exp(centre)
-    few = refusal([1.0] * fewest)
-    if few is not None:
-        return Unpaired(Ratio(value, None, None, fewest, "none", confidence, few), None, 1.0, 1.0)
-    shares = [float(logs.var(ddof=1)) / len(logs) for logs in (logs_a, logs_b)]
-    spread = math.sqrt(sum(shares))
-    edge = math.log(max(floor, 1.0))
-    if spread < 1e-12:
+    if not fewest or min(*a, *b) <= 0 or not all(map(math.isfinite, (*a, *b))):
+        why = "a value is not above zero" if fewest else "one side has no trials"
+        return Unpaired(Ratio(None, None, None, fewest, reason=why), None)
+    logs = [[math.log(value) for value in side] for side in (a, b)]
+    one, two = (fit(side, prior) for side in logs)
+    if one is None or two is None:
+        value = math.exp(math.fsum(logs[1]) / len(b) - math.fsum(logs[0]) / len(a))
+        trials = "1 trial" if fewest == 1 else f"{fewest} trials"
         return Unpaired(
-            Ratio(value, value, value, fewest, METHOD, confidence),
-            None,
-            float(centre <= edge),
-            float(centre >= -edge),
+            Ratio(value, None, None, fewest, reason=f"{trials}; an interval needs at least {FEWEST}"), None
         )
-    # Welch and Satterthwaite's degrees of freedom.
-    freedom = sum(shares) ** 2 / sum(
-        share**2 / (len(logs) - 1) for share, logs in zip(shares, (logs_a, logs_b), strict=True)
-    )
-    half = float(stdtrit(freedom, 0.5 + confidence / 2)) * spread
-    return Unpaired(
-        Ratio(value, math.exp(centre - half), math.exp(centre + half), fewest, METHOD, confidence),
-        _hedges(logs_a, logs_b),
-        min(1.0, 2 * float(stdtr(freedom, -(centre - edge) / spread))),
-        min(1.0, 2 * float(stdtr(freedom, (centre + edge) / spread))),
-    )
-
-
-def _hedges(a: object, b: object) -> float:
-    """Return the difference of two means in pooled standard deviations, freed of the bias of few trials."""
-    import numpy as np
-
-    one, two = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    freedom = len(one) + len(two) - 2
-    pooled = math.sqrt(
-        ((len(one) - 1) * float(one.var(ddof=1)) + (len(two) - 1) * float(two.var(ddof=1))) / freedom
-    )
-    return float(two.mean() - one.mean()) / pooled * (1 - 3 / (4 * freedom - 1))
+    difference = two.minus(one)
+    effect = difference.centre / difference.spread if difference.spread else None
+    return Unpaired(of_fit(difference.with_noise(noise), UNPAIRED), effect)

@@ -18,7 +18,8 @@ import polars as pl
 from benchbook.analyse import comparison, limits
 from benchbook.analyse import same_work as work
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.comparison import estimates, known_floors
+from benchbook.analyse.comparison import estimates
+from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.run import Run
 
 DURABILITY = {
@@ -81,8 +82,8 @@ def noise(run: Run) -> Finding:
     factors = set(run.frame("levels")["factor"].to_list())
     if "aa" in factors:
         return Finding("kept", "this run is the A/A run that gives the floor")
-    known = known_floors(run)
-    wanted = {(one.name, *pair) for one in labelled(run) if one.ok for pair in comparison.metrics(run)}
+    known = noise_known(run)
+    wanted = set(comparison.metrics(run)) & {(phase, metric) for phase, metric in run.pairs()}
     if not known:
         return Finding("not kept", "no A/A run of this machine stands beside it")
     if missing := len(wanted - known.keys()):

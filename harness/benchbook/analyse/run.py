@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.declare.level import same
 from benchbook.errors import RequestError, unknown
@@ -110,6 +110,29 @@ class Series:
 
 EMPTY = Series({}, "1", "none")
 
+Validity = Literal["trial", "phase"]
+"""Which trials count: those that are valid as a whole, or those whose phase is (``claim.validity``)."""
+_COUNTED = {
+    "trial": "t.status = 'ok'",
+    # The phase was measured to its end, and nothing that it acknowledged is missing.
+    "phase": (
+        "(t.status = 'ok' OR (t.status IN ('invalid', 'failed') AND NOT EXISTS (SELECT 1 FROM checks c "
+        "WHERE c.trial_id = t.trial_id AND NOT c.ok AND "
+        "coalesce(TRY_CAST(c.found AS DOUBLE) < TRY_CAST(c.expected AS DOUBLE), true))))"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The trials of a cell that a comparison lacks."""
+
+    trials: int
+    of: int
+    """Trials that were recorded, apart from skipped ones."""
+    reason: str
+    """Why the first of them does not count."""
+
 
 def _level_words(factor: str, level: str) -> str:
     return f"{factor.replace('_', ' ')} {level}"
@@ -126,6 +149,7 @@ class Run:
         self._connection = connection
         self._frames: dict[str, pl.DataFrame] = {}
         self._series: dict[Pair, dict[str, Series]] = {}
+        self._phase_series: dict[Pair, dict[str, Series]] = {}
         self._all_series = False
 
     @contextlib.contextmanager
@@ -260,18 +284,72 @@ class Run:
         """Whether it is an A/A run."""
         return any(AA in cell.levels for cell in self.cells)
 
-    def values(self, cell: str | Any, pair: Pair) -> Series:
+    def values(self, cell: str | Any, pair: Pair, validity: Validity = "trial") -> Series:
         """Return the values of a metric in a cell (or the name of one); empty where nothing was measured."""
         name = cell if isinstance(cell, str) else cell.name
+        if validity == "phase":
+            return self._by_phase(pair).get(name, EMPTY)
         if pair not in self._series and not self._all_series:
             self.preload([pair])
         return self._series.get(pair, {}).get(name, EMPTY)
+
+    def _by_phase(self, pair: Pair) -> dict[str, Series]:
+        if pair not in self._phase_series:
+            found = self._measured("phase", [pair])
+            self._phase_series[pair] = {cell: series for cell, _, _, series in found}
+        return self._phase_series[pair]
+
+    def lost(self, cell: Cell, pair: Pair, validity: Validity = "trial") -> Lost | None:
+        """Return the recorded trials of a cell that lack a value of a metric; None where none does."""
+        have = set(self.values(cell, pair, validity).trial_ids.values())
+        recorded = self._recorded.get(cell.name, [])
+        gone = [(status, reason) for trial_id, status, reason in recorded if trial_id not in have]
+        if not gone:
+            return None
+        status, reason = gone[0]
+        why = (reason or "").split("\n")[0].rstrip(".") or f"the metric was not measured ({status})"
+        return Lost(len(gone), len(recorded), why)
+
+    @functools.cached_property
+    def _recorded(self) -> dict[str, list[tuple[str, str, str | None]]]:
+        """Cell → (trial, status, reason) of its recorded trials that were not skipped."""
+        text = (
+            "SELECT cell, trial_id, status, reason FROM trials WHERE run_id = ? AND status <> 'skipped' "
+            'ORDER BY "index"'
+        )
+        found: dict[str, list[tuple[str, str, str | None]]] = {}
+        with self.opened() as connection:
+            for cell, *rest in connection.execute(text, [self.run_id]).fetchall():
+                found.setdefault(cell, []).append((rest[0], rest[1], rest[2]))
+        return found
+
+    def phase_seconds(self, cell: Cell, phase: str) -> float | None:
+        """Return the shortest duration of a timed phase in a cell, in s; None where none was recorded."""
+        return self._phase_seconds.get((cell.name, phase))
+
+    @functools.cached_property
+    def _phase_seconds(self) -> dict[Pair, float]:
+        text = (
+            "SELECT t.cell, p.phase, min(p.duration_seconds) FROM phases p JOIN trials t USING (trial_id) "
+            "WHERE t.run_id = ? AND t.status = 'ok' AND p.timed GROUP BY ALL"
+        )
+        with self.opened() as connection:
+            rows = connection.execute(text, [self.run_id]).fetchall()
+        return {(cell, phase): float(seconds) for cell, phase, seconds in rows if seconds is not None}
 
     def preload(self, pairs: Iterable[Pair] | None = None) -> None:
         """Read the values of these metrics in one query; by default of every metric that has a direction."""
         wanted = None if pairs is None else sorted(set(pairs) - self._series.keys())
         if wanted == [] or (self._all_series and wanted is None):
             return
+        for pair in wanted or ():
+            self._series.setdefault(pair, {})
+        for cell, phase, metric, series in self._measured("trial", wanted):
+            self._series.setdefault((phase, metric), {})[cell] = series
+        self._all_series = self._all_series or wanted is None
+
+    def _measured(self, validity: Validity, wanted: list[Pair] | None) -> list[tuple[str, str, str, Series]]:
+        """Return (cell, phase, metric, values) of some metrics, or of every metric that has a direction."""
         chosen = (
             "m.direction <> 'none'"
             if wanted is None
@@ -284,21 +362,17 @@ class Run:
             "SELECT t.cell, m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
             "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
             "FROM measurements m JOIN trials t USING (trial_id) "
-            f"WHERE t.run_id = ? AND t.status = 'ok' AND isfinite(m.value) AND {chosen} "
+            f"WHERE t.run_id = ? AND {_COUNTED[validity]} AND isfinite(m.value) AND {chosen} "
             "GROUP BY ALL ORDER BY ALL"
         )
         with self.opened() as connection:
             rows = connection.execute(text, given).fetchall()
-        for pair in wanted or ():
-            self._series.setdefault(pair, {})
-        for cell, phase, metric, unit, direction, blocks, values, trials in rows:
-            self._series.setdefault((phase, metric), {})[cell] = Series(
-                dict(zip(blocks, values, strict=True)),
-                unit,
-                direction,
-                dict(zip(blocks, trials, strict=True)),
-            )
-        self._all_series = self._all_series or wanted is None
+        return [
+            (cell, phase, metric, Series(
+                dict(zip(blocks, values, strict=True)), unit, direction, dict(zip(blocks, trials, strict=True))
+            ))
+            for cell, phase, metric, unit, direction, blocks, values, trials in rows
+        ]  # fmt: skip
 
     def pairs(self) -> list[Pair]:
         """Return every phase and metric that has a direction, by name."""

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from benchbook.analyse import interval
-from benchbook.analyse.interval import ALPHA
+from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.ratio import Ratio
 
 Direction = Literal["higher", "lower"]
@@ -29,16 +28,6 @@ class Verdict:
     """What a reader must know beside it."""
 
 
-def noise_floor(of_itself: Ratio) -> float | None:
-    """Return the machine's noise floor from an A/A ratio: the largest factor it does not exclude.
-
-    A factor of at least 1: 1.04 says that differences up to 4 % are noise. None without an interval.
-    """
-    if of_itself.low is None or of_itself.high is None:
-        return None
-    return max(of_itself.high, 1 / of_itself.low, 1.0)
-
-
 def compare(
     a: str,
     b: str,
@@ -48,15 +37,15 @@ def compare(
     noise: float | None = None,
     errors: int = 0,
     quality: str = "fast",
-    adjusted: float = 0.0,
+    adjusted: float | None = None,
     among: int = 1,
 ) -> Verdict:
-    """Say which of A and B is better by ``ratio`` (A over B) of a metric, or that nothing can be claimed.
+    """Say which of A and B is better by ``ratio`` (A over B) of a metric, or that no difference can be claimed.
 
-    ``direction``: which values of the metric are better; ``noise``: the noise floor as a factor;
-    ``errors``: failed operations of either, with which nothing is called better; ``quality``: the word
-    in "2.3 times as fast as". ``adjusted`` is the p-value after Holm's correction where the comparison is one
-    ``among`` many that stand together: what is not sure in their company is not claimed.
+    ``direction``: which values of the metric are better; ``noise``: the noise between equal setups as a factor, which
+    the interval holds already; ``errors``: failed operations of either, with which neither is called better;
+    ``quality``: the word in "2.3 times as fast as". ``adjusted`` is the p-value after Holm's correction where the
+    comparison is one ``among`` several: what is not significant in the family is not claimed.
     """
     better = ratio if direction == "higher" else ratio.inverse()
     if errors:
@@ -64,47 +53,30 @@ def compare(
     if better.value is None or better.low is None or better.high is None:
         return Verdict(None, f"no verdict on {a} and {b}: {better.reason}")
     notes = _notes(better, noise)
-    floor = max(noise or 1.0, SMALLEST)
-    if adjusted > ALPHA and (better.low > floor or better.high < 1 / floor):
-        edge = "1" if noise is None else "the noise floor"
-        why = (
-            f"their ratio, {interval_words(better)}, is beyond {edge} by itself, "
-            f"but not surely so among {among} comparisons (Holm's correction)"
-        )
+    wins, loses = better.low > SMALLEST, better.high < 1 / SMALLEST
+    shown = f"the {_percent(better)} CI of their ratio, {interval_words(better)}"
+    if (wins or loses) and adjusted is not None and adjusted > ALPHA:
+        why = f"{shown}, excludes 1 alone, but not among {among} comparisons (Holm's correction)"
         return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
-    if better.low > floor:
+    if wins:
         return Verdict(a, _sentence(a, b, better, quality), notes)
-    if better.high < 1 / floor:
+    if loses:
         return Verdict(b, _sentence(b, a, better.inverse(), quality), notes)
-    why = (
-        f"the {_percent(better)} interval of their ratio, {interval_words(better)}, includes 1"
-        if better.low <= 1 <= better.high
-        else f"their ratio, {_beside_floor(better.low, better.high, floor)}"
-    )
-    return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
-
-
-def _beside_floor(low: float, high: float, floor: float) -> str:
-    """Say how an interval that does not hold 1 meets the noise floor."""
-    inside = (high if low > 1 else 1 / low) <= floor
-    how = "lies within" if inside else "reaches into"
-    return f"{low:.3g}–{high:.3g}, {how} the noise floor, a factor of {floor:.3g}"  # noqa: RUF001
+    return Verdict(None, f"no difference can be claimed between {a} and {b}: {shown}, includes 1", notes)
 
 
 def _sentence(winner: str, other: str, ratio: Ratio, quality: str) -> str:
     value, low, high = _rounded(ratio)
     return (
         f"{winner} is {value} times as {quality} as {other}"
-        f" ({_percent(ratio)} interval {low}–{high}, {ratio.trials} {_plural('trial', ratio.trials)})"  # noqa: RUF001
+        f" ({_percent(ratio)} CI {low}–{high}, {ratio.trials} {_plural('trial', ratio.trials)})"  # noqa: RUF001
     )
 
 
 def _notes(ratio: Ratio, noise: float | None) -> tuple[str, ...]:
     notes = []
-    if ratio.trials < interval.FEW:
-        notes.append(
-            f"{ratio.trials} trials a cell are few: at least {interval.FEW} make the interval dependable"
-        )
+    if ratio.trials < FEW:
+        notes.append(f"{ratio.trials} trials per setup are few: at least {FEW} make the interval dependable")
     if noise is None:
         notes.append("the noise floor of this machine was not measured (./bench aa)")
     return tuple(notes)

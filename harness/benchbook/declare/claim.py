@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -102,7 +102,8 @@ class PublishedMachine(Model):
 MARGIN = 0.1
 """Equivalence margin of a claim that declares none: 10 % either way."""
 
-Test = Literal["ratio", "equal", "at-least", "at-most", "rises", "falls"]
+Test = Literal["ratio", "equal", "at-least", "at-most", "rises", "falls", "agree"]
+ONE_SIDED = ("at-least", "at-most")
 Choice = Setting | Annotated[list[Setting], Field(min_length=1)]
 
 
@@ -115,9 +116,10 @@ class Claim(Model):
     source: Text
     """Where it says so."""
     test: Test
-    """``ratio``: of over over is the published ratio. ``equal``: the two do not differ. ``at-least``,
-    ``at-most``: the ratio is no smaller (no larger) than the published one; 1 says "higher" ("lower").
-    ``rises``, ``falls``: from the first to the last level of ``along``."""
+    """``ratio``: the ratio of ``of`` over ``over`` is the published one. ``equal``: the two do not differ.
+    ``at-least``, ``at-most``: the ratio is no smaller (no larger) than the published one; 1 means "higher"
+    ("lower"). ``rises``, ``falls``: from the first to the last level of ``along``. ``agree``: both sides give the
+    same answers to the queries of the phase."""
     phase: Name
     """Phase that the metric is of; trial for the whole trial."""
     metric: Name
@@ -136,8 +138,17 @@ class Claim(Model):
     in_cells: Literal["all", "most", "any"] = "all"
     """In how many of its cells the claim must hold: all, more than half, or at least one."""
     published: Published | None = None
-    margin: Annotated[float, Field(gt=0, le=1)] = MARGIN
-    """Equivalence margin: 0.1 lets a ratio lie between 1/1.1 and 1.1 times the published one."""
+    words: Literal["much", "slightly", "little"] | None = None
+    """A size that the publication states in a word, in place of a number: ``much`` (at-least, at-most) is a factor
+    of 1.5 or more, ``slightly`` (at-least, at-most) one of 1.02 to 1.2, ``little`` (equal) one below 1.1 either way."""
+    margin: Annotated[float, Field(ge=0, le=1)] = MARGIN
+    """Equivalence margin: 0.1 lets a ratio lie between 1/1.1 and 1.1 times the published one. One-sided tests
+    (at-least, at-most) have none by default."""
+    at: dict[Name, Choice] = Field(default_factory=dict)
+    """Levels at which it was published; a run at other levels is judged, and its verdict names the difference."""
+    validity: Literal["trial", "phase"] = "trial"
+    """Which trials count: ``trial``, those in which everything is valid; ``phase``, also those of which this phase
+    was measured to its end and lost nothing that was acknowledged. Defects elsewhere are then shown beside it."""
     better: Literal["higher", "lower"] | None = None
     """Which values of the metric are better; by default what the metric itself states."""
     versions: dict[Name, Text] = Field(default_factory=dict)
@@ -149,6 +160,14 @@ class Claim(Model):
     unstated: list[Name] = Field(default_factory=list)
     """Factors that stand for what is left out: a run with two or more levels of each is judged at all of them, and
     only what holds at one and not at another stays underspecified."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_sided_margin(cls, given: Any) -> Any:
+        """Give a one-sided test no margin by default: "faster" is not met by a little slower."""
+        if isinstance(given, dict) and "margin" not in given and given.get("test") in ONE_SIDED:
+            return {**given, "margin": 0.0}
+        return given
 
     @property
     def trend(self) -> bool:
@@ -165,6 +184,7 @@ class Claim(Model):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         (self._check_trend if self.trend else self._check_sides)()
+        self._check_size()
         if self.unstated and self.underspecified is None:
             raise ValueError("unstated needs underspecified: what the publication leaves out, in words")
         sides = {*self.of, *self.over}
@@ -173,6 +193,17 @@ class Claim(Model):
             if both:
                 raise ValueError(f"{key}: {both[0]} is a factor of the sides already")
         return self
+
+    def _check_size(self) -> None:
+        if self.margin == 0 and self.test not in ONE_SIDED:
+            raise ValueError(
+                f'margin = 0: test "{self.test}" is met within a margin above 0, such as {MARGIN:g}'
+            )
+        tests = {"much": ONE_SIDED, "slightly": ONE_SIDED, "little": ("equal",)}
+        if self.words is not None and self.test not in tests[self.words]:
+            raise ValueError(f'words = "{self.words}" belongs to test {" or ".join(tests[self.words])}')
+        if self.words is not None and self.published is not None and self.published.ratio != 1:
+            raise ValueError(f'words = "{self.words}" replaces a published ratio: leave published out')
 
     def _check_trend(self) -> None:
         if self.along is None or self.over:
@@ -194,7 +225,12 @@ class Claim(Model):
             )
         if self.of == self.over:
             raise ValueError(f"of and over are the same; `{command('aa')}` compares a system with itself")
-        if self.published is None and self.test != "equal" and self.underspecified is None:
+        if (
+            self.published is None
+            and self.test not in ("equal", "agree")
+            and self.words is None
+            and self.underspecified is None
+        ):
             raise ValueError(f'test "{self.test}" needs published')
 
 
@@ -219,6 +255,7 @@ def check_claims(
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
+        _check_margin(claim, place)
         _check_levels(claim, factors, place)
         for key, factor in [
             *(("across", name) for name in claim.across),
@@ -237,12 +274,25 @@ def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
         _known(claim.metric, known, f"{place}: metric of the phase {claim.phase}")
 
 
+def _check_margin(claim: Claim, place: str) -> None:
+    bound = claim.published.ratio if claim.published else None
+    if claim.test in ONE_SIDED and claim.margin and bound is not None:
+        effect = max(bound, 1 / bound) - 1
+        if claim.margin >= effect:
+            raise ValueError(
+                f"{place}: margin = {claim.margin:g} is not below the claimed effect, {effect:.3g}: a ratio of 1 would "
+                "meet the claim; choose a smaller margin, or leave it out"
+            )
+
+
 def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:
-    for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where)):
+    for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where), ("at", claim.at)):
         for factor, level in chosen.items():
             _known(factor, factors, f"{place}: {key}: factor")
             # A system that cannot be had may be claimed about, where another stands in for it.
             known = [*factors[factor], *(claim.substitutes if factor == "system" else ())]
+            if key == "at":  # the publication's level may be one that no profile runs
+                continue
             for one in level if isinstance(level, list) else [level]:
                 _known(str(one), [str(held) for held in known], f"{place}: {key}: level of {factor}")
 
