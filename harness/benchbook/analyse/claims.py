@@ -183,6 +183,8 @@ def judge(
     machine: PublishedMachine | None = None,
 ) -> Judgement:
     """Judge one claim on one run."""
+    versions = _present(run, claim.accepts)
+    claim = instead(claim, versions)
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
@@ -199,7 +201,8 @@ def judge(
     if not found.cells:
         why = [*found.lost, *found.left_out] or ["no setup of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
-    conditions = elsewhere(claim, [cell.sides for cell in found.cells])
+    conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
+    conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
     shown = replace(_shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions))
@@ -357,7 +360,7 @@ def _verdict(
     """Return the verdict on the setups of a claim, and why."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    at = [f"measured at {', '.join(conditions)}"] if conditions else []
+    at = [f"measured with {', '.join(conditions)}"] if conditions else []
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
@@ -546,10 +549,13 @@ def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
 
 def stand_ins(claim: Claim, run: Run) -> dict[str, str]:
     """Return system that the claim names and the run lacks → its substitute that the run has."""
+    return _present(run, claim.substitutes)
+
+
+def _present(run: Run, others: Mapping[str, str]) -> dict[str, str]:
+    """Return the systems that a run lacks → the others that it has in their place."""
     there = {cell.system for cell in run.cells if cell.ok}
-    return {
-        named: other for named, other in claim.substitutes.items() if named not in there and other in there
-    }
+    return {named: other for named, other in others.items() if named not in there and other in there}
 
 
 def instead(claim: Claim, chosen: Mapping[str, str]) -> Claim:

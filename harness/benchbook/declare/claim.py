@@ -153,6 +153,9 @@ class Claim(Model):
     """Which values of the metric are better; by default what the metric itself states."""
     versions: dict[Name, Text] = Field(default_factory=dict)
     """System → version it must have stated, where its name does not hold the version."""
+    accepts: dict[Name, Name] = Field(default_factory=dict)
+    """System that the claim names → another version of the same product that counts as it. Where the run lacks the
+    first, the second is judged, and the verdict names it."""
     substitutes: dict[Name, Name] = Field(default_factory=dict)
     """System that the claim names → system that stands in for it; it is shown, and the verdict is not run."""
     underspecified: Text | None = None
@@ -290,7 +293,7 @@ def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str
         for factor, level in chosen.items():
             _known(factor, factors, f"{place}: {key}: factor")
             # A system that cannot be had may be claimed about, where another stands in for it.
-            known = [*factors[factor], *(claim.substitutes if factor == "system" else ())]
+            known = [*factors[factor], *((*claim.substitutes, *claim.accepts) if factor == "system" else ())]
             if key == "at":  # the publication's level may be one that no profile runs
                 continue
             for one in level if isinstance(level, list) else [level]:
@@ -298,11 +301,14 @@ def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str
 
 
 def _check_systems(claim: Claim, systems: list[str], place: str) -> None:
-    for key, named in (("substitutes", claim.substitutes), ("versions", claim.versions)):
+    for key, named in (
+        ("substitutes", claim.substitutes), ("accepts", claim.accepts), ("versions", claim.versions)
+    ):  # fmt: skip
         for system in named:
             _known(system, claim.systems() or systems, f"{place}: {key}: system")
-    for stand_in in claim.substitutes.values():
-        _known(stand_in, systems, f"{place}: substitutes: system")
+    for key, chosen in (("substitutes", claim.substitutes), ("accepts", claim.accepts)):
+        for other in chosen.values():
+            _known(other, systems, f"{place}: {key}: system")
 
 
 def _known(name: str, allowed: Iterable[str], what: str) -> None:
