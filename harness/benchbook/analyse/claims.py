@@ -184,7 +184,7 @@ def judge(
 ) -> Judgement:
     """Judge one claim on one run."""
     versions = _present(run, claim.accepts)
-    claim = instead(claim, versions)
+    claim, scale = at_scale(instead(claim, versions), run)
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
@@ -202,6 +202,7 @@ def judge(
         why = [*found.lost, *found.left_out] or ["no setup of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
+    conditions += [f"{factor} {here} in place of {there}" for factor, there, here in scale]
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
@@ -571,6 +572,30 @@ def instead(claim: Claim, chosen: Mapping[str, str]) -> Claim:
     if "system" in where:
         where["system"] = [chosen.get(level, level) for level in listed(where["system"])]
     return claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
+
+
+def at_scale(claim: Claim, run: Run) -> tuple[Claim, list[tuple[str, str, str]]]:
+    """Return the claim at the levels that the run's profile has in place of the published ones, and which these are."""
+    profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
+    by_factor: dict[str, dict[str, Setting]] = profile.get("in_place") or {}
+    used: dict[tuple[str, str], Setting] = {}
+
+    def moved(factor: str, level: Setting) -> Setting:
+        here = by_factor.get(factor, {}).get(str(level))
+        if here is None:
+            return level
+        used[factor, str(level)] = here
+        return here
+
+    def side(levels: Mapping[str, Setting]) -> dict[str, Setting]:
+        return {name: moved(name, level) for name, level in levels.items()}
+
+    where = {
+        name: [moved(name, one) for one in level] if isinstance(level, list) else moved(name, level)
+        for name, level in claim.where.items()
+    }
+    changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
+    return changed, [(factor, there, str(here)) for (factor, there), here in used.items()]
 
 
 # Factors whose level a publication leaves open: the claim is judged at several levels, or not at all. What holds at

@@ -178,6 +178,9 @@ class Profile(Model):
     without: list[dict[Name, Choice]] = Field(default_factory=list)
     """Cells that this profile has no time for, besides those that the experiment leaves out. One that names a
     factor of ``--set`` leaves nothing out: what is asked for is done."""
+    in_place: dict[Name, dict[Name, Setting]] = Field(default_factory=dict)
+    """Factor → level that claims name → level that this profile runs in its place, such as ``workers = { 100 = 12 }``
+    where the publication had eight times the cores. Claims are judged at these levels, and their verdicts name them."""
 
 
 class Experiment(Model):

@@ -128,9 +128,10 @@ def series(intervals: list[Event]) -> list[Event]:
 
 
 def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list[Measurement]:
-    """Return rows and values a second of the steady part, where it begins and how long it is; none without one.
+    """Return rows and values per second of the steady part, where it begins and how long it is; none without one.
 
-    ``found`` is the share of the acknowledged rows that the system has afterwards; only they count.
+    ``found`` is the share of the acknowledged rows that the system has afterwards; only they count. The rates named
+    ``acknowledged`` count every acknowledged row, as clients do that never look again.
     """
     whole = series(intervals)
     rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
@@ -139,10 +140,12 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
         return []
     part = whole[begin:]
     seconds = sum(int(one["duration_ns"]) for one in part) / 1e9
-    rows, values = (found * sum(int(one.get(name) or 0) for one in part) for name in ("rows", "values"))
+    rows, values = (sum(int(one.get(name) or 0) for one in part) / seconds for name in ("rows", "values"))
     return [
-        Measurement(phase, "steady_rows_per_second", rows / seconds),
-        Measurement(phase, "steady_values_per_second", values / seconds),
+        Measurement(phase, "steady_rows_per_second", found * rows),
+        Measurement(phase, "steady_values_per_second", found * values),
+        Measurement(phase, "steady_rows_per_second_acknowledged", rows),
+        Measurement(phase, "steady_values_per_second_acknowledged", values),
         Measurement(phase, "steady_from_seconds", int(part[0]["start_ns"]) / 1e9),
         Measurement(phase, "steady_seconds", seconds),
     ]

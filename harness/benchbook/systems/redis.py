@@ -67,7 +67,10 @@ class Redis(Server):
         import redis
 
         if self._connection is None:
-            self._connection = redis.Redis.from_url(self.url, socket_timeout=60.0, decode_responses=False)
+            # Kvrocks 2.8 speaks the second version of the protocol alone.
+            self._connection = redis.Redis.from_url(
+                self.url, socket_timeout=60.0, decode_responses=False, protocol=2
+            )
         return self._connection
 
     def ask(self, *words: str) -> Any:
