@@ -176,10 +176,15 @@ def _sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def write_failures_explained(results: Path) -> Iterator[None]:
-    """Turn a full or forbidden results folder into a RequestError that names the file and the next step."""
+    """Turn a full, forbidden or removed results folder into a RequestError that names it and the next step."""
     try:
         yield
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.filename and str(results) in str(error.filename):
+            raise RequestError(
+                f"{error.filename} was removed while Benchbook was working in {results}.",
+                "Start the run again, and leave the folder alone until it ends.",
+            ) from None
         if error.errno not in FULL_OR_FORBIDDEN:
             raise
         raise cannot_write(Path(error.filename or results), error) from None

@@ -180,3 +180,11 @@ def test_a_file_where_a_folder_belongs_is_named(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"runs is a file, not a folder\.") as caught:
         folder.write_whole(tmp_path / "runs" / "quickstart-1" / "plan.json", b"{}")
     assert "space" not in str(caught.value.hint)
+
+
+def test_a_results_folder_that_is_removed_is_a_sentence(tmp_path: Path) -> None:
+    with (
+        pytest.raises(RequestError, match="was removed while Benchbook was working"),
+        folder.write_failures_explained(tmp_path),
+    ):
+        (tmp_path / "gone" / "trial.json").read_text()

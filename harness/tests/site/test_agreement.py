@@ -1,0 +1,61 @@
+"""Claims, comparisons and pages show one ratio, one interval and one verdict of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims, comparison
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.run import Run
+from benchbook.report.table import Table
+from benchbook.report.tables import verdicts
+from benchbook.site import index, published
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED = [one for one in published.all_published(ROOT) if not one.against_itself]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published.results(published.all_published(ROOT), tmp_path_factory.mktemp("published") / "results")
+
+
+def judged(run: Run) -> list[Judgement]:
+    return claims.judge_run(run.results, run.run_id, ROOT / "datasets" / "published")
+
+
+@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.folder.name)
+def test_the_page_and_the_index_show_what_claims_prints(results: Path, export: Any) -> None:
+    run = Run(results, export.run_id)
+    rows = [one.row() for one in judged(run)]
+    if not rows:
+        assert not isinstance(verdicts.table(run), Table)
+        return
+    shown = verdicts.table(run)
+    assert isinstance(shown, Table)
+    assert [row[1] for row in shown.rows] == [row["verdict"] for row in rows]
+    outcomes = index.outcomes(run)
+    assert [(one.verdict, one.value, one.low, one.high) for one in outcomes] == [
+        (row["verdict"], row["measured"], row["low"], row["high"]) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.folder.name)
+def test_a_comparison_of_two_cells_has_the_ratio_and_the_interval_of_the_claim(
+    results: Path, export: Any
+) -> None:
+    run = Run(results, export.run_id)
+    compared = 0
+    for one in judged(run):
+        for cell in one.cells:
+            by_name = {held.cell.name: held for held in comparison.estimates(run, one.phase, one.metric)}
+            above, below = (by_name[cell.sides.cells[place].name] for place in (-1, 0))
+            versus = comparison.versus(run, above, below)
+            if versus is None or versus.ratio.trials != cell.trials:
+                continue  # the claim counts trials by their phase, and the page by the whole trial
+            assert versus.ratio == cell.ratio
+            compared += 1
+    assert compared or not any(one.cells for one in judged(run))
