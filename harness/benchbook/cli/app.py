@@ -20,6 +20,7 @@ from benchbook.cli import (
     help_,
     home,
     import_,
+    lint,
     list_,
     load_tool,
     plan,
@@ -62,6 +63,7 @@ GROUPS: dict[str, dict[str, Any]] = {
     "Maintain": {
         "doctor": doctor.command,
         "rebuild": rebuild.command,
+        "lint": lint.command,
         "test": test.command,
         "benchload": load_tool.command,
         "dask": dask.command,

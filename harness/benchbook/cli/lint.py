@@ -1,0 +1,22 @@
+"""``bench lint``: fix the format of all code, and report what is left to fix."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Annotated
+
+import typer
+
+
+def command(
+    check: Annotated[bool, typer.Option("--check", help="Report only; change no file.")] = False,
+) -> int:
+    """Fix the format of the code and report the rest.
+
+    Fixes with ruff and gofmt. Reports what they leave, and the findings of mypy, import-linter,
+    go vet, staticcheck and shellcheck. The exit code is 1 if a check failed.
+    """
+    from benchbook.declare.catalogue import root
+
+    script = root() / ".ci" / "lint"
+    return subprocess.run([script, *([] if check else ["--fix"])], check=False).returncode
