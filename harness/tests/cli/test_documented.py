@@ -1,4 +1,4 @@
-"""What the pages on adding things say works, in their order and as it stands there."""
+"""The commands and declarations of the pages work, and what they name exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.cli.app import run
+from benchbook.cli.app import GROUPS, run
 from benchbook.declare.catalogue import root
 
 PARTS = ("datasets", "storage", "systems")
@@ -73,6 +73,67 @@ def test_adding_an_arm(
     assert run(["show", "sqlite"]) == 0, capsys.readouterr().err
     name = arm.partition("]")[0].removeprefix("[arms.")
     assert f"arms.{name}.durability.fsync" in capsys.readouterr().out
+
+
+def test_the_tutorial(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = "tutorial.md"
+    [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
+    steps = [words for words in commands(page) if "batches" in words or words[0] == "cp"]
+    assert [words[1] for words in steps] == ["reports/quickstart.qmd", "show", "plan", "run", "run", "aa"]
+    (project / "experiments/batches").mkdir(parents=True)
+    (project / "experiments/batches/experiment.toml").write_text(declared)
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
+    monkeypatch.chdir(project)
+    for program, *words in steps:
+        if program == "cp":
+            shutil.copyfile(*words)
+        elif words[0] != "aa":  # which needs trials
+            assert run(words) == 0, capsys.readouterr().err
+    assert len(list(project.glob("results/runs/batches-*/plan.json"))) == 2
+
+
+def test_the_reference_names_every_command() -> None:
+    text = (root() / "docs/commands.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `\./bench ([a-z]+)", text, re.MULTILINE)
+    assert sorted(named) == sorted(name for names in GROUPS.values() for name in names)
+
+
+def test_links_lead_to_files_and_headings() -> None:
+    pages = [*root().glob("*.md"), *(root() / "docs").glob("*.md"), *root().glob("experiments/*/README.md")]
+    broken = []
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if link.startswith("http"):
+                continue
+            path, _, heading = link.partition("#")
+            target = page.parent / path if path else page
+            if not target.exists() or (heading and heading not in anchors(target)):
+                broken.append(f"{page.name}: {link}")
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the headings of a page as the ends of links."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_architecture_names_modules_and_functions_that_exist() -> None:
+    text = (root() / "docs/architecture.md").read_text(encoding="utf-8")
+    package = root() / "harness/benchbook"
+    packages = {path.name for path in package.iterdir() if (path / "__init__.py").is_file()}
+    assert packages - set(re.findall(r"\*\*(\w+)\*\*", text)) == set()
+    named = re.findall(r"`(\w+/\w+\.py)(?:: ([\w.]+))?`", text)
+    assert len(named) > 15
+    for file, name in named:
+        source = (package / file).read_text(encoding="utf-8")
+        for part in filter(None, name.split(".")):
+            assert re.search(rf"(def|class) {part}\b", source), f"{file}: {part}"
+    folders = set(re.findall(r"`([a-z]+)(?:/…)?`", text.partition("## The packages of `harness/benchload`")[2]))
+    missing = {path.name for path in (root() / "harness/benchload").iterdir() if path.is_dir()} - folders
+    assert missing == set()
 
 
 def test_pages_call_a_command_as_it_is_typed_in_a_checkout() -> None:
