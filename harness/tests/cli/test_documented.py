@@ -136,6 +136,19 @@ def test_the_architecture_names_modules_and_functions_that_exist() -> None:
     assert missing == set()
 
 
+def test_reports_names_calls_that_exist() -> None:
+    text = (root() / "docs/reports.md").read_text(encoding="utf-8")
+    called = set(re.findall(r"`(\w+)\.(\w+)\(run", text))
+    assert len(called) > 20
+    for module, name in called:
+        [file] = [
+            path
+            for folder in ("report", "report/charts", "report/tables", "site")
+            if (path := root() / "harness/benchbook" / folder / f"{module}.py").is_file()
+        ]
+        assert f"def {name}(" in file.read_text(encoding="utf-8"), f"{module}.{name}"
+
+
 def test_pages_call_a_command_as_it_is_typed_in_a_checkout() -> None:
     bare = re.compile(r"^ +bench [a-z]|`bench [a-z]", re.MULTILINE)
     pages = [*(root() / "docs").glob("*.md"), root() / "README.md", root() / "CONTRIBUTING.md"]
