@@ -131,7 +131,9 @@ def test_the_architecture_names_modules_and_functions_that_exist() -> None:
         source = (package / file).read_text(encoding="utf-8")
         for part in filter(None, name.split(".")):
             assert re.search(rf"(def|class) {part}\b", source), f"{file}: {part}"
-    folders = set(re.findall(r"`([a-z]+)(?:/…)?`", text.partition("## The packages of `harness/benchload`")[2]))
+    folders = set(
+        re.findall(r"`([a-z]+)(?:/…)?`", text.partition("## The packages of `harness/benchload`")[2])
+    )
     missing = {path.name for path in (root() / "harness/benchload").iterdir() if path.is_dir()} - folders
     assert missing == set()
 
