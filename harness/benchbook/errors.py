@@ -1,7 +1,6 @@
-"""The mistakes and failures that Benchbook tells its user about, in whole sentences.
+"""Errors for the user: a message that says what is wrong and a hint that says what to do.
 
-Every error a user can meet is one of these. The command line prints ``message`` and, on a line of
-its own, ``hint`` (the next step); it never prints a traceback for one of them.
+The command line prints ``message`` and, on the next line, ``hint``. It prints no traceback for these errors.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ def command(arguments: str = "") -> str:
 
 
 class BenchbookError(Exception):
-    """A failure with words for the user.
+    """A failure that the user can understand and act on.
 
-    ``message`` says what was found and what is allowed; ``hint`` is the next step to take.
-    ``exit_code`` is what the process ends with.
+    ``message`` names what was found and what is allowed; ``hint`` is the next step. The process ends with
+    ``exit_code``.
     """
 
     exit_code = 2
@@ -40,41 +39,41 @@ class BenchbookError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Message and hint in one line; words of another program that end the message may lack a full stop."""
+        """Return message and hint on one line; a message that ends with another program's text may lack a full stop."""
         return f"{sentence(self.message)} {self.hint}" if self.hint else self.message
 
 
 class RequestError(BenchbookError):
-    """The request cannot be carried out as asked: an unknown name, a value out of range, a bad file."""
+    """The request is invalid: an unknown name, a value out of range, a bad file."""
 
 
 class Unavailable(BenchbookError):
-    """A system, storage or program cannot be had here: its trials are recorded as ``skipped``."""
+    """A system, storage or program is unavailable here: its trials are recorded as ``skipped``."""
 
 
 class TrialFailed(BenchbookError):
-    """A trial did not come to its end: it is recorded as ``failed`` with this message."""
+    """A trial did not finish: it is recorded as ``failed`` with this message."""
 
     exit_code = 4
 
 
 class TrialInvalid(BenchbookError):
-    """A trial ended but its result may not be used: it is recorded as ``invalid``."""
+    """A trial finished but its result is unusable: it is recorded as ``invalid``."""
 
     exit_code = 4
 
 
-def sentence(words: str) -> str:
-    """Return words with the full stop that they may lack.
+def sentence(text: str) -> str:
+    """Return the text with a full stop, unless it ends with punctuation.
 
     >>> sentence("there is none"), sentence("which one?")
     ('there is none.', 'which one?')
     """
-    return words if words.endswith((".", "!", "?", ":")) else f"{words}."
+    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed name most like ``name``, or None where nothing is alike.
+    """Return the allowed name closest to ``name``, or None if none is similar.
 
     >>> nearest("quickstrat", ["quickstart", "aa"])
     'quickstart'
@@ -84,10 +83,10 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
     return candidates[close[0]] if close else None
 
 
-def meant(name: str, allowed: Iterable[str]) -> str:
-    """Return the question for the allowed name most like ``name``, to end a clause with; nothing where none is alike.
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """Return a question with the allowed name closest to ``name``, to append to a message; empty if none is similar.
 
-    >>> meant("laod", ["load", "query"])
+    >>> suggestion("laod", ["load", "query"])
     '; did you mean "load"?'
     """
     guess = nearest(name, allowed)
@@ -95,10 +94,10 @@ def meant(name: str, allowed: Iterable[str]) -> str:
 
 
 def unknown(kind: str, name: str, allowed: Iterable[str], where: str | None = None) -> RequestError:
-    """Return the error for a name that is none of ``allowed``, naming the nearest valid one."""
+    """Return the error for a name that is not in ``allowed``, with the closest valid name."""
     names = sorted(allowed)
     place = f"{where}: " if where else ""
     guess = nearest(name, names)
-    meant = f'Did you mean "{guess}"?' if guess else "Use one of these names."
+    hint = f'Did you mean "{guess}"?' if guess else "Use one of these names."
     listing = ", ".join(names) if names else "none exist yet"
-    return RequestError(f'{place}there is no {kind} "{name}"; allowed: {listing}.', meant)
+    return RequestError(f'{place}there is no {kind} "{name}"; allowed: {listing}.', hint)

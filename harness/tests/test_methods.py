@@ -96,7 +96,7 @@ def test_numbers_in_the_text_are_those_of_the_program():
     assert f"From {interval.BOOTSTRAP_FROM} trials on it is" in text
     assert f"(median absolute deviation, {interval.THRESHOLD})" in text
     assert f"(fewer than {steady.FEWEST} whole intervals" in text
-    assert f"server and client have {watchdog.SPOKEN_SECONDS:.0f} s to say it" in text
+    assert f"server and client have {watchdog.REPORT_SECONDS:.0f} s to say it" in text
     assert f"where nothing moves for {watchdog.HANG_SECONDS:.0f} s it is ended" in text
     _, wrong = tally.added(tally.KEPT.read_text(encoding="utf-8").splitlines())
     assert (sum(wrong.values()) == 1) == ("The one kill that is not as promised" in text)

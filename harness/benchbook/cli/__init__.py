@@ -1,1 +1,1 @@
-"""The command line: one module a command, each thin; everything else lies in the stages."""
+"""The command line: one thin module per command."""

@@ -1,4 +1,4 @@
-"""The command line: its commands in groups, and the one place where errors become sentences and exit codes."""
+"""The command line: groups of commands, and the one place that turns errors into sentences and exit codes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ GROUPS: dict[str, dict[str, Any]] = {
         "dask": dask.command,
     },
 }
-"""The commands of ``--help``; ``help`` is hidden, because it does the same as ``--help``."""
+"""The commands in ``--help``; ``help`` is hidden because it does the same."""
 
 CONTEXTS: dict[str, dict[str, Any]] = {
     "test": test.CONTEXT,
@@ -85,14 +85,14 @@ EXAMPLES = (
 
 
 class _Command(typer.core.TyperCommand):
-    """A command whose help has ``{bench}`` where it names Benchbook."""
+    """A command whose help text may contain ``{bench}``, the command that started Benchbook."""
 
     def get_help(self, ctx: typer.Context) -> str:  # type: ignore[override]
         return super().get_help(ctx).replace("{bench}", typed())
 
 
 class _Group(typer.core.TyperGroup):
-    """The commands, shown in groups below three examples."""
+    """The list of commands, in groups below three examples."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         super().format_help_text(ctx, formatter)
@@ -137,7 +137,7 @@ app.command("help", cls=_Command, hidden=True)(help_.command)
 
 
 def run(argv: list[str]) -> int:
-    """Carry out a command line and return its exit code; a user's mistake never shows a traceback."""
+    """Carry out a command line and return its exit code; print user errors without a traceback."""
     try:
         result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
@@ -146,7 +146,7 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has closed it (`bench sql … | head`), which is no error.
+        # The reader closed the pipe (`bench sql … | head`): no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
@@ -165,7 +165,7 @@ def run(argv: list[str]) -> int:
 
 
 def _usage(error: Exception) -> int:
-    """Report a mistake in the command line in one sentence; raise anything else, which is a defect of ours."""
+    """Report a mistake in the command line; raise anything else, because it is a defect of Benchbook."""
     message = getattr(error, "format_message", None)
     if message is None:
         if type(error).__name__ in ("Exit", "Abort"):

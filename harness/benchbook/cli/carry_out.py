@@ -1,4 +1,4 @@
-"""From a plan to its report: confirm it, store it, carry it out, show what it found. Shared by run, aa and resume."""
+"""Take a plan to its report: confirm, store, carry out, summarise, render. Shared by run, aa and resume."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
 
 
 def store(made: Plan, results: Path) -> None:
-    """Store a plan after everything that could refuse it: a refused request leaves no run behind."""
+    """Store a plan after every check that could refuse it, so that a refused request leaves no run behind."""
     if not (root() / "reports" / f"{made.experiment}.qmd").is_file():
         raise RequestError(
             f"There is no report reports/{made.experiment}.qmd for the experiment {made.experiment}.",
             f"Begin with a copy: cp reports/quickstart.qmd reports/{made.experiment}.qmd",
         )
     spawn.find_benchload()
-    with engine.joined(made, Progress(0.0)):
-        pass  # the scheduler answers, and its workers are those of this Benchbook
+    with engine.connected_cluster(made, Progress(0.0)):
+        pass  # checks that the scheduler answers and its workers run the same Benchbook
     engine.store_plan(results, made)
 
 
 def carry_out_and_report(made: Plan, results: Path) -> int:
-    """Do what is left of a stored plan, show what it found, render its report; return the exit code."""
+    """Carry out the missing trials of a stored plan, show the results and render the report; return the exit code."""
     from benchbook.cli import summary
     from benchbook.report.render import report
 
@@ -64,7 +64,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 
 
 def carried_out(made: Plan, results: Path) -> Outcome:
-    """Do what is left of a stored plan and print how its trials ended."""
+    """Carry out the missing trials of a stored plan and print their statuses."""
     from benchbook.run.signals import interruptible
 
     progress = Progress(estimate_seconds(results, made, _skipped(made)))
@@ -86,7 +86,7 @@ def _interruption_explained(next_step: str) -> Iterator[None]:
 
 
 def _skipped(made: Plan) -> list[str]:
-    """Return the systems that are unavailable here; none for a cluster, whose machines are asked later."""
+    """Return the systems that are unavailable here; empty for a cluster, which checks its machines itself."""
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
     from benchbook.run.context import go_command

@@ -36,7 +36,7 @@ def command(
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row for people: numbers to three digits, the margin in per cent."""
+    """Return a row for display: numbers to three digits, the margin in per cent."""
     numbers = {
         key: None if row[key] is None else f"{row[key]:.3g}"
         for key in ("published", "measured", "low", "high")

@@ -1,4 +1,4 @@
-"""``bench compare A B``: two runs, two machines or two versions."""
+"""``bench compare A B``: compare two runs, machines or versions."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def command(
 
 
 def rows(found: Any) -> list[dict[str, Any]]:
-    """Return one row for each cell and metric, the rows of --json."""
+    """Return the rows of ``--json``: one for each cell and metric."""
     return [asdict(change) for change in found.changes]
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row for people."""
+    """Return a row for display."""
     interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
     return {
         "cell": row["cell"],

@@ -1,4 +1,4 @@
-"""``bench doctor``: show what is controlled on this machine, and what is not."""
+"""``bench doctor``: check this machine for measurements."""
 
 from __future__ import annotations
 

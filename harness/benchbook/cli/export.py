@@ -1,4 +1,4 @@
-"""``bench export [RUN]``: a run as files that anyone can read without Benchbook."""
+"""``bench export [RUN]``: write a run as files that need no Benchbook to read."""
 
 from __future__ import annotations
 

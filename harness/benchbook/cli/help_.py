@@ -1,4 +1,4 @@
-"""``bench help [COMMAND]``: the same as ``--help``, under the name that people try first."""
+"""``bench help [COMMAND]``: the same as ``--help``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bench`` alone: what to do next, given what is in the results folder."""
+"""``bench`` without a command: the state of the results folder and useful next commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbook.errors import command
 
 
 def show() -> None:
-    """Print the state of the results folder and the commands that are useful now."""
+    """Print the state of the results folder and the next useful commands."""
     from benchbook.record.runs import all_runs, unfinished
 
     results = Path(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
@@ -23,7 +23,7 @@ def show() -> None:
         print(f"There are no runs in {results} yet.\n")
         steps.append(("run quickstart", "a first comparison of embedded databases, in a few minutes"))
         if Path("reports/data/cnos-vs-influx").is_dir():
-            steps.append(("claims reports/data/cnos-vs-influx", "what a published run says of its claims"))
+            steps.append(("claims reports/data/cnos-vs-influx", "the verdicts of a published run"))
     else:
         latest = runs[-1]
         print(

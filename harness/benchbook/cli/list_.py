@@ -1,4 +1,4 @@
-"""``bench list``: what is declared, and what has been run."""
+"""``bench list``: list declarations and runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(
 
 
 def _declared(what: str) -> list[dict[str, Any]]:
-    """Return one row for each declaration, read without its model: checking all of them takes seconds."""
+    """Return one row per declaration, read without its model: validating all of them takes seconds."""
     from benchbook.declare.catalogue import Catalogue
 
     catalogue = Catalogue()
@@ -43,29 +43,29 @@ def _declared(what: str) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for name in catalogue.names(kind):
         try:
-            stated = catalogue.unchecked(kind, name)
-            made.append({kind: name, **_COLUMNS[kind](stated), "title": stated["title"]})
-        except RequestError as error:  # the others are listed all the same
-            made.append({kind: name, "title": f"cannot be read: {error.message}"})
+            declared = catalogue.unchecked(kind, name)
+            made.append({kind: name, **_COLUMNS[kind](declared), "title": declared["title"]})
+        except RequestError as error:  # list the others
+            made.append({kind: name, "title": f"unreadable: {error.message}"})
         except (KeyError, TypeError, AttributeError):
-            made.append({kind: name, "title": f"has a mistake; see {typed(f'show {name}')}"})
+            made.append({kind: name, "title": f"invalid; see {typed(f'show {name}')}"})
     columns = dict.fromkeys(column for row in made for column in row)
     return [{column: row.get(column, "") for column in columns} for row in made]
 
 
-def _dataset(stated: dict[str, Any]) -> dict[str, Any]:
+def _dataset(declared: dict[str, Any]) -> dict[str, Any]:
     from benchbook.declare.catalogue import Catalogue
 
-    dataset = Catalogue().dataset(stated["name"])
+    dataset = Catalogue().dataset(declared["name"])
     return {"rows": dataset.typed().rows(), "seed": dataset.seed}
 
 
 _COLUMNS = {
-    "experiment": lambda stated: {
-        "systems": ", ".join(map(str, stated["factors"]["system"])),
-        "profiles": ", ".join(stated["profiles"]),
+    "experiment": lambda declared: {
+        "systems": ", ".join(map(str, declared["factors"]["system"])),
+        "profiles": ", ".join(declared["profiles"]),
     },
-    "system": lambda stated: {"version": stated["version"], "arms": ", ".join(stated["arms"])},
+    "system": lambda declared: {"version": declared["version"], "arms": ", ".join(declared["arms"])},
     "storage": lambda _: {},
     "dataset": _dataset,
 }

@@ -1,4 +1,4 @@
-"""``bench benchload …``: start benchload. ``./bench`` does so without Python; this is for Nix and pip."""
+"""``bench benchload …``: start benchload from Nix or pip installations; ``./bench`` starts it without Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, each with one wording."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import typer.core
 DEFAULT_RESULTS = Path("results")
 
 NEWER_TYPER = hasattr(typer.core.TyperArgument, "_usage_display_name")
-"""Whether Typer is a newer release, which adds brackets in usage and describes arguments in plain help."""
+"""True if this Typer adds brackets in usage and describes arguments in plain help; older releases do not."""
 
 
 def optional(name: str) -> str:
     """Return the metavar of an optional argument, which usage shows as ``[NAME]``.
 
-    Newer releases of Typer add the brackets, older ones show the metavar unchanged.
+    Older releases of Typer print the metavar unchanged, so it gets the brackets here.
     """
     return name if NEWER_TYPER else f"[{name}]"
 
 
 def _results_folder(text: str) -> Path:
-    """Read ``--results``; object storage has a folder in the cache."""
+    """Parse ``--results``; a place in object storage has a local folder in the cache."""
     from benchbook.record.folder import require_folder
     from benchbook.record.objects import folder_of
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from benchbook.plan.plan import Plan
 
 MOST_TRIALS = 30
-"""Trials of a plan that are listed; --json has all of them."""
+"""Number of trials to list; ``--json`` lists all of them."""
 
 
 def command(
@@ -61,7 +61,7 @@ def command(
 
 
 def _levels(made: Plan) -> dict[str, str]:
-    """Return each factor with its levels, numbers in their order."""
+    """Return each factor with its levels; numbers are sorted."""
     names = made.trials[0].levels
     found = {name: {trial.levels[name] for trial in made.trials} for name in names}
     return {name: ", ".join(map(str, sorted(levels, key=_by_number))) for name, levels in found.items()}

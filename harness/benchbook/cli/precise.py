@@ -1,4 +1,4 @@
-"""``bench run X --precision 5%``: a pilot run, then as many trials as its spread asks for."""
+"""``bench run X --precision 5%``: a pilot run, then as many trials as its spread requires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchbook.plan.plan import Plan
 def begin(asked: dict[str, Any], results: Path, text: str) -> int:
     """Plan, store and carry out the pilot, then the measured run; return the exit code.
 
-    ``asked`` are the arguments of ``planned`` except the number of trials.
+    ``asked`` holds the arguments of ``planned`` except the number of trials.
     """
     share = precision.parse(text)
     made = planned(Catalogue(), **{**asked, "trials": precision.PILOT})
@@ -27,12 +27,12 @@ def begin(asked: dict[str, Any], results: Path, text: str) -> int:
 
 
 def is_pilot(made: Plan) -> bool:
-    """Say whether a plan is a pilot that a measured run follows."""
+    """Return whether a plan is a pilot that a measured run follows."""
     return made.precision is not None and made.precision["pilot"] is None
 
 
 def continue_run(pilot: Plan, results: Path) -> int:
-    """Carry out what is left of a pilot, then the run whose number of trials it decides."""
+    """Carry out the rest of a pilot, then a run with the number of trials that the pilot determined."""
     from benchbook.analyse.run import Run
 
     assert pilot.precision is not None

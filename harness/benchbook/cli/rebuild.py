@@ -1,4 +1,4 @@
-"""``bench rebuild``: build the results database again from the run folders."""
+"""``bench rebuild``: rebuild the results database from the run folders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from benchbook.errors import RequestError
 
 
 def command(results: options.Results = options.DEFAULT_RESULTS, as_json: options.Json = False) -> None:
-    """Build the results database again from its runs."""
+    """Rebuild the results database from its runs."""
     from benchbook.record.database import rebuild
 
     if not (results / "runs").is_dir():

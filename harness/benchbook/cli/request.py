@@ -1,4 +1,4 @@
-"""From the options of ``bench plan``, ``run`` and ``aa`` to a plan."""
+"""Turn the options of ``bench plan``, ``run`` and ``aa`` into a plan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def planned(
     cluster: str | None = None,
     record_operations: bool = False,
 ) -> Plan:
-    """Return the plan that the options ask for; raise RequestError for anything wrong in them."""
+    """Return the plan that the options request; raise RequestError if one of them is invalid."""
     given = parse_system(systems or [], catalogue)
     made = plan(
         catalogue, slug, profile, parse_set(sets or []), trials=trials, order_seed=order_seed, given=given,
@@ -58,6 +58,6 @@ def planned(
             f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
         )
     if cluster is None:
-        for name in made.given:  # refuses a missing path before anything is stored
+        for name in made.given:  # reports a missing path before the plan is stored
             preview(catalogue.system(name), Request(given=made.given))
     return replace(made, cluster=cluster)

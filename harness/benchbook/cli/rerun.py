@@ -1,4 +1,4 @@
-"""``bench rerun RUN``: run a run again, at the exact revision it was made with."""
+"""``bench rerun RUN``: repeat a run at the revision that made it."""
 
 from __future__ import annotations
 

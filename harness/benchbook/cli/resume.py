@@ -23,7 +23,7 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
     if run:
         results, run_id = in_results(results, run)
     elif orphans := intention.orphans(results):
-        path, argv = orphans[-1]  # killed before its plan was stored: start it as it was requested
+        path, argv = orphans[-1]  # killed before its plan was stored: start it as requested
         from benchbook.cli.app import app
 
         argv = intention.remember(argv)
@@ -32,8 +32,8 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
     elif (latest := _latest_unfinished(results)) is not None:
         run_id = latest
     else:
-        sweep(results.resolve(), tell)  # a harness that was killed after its last trial left its folders
-        print(f"nothing to resume: every run in {results} is whole", file=sys.stderr)
+        sweep(results.resolve(), tell)  # a harness killed after its last trial left its folders
+        print(f"nothing to resume: every run in {results} is complete", file=sys.stderr)
         return 0
     made = load_plan(results, run_id)
     if precise.is_pilot(made):
@@ -42,7 +42,7 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
 
 
 def _latest_unfinished(results: Path) -> str | None:
-    """Return the latest run that lacks trials, or the very latest if one of its trials is corrupt."""
+    """Return the latest unfinished run, or the latest run if one of its trials is corrupt."""
     from benchbook.record.runs import left, run_ids, unfinished
 
     lacking = unfinished(results)

@@ -50,7 +50,7 @@ def _declared(name: str) -> dict[str, Any] | None:
 
 
 def _recorded(name: str, results: Path) -> dict[str, Any]:
-    """Return ``run.json`` of a run or ``trial.json`` of a trial; raise RequestError if there is none."""
+    """Return ``run.json`` of a run or ``trial.json`` of a trial; raise RequestError for an unknown name."""
     from benchbook.record import opened, query, runs
 
     run, slash, index = name.rpartition("/")
@@ -80,7 +80,7 @@ def _unknown(name: str, results: Path) -> Exception:
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Return nested keys as dotted ones; lists of tables stay one value on a line."""
+    """Flatten nested keys to dotted ones; each item of a list of tables becomes one line."""
     pairs: list[tuple[str, Any]] = []
     for key, inner in value.items():
         name = f"{prefix}{key}"

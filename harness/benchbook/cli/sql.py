@@ -42,7 +42,7 @@ def command(
 
 
 def _parsed(words: list[str]) -> tuple[str | None, str | None]:
-    """Return the folder and the statement among the words, in either order."""
+    """Split the words into the folder and the statement, in either order."""
     folders = [word for word in words if os.path.isdir(word)]  # noqa: PTH112 - False also for a long statement
     texts = [word for word in words if word not in folders]
     if len(folders) > 1 or len(texts) > 1:

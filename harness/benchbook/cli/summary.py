@@ -1,4 +1,4 @@
-"""What a run found, on one screen at its end: verdicts, noise floors or the costs of sources; and what to do next."""
+"""Summarise a finished run on one screen: verdicts, noise floors or a comparison of sources; then next steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
 
 MOST_ROWS = 12
-"""Verdicts that are listed; a report has all of them."""
+"""Number of verdicts to list; the report lists all of them."""
 
 
 def show(made: Plan, results: Path) -> None:
-    """Print what a finished run found, and the commands that look further into it."""
+    """Print the results of a finished run, and commands that show more."""
     if made.against_itself:
         _show_floors(results, made.run_id)
     elif SOURCE in made.trials[0].levels:
@@ -31,7 +31,7 @@ def show(made: Plan, results: Path) -> None:
 
 
 def _show_verdicts(results: Path, run_id: str) -> None:
-    """Print the claims of a run with their verdicts; without claims, its comparisons."""
+    """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
     from benchbook.analyse.run import open_run
     from benchbook.site.index import outcomes
 
@@ -52,7 +52,7 @@ def _show_verdicts(results: Path, run_id: str) -> None:
 
 
 def _show_floors(results: Path, run_id: str) -> None:
-    """Print the noise floors of the main metrics that an A/A run gives."""
+    """Print the noise floors of the main metrics of an A/A run."""
     from benchbook.analyse import noise
     from benchbook.analyse.run import Run
     from benchbook.declare.metric import is_main
@@ -73,7 +73,7 @@ def _show_floors(results: Path, run_id: str) -> None:
 
 
 def _show_sources(results: Path, run_id: str) -> None:
-    """Print how a system from one source compares with the same system from another, such as a container."""
+    """Compare a system from one source, such as a container, with the same system from another."""
     from benchbook.analyse import compare
     from benchbook.analyse.run import Run
 
@@ -81,7 +81,7 @@ def _show_sources(results: Path, run_id: str) -> None:
 
 
 def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
-    """Return commands that look further into a run, each with its purpose."""
+    """Return the commands that show more of a run, each with its purpose."""
     from benchbook.record import runs, trial
 
     steps = []

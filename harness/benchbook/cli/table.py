@@ -9,11 +9,11 @@ from typing import Any
 
 Row = dict[str, Any]
 TOO_WIDE = 2
-"""A table wider than this many terminals is printed with each row as a block of lines."""
+"""Tables wider than this many terminals are printed row by row."""
 
 
 def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None:
-    """Print rows that share their keys; ``empty`` is what people read if there are none."""
+    """Print rows that share their keys; print ``empty`` if there are no rows."""
     if as_json:
         print(json.dumps(rows, indent=1, default=str, ensure_ascii=False))
         return
@@ -22,7 +22,7 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
         return
     texts = [[shown(value) for value in row.values()] for row in rows]
     widths = [max(map(_width, column)) for column in zip(list(rows[0]), *texts, strict=True)]
-    # Piped output is for grep and diff: no wrapping at a width that no reader sees.
+    # Piped output is for grep and diff, so it is not wrapped.
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     if screen is None or sum(widths) + len(widths) - 1 <= screen:
         _print_columns(rows, texts, widths)
@@ -31,7 +31,7 @@ def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None
 
 
 def _print_columns(rows: list[Row], texts: list[list[str]], widths: list[int]) -> None:
-    """Print a table that fits, without rich, whose import takes longer than most commands."""
+    """Print a table that fits. Avoid rich, whose import takes longer than most commands."""
     numbers = _numeric(rows)
 
     def line(cells: list[str]) -> str:
@@ -51,7 +51,7 @@ def _width(cell: str) -> int:
 
 
 def _lines(cells: list[str]) -> list[list[str]]:
-    """Return the lines of each cell, as many for each."""
+    """Return the lines of each cell, padded to the same number."""
     split = [cell.splitlines() or [""] for cell in cells]
     most = max(map(len, split))
     return [[*lines, *[""] * (most - len(lines))] for lines in split]
@@ -62,7 +62,7 @@ def _numeric(rows: list[Row]) -> list[bool]:
 
 
 def _print_wrapped(rows: list[Row], texts: list[list[str]]) -> None:
-    """Print a table that is wider than the terminal: with folded cells or, if it is far too wide, row by row."""
+    """Print a table that is wider than the terminal: with folded cells, or row by row if it is far too wide."""
     from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table
@@ -91,7 +91,7 @@ def _print_wrapped(rows: list[Row], texts: list[list[str]]) -> None:
 
 
 def shown(value: object) -> str:
-    """Return a value for people."""
+    """Return a value as text for display."""
     if value is None:
         return ""
     if isinstance(value, float):

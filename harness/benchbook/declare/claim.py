@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text
-from benchbook.errors import command, meant
+from benchbook.errors import command, suggestion
 
 # The published numbers of a claim, as they are declared: a ratio, two values, rows of a file, or cells.
 
@@ -314,5 +314,5 @@ def _check_systems(claim: Claim, systems: list[str], place: str) -> None:
 def _known(name: str, allowed: Iterable[str], what: str) -> None:
     names = list(allowed)
     if name not in names:
-        guess = meant(name, names)
+        guess = suggestion(name, names)
         raise ValueError(f'{what} "{name}" is none of {", ".join(sorted(names)) or "none"}{guess}')

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, field_validator, mode
 
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.toml import Model, Name, Positive, Text, check
-from benchbook.errors import meant
+from benchbook.errors import suggestion
 
 # Parameters of the ``devops`` generator: a fleet of hosts, nine measurements each a tick.
 
@@ -239,7 +239,7 @@ class Dataset(Model):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.generator not in GENERATORS:
-            guess = meant(self.generator, GENERATORS)
+            guess = suggestion(self.generator, GENERATORS)
             raise ValueError(
                 f'generator "{self.generator}" is none of {", ".join(sorted(GENERATORS))}{guess}'
             )

@@ -13,7 +13,7 @@ from benchbook.declare.claim import Choice, Claim, PublishedMachine, check_claim
 from benchbook.declare.level import listed, text
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
 from benchbook.declare.workload import WORKLOADS, Options
-from benchbook.errors import meant
+from benchbook.errors import suggestion
 
 # Limits of a system's resources: factors that any experiment may declare, of one level or of several.
 
@@ -128,12 +128,12 @@ class Phase(Model):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.workload not in WORKLOADS:
-            guess = meant(self.workload, WORKLOADS)
+            guess = suggestion(self.workload, WORKLOADS)
             raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{guess}')
         self.typed(self.options)
         for option in self.fixed:
             if option not in WORKLOADS[self.workload].model_fields:
-                guess = meant(option, WORKLOADS[self.workload].model_fields)
+                guess = suggestion(option, WORKLOADS[self.workload].model_fields)
                 raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{guess}')
         return self
 
@@ -235,7 +235,7 @@ class Experiment(Model):
     def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
         for name in {name: None for one in without for name in one}:
             if name not in self.levels():
-                guess = meant(name, self.levels())
+                guess = suggestion(name, self.levels())
                 raise ValueError(f'{place}: there is no factor "{name}"{guess}')
 
     def _check_only(self) -> None:
@@ -244,7 +244,7 @@ class Experiment(Model):
             for name, level in phase.only.items():
                 place = f'phases "{phase.name}": only: '
                 if name not in levels:
-                    guess = meant(name, levels)
+                    guess = suggestion(name, levels)
                     raise ValueError(f'{place}"{name}" is no factor of {", ".join(sorted(levels))}{guess}')
                 if level not in levels[name]:
                     known = ", ".join(str(one) for one in levels[name])

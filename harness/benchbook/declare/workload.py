@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from benchbook.declare.duration import Duration
 from benchbook.declare.toml import Model, Name, Positive, Text
-from benchbook.errors import meant, nearest
+from benchbook.errors import nearest, suggestion
 
 # Options of the workload ``kline``: ranges of one-minute bars, read again and again for a while.
 
@@ -148,7 +148,7 @@ class CommandOptions(Model):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.tool not in self.commands:
-            guess = meant(self.tool, self.commands)
+            guess = suggestion(self.tool, self.commands)
             raise ValueError(
                 f'tool "{self.tool}" has no command; commands has {", ".join(self.commands)}{guess}'
             )

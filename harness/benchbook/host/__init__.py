@@ -1,1 +1,1 @@
-"""The machine a run is made on: its facts, what of it is controlled, and where our own code comes from."""
+"""The machine of a run: its facts, its controls, and the provenance of the code."""

@@ -1,4 +1,4 @@
-"""Facts about control groups: which version, and the limits that apply to us, our parents' among them."""
+"""Facts about control groups: their version, and the limits on this process, including its parents'."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from benchbook.host.filesystem import Mount, mounts
 from benchbook.host.hardware import numbers
-from benchbook.host.reading import Facts, Tree, Unreadable, stated
+from benchbook.host.reading import Facts, Tree, Unreadable, read_fact
 
 Limit = Callable[[Path], int | float | None]
-"""Reads one limit from a group's folder; None where the group sets none."""
+"""Reads one limit from a group's folder; None if the group sets none."""
 
 UNLIMITED = "unlimited"
 V1_CONTROLLERS = frozenset(("cpu", "cpuacct", "cpuset", "memory", "blkio", "pids", "freezer", "devices"))
@@ -21,18 +21,18 @@ V1_ENDLESS_BYTES = 1 << 60
 
 
 def cgroup(tree: Tree) -> Facts:
-    """Return the version ("v1", "v2", "v1 and v2", "none"), controllers, and the tightest limits over us.
+    """Return the version ("v1", "v2", "v1 and v2", "none"), the controllers, and the tightest limits on this process.
 
     ``cpu_limit_cores`` is quota over period, ``memory_limit_bytes`` in bytes; both may be "unlimited".
     """
     return {
-        "version": stated(_version, tree),
-        "controllers": stated(lambda: sorted(_controllers(tree))),
-        "may_create_groups": stated(_may_create, tree),
-        "cpu_limit_cores": stated(_tightest, tree, "cpu", cpu_cores),
-        "cpuset_cores": stated(_tightest, tree, "cpuset", _cpuset_cores),
-        "memory_limit_bytes": stated(_tightest, tree, "memory", memory_bytes),
-        "processes_limit": stated(_tightest, tree, "pids", _processes),
+        "version": read_fact(_version, tree),
+        "controllers": read_fact(lambda: sorted(_controllers(tree))),
+        "may_create_groups": read_fact(_may_create, tree),
+        "cpu_limit_cores": read_fact(_tightest, tree, "cpu", cpu_cores),
+        "cpuset_cores": read_fact(_tightest, tree, "cpuset", _cpuset_cores),
+        "memory_limit_bytes": read_fact(_tightest, tree, "memory", memory_bytes),
+        "processes_limit": read_fact(_tightest, tree, "pids", _processes),
     }
 
 
@@ -61,7 +61,7 @@ def _may_create(tree: Tree) -> bool:
 
 
 def groups(tree: Tree, controller: str, process: int | str = "self") -> Iterator[Path]:
-    """Yield the folders of a process's group and its parents, in the hierarchy that has this controller."""
+    """Yield the folders of a process's group and its parents, in the hierarchy with this controller."""
     memberships = [line.split(":", 2) for line in tree.text(f"/proc/{process}/cgroup").splitlines()]
     for mount in mounts(tree):
         if mount.kind == "cgroup" and controller in mount.options:
@@ -75,7 +75,7 @@ def groups(tree: Tree, controller: str, process: int | str = "self") -> Iterator
 
 def _upwards(tree: Tree, mount: Mount, ours: str) -> Iterator[Path]:
     inside = PurePosixPath(ours)
-    # in a container the path is the host's, and what is mounted here is that very group
+    # In a container the path is the host's, but the mount shows this very group at its root.
     if inside.is_relative_to(mount.root):
         inside = inside.relative_to(mount.root)
     place, top = tree.at(f"{mount.point}/{str(inside).lstrip('/')}"), tree.at(mount.point)
@@ -101,7 +101,7 @@ def _words(group: Path, file: str) -> list[str]:
 
 
 def cpu_cores(group: Path) -> float | None:
-    """Return the cores that a group's quota is worth; None where it has none."""
+    """Return a group's CPU quota in cores; None if it has none."""
     match _words(group, "cpu.max"):
         case [quota, period] if quota != "max":
             return int(quota) / int(period)
@@ -112,7 +112,7 @@ def cpu_cores(group: Path) -> float | None:
 
 
 def memory_bytes(group: Path) -> int | None:
-    """Return a group's memory limit; None where it has none."""
+    """Return a group's memory limit; None if it has none."""
     for file in ("memory.max", "memory.limit_in_bytes"):
         match _words(group, file):
             case [limit] if limit != "max" and int(limit) < V1_ENDLESS_BYTES:

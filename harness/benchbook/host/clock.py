@@ -1,8 +1,7 @@
-"""The clocks of a trial: durations never come from the wall clock, and a jump of that one is noticed.
+"""Clocks of a trial: detect jumps of the wall clock.
 
-Durations are differences of ``time.monotonic()`` or ``time.perf_counter()``. The wall clock only dates
-things, but a server under test may use it (retention, caches, time-outs), so a trial during which it
-jumped is suspect.
+Durations are differences of ``time.monotonic()`` or ``time.perf_counter()``. The wall clock only dates events, but a
+server under test may use it (retention, caches, timeouts), so a trial during which it jumped is suspect.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ import ctypes
 import time
 from dataclasses import dataclass
 
-from benchbook.host.reading import Facts, Tree, Unreadable, stated
+from benchbook.host.reading import Facts, Tree, Unreadable, read_fact
 
 JUMP_SECONDS = 0.5
-"""A difference that slewing by a time daemon (at most 0.5 ms a second) does not make within a trial."""
+"""Slewing by a time daemon (at most 0.5 ms per second) does not reach this difference within a trial."""
 
 STA_UNSYNC = 0x40
 STATUS_OFFSET = 40
-"""Bytes before ``status`` in ``struct timex`` on 64-bit Linux: modes and padding, then four longs."""
+"""Offset of ``status`` in ``struct timex`` on 64-bit Linux: modes and padding, then four longs."""
 
 
 @dataclass(frozen=True)
@@ -30,20 +29,20 @@ class Mark:
 
 
 def mark() -> Mark:
-    """Return both clocks now."""
+    """Return both clocks."""
     return Mark(time.clock_gettime(time.CLOCK_REALTIME), time.clock_gettime(time.CLOCK_MONOTONIC))
 
 
 def jump(begin: Mark, end: Mark) -> float:
-    """Return by how many seconds the wall clock went further than time did; negative: it was set back.
+    """Return by how many seconds the wall clock advanced more than the monotonic clock; negative if it was set back.
 
-    A machine that slept shows here too: the wall clock goes on, the monotonic one does not.
+    This also detects sleep, during which only the wall clock advances.
     """
     return (end.wall - begin.wall) - (end.monotonic - begin.monotonic)
 
 
 def jumped(begin: Mark, end: Mark | None = None) -> str | None:
-    """Return a sentence about a jump of the wall clock since ``begin``, or None when there was none."""
+    """Return a sentence about a jump of the wall clock since ``begin``, or None."""
     seconds = jump(begin, end or mark())
     if abs(seconds) <= JUMP_SECONDS:
         return None
@@ -52,13 +51,13 @@ def jumped(begin: Mark, end: Mark | None = None) -> str | None:
 
 
 def timekeeping(tree: Tree) -> Facts:
-    """Return whether the kernel's clock is kept in step with a time server."""
-    return {"synchronised": stated(_synchronised, tree)}
+    """Return whether a time server synchronises the kernel's clock."""
+    return {"synchronised": read_fact(_synchronised, tree)}
 
 
 def _synchronised(tree: Tree) -> bool:
     if not tree.real:
-        raise Unreadable("only the machine itself knows")
+        raise Unreadable("only the running machine reports this")
     libc = ctypes.CDLL(None, use_errno=True)
     timex = ctypes.create_string_buffer(512)  # modes = 0: ask only
     if libc.adjtimex(timex) < 0:

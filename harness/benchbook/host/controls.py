@@ -1,4 +1,4 @@
-"""Check what disturbs measurements on this machine, and name the command that fixes it (rule 13 of docs/methods.md)."""
+"""Check what disturbs measurements on this machine, with the command that fixes it (rule 13 of docs/methods.md)."""
 
 from __future__ import annotations
 
@@ -11,34 +11,32 @@ from benchbook.host.facts import facts as read_facts
 from benchbook.host.facts import virtual
 from benchbook.host.reading import NOT_READABLE, Facts, fact, readable
 
-# One thing that disturbs measurements, and whether this machine keeps it in check.
-
 State = Literal["controlled", "not controlled", "unknown"]
 
-VIRTUAL = "cannot be fixed on a virtual machine: compare only runs of this machine with each other"
+VIRTUAL = "cannot be fixed on a virtual machine: compare only runs of this machine"
 
 
 @dataclass(frozen=True)
 class Control:
-    """A disturbance, what was found of it, and what to do about it."""
+    """A disturbance: its state, the value that was found, and the fix."""
 
     control: str
     state: State
     found: str
     wanted: str
     fix: str
-    """The command that would fix it, or why none can; empty where nothing is to be done."""
+    """The command that fixes it, or why nothing does; empty if nothing is to be done."""
 
 
 def judge(name: str, found: Any, good: bool, wanted: str, fix: str, shown: str | None = None) -> Control:
-    """Return the control for a fact; one that could not be read is ``unknown``.
+    """Return the control for a fact; an unreadable fact is ``unknown``.
 
-    ``good`` is not looked at for an unreadable fact; ``shown`` stands for the fact where it reads better.
+    ``good`` is ignored for an unreadable fact; ``shown`` replaces the fact where it reads better.
     """
     if not readable(found):
         return Control(name, "unknown", str(found or "not readable").removeprefix(NOT_READABLE), wanted, fix)
-    words = shown if shown is not None else _words(found)
-    return Control(name, "controlled" if good else "not controlled", words, wanted, "" if good else fix)
+    text = shown if shown is not None else _words(found)
+    return Control(name, "controlled" if good else "not controlled", text, wanted, "" if good else fix)
 
 
 def _words(found: Any) -> str:
@@ -49,33 +47,31 @@ def _words(found: Any) -> str:
     return str(found)
 
 
-# What disturbs measurements on this machine, each with the command that would fix it (rule 13 of docs/methods.md).
-
 CPUS = "/sys/devices/system/cpu"
 GIGABYTE = 10**9
 
 IDLE_LOAD_PER_CORE = 0.1
-"""A one-minute load below this leaves the cores to the measurement."""
+"""A one-minute load per core below this leaves the cores to the measurement."""
 STEAL_ALLOWED = 0.005
-"""Share of core time that a hypervisor may have taken since boot; above it neighbours show in results."""
+"""Share of core time that a hypervisor may have taken since boot; above it, neighbours affect results."""
 CORES_WANTED = 4
-"""Two for a server and two for its client."""
+"""Two cores for a server and two for its client."""
 DISK_WANTED_BYTES = 10 * GIGABYTE
 FILES_WANTED = 65536
-"""What Elasticsearch and Cassandra ask for, and more than any other system here needs."""
+"""Requirement of Elasticsearch and Cassandra, which is more than any other system needs."""
 
 
 def checks(results: Path, facts: Facts | None = None) -> list[Control]:
-    """Return every control as it stands on this machine; never raises.
+    """Return every control of this machine; never raise.
 
-    ``facts`` are read anew where they are not given (see ``facts.facts``).
+    By default the facts are read now (see ``facts.facts``).
     """
     found = facts if facts is not None else read_facts(results)
     return [control(found) for control in CONTROLS]
 
 
 def governor(facts: Facts) -> Control:
-    """Frequency governor: any but ``performance`` changes speed with the load."""
+    """Frequency governor: any except ``performance`` changes the clock with the load."""
     found = fact(facts, "cpu.governor")
     fix = f"echo performance | sudo tee {CPUS}/cpufreq/policy*/scaling_governor"
     return judge(
@@ -84,7 +80,7 @@ def governor(facts: Facts) -> Control:
 
 
 def turbo(facts: Facts) -> Control:
-    """Turbo: the clock depends on heat and on how many cores are busy."""
+    """Turbo: the clock depends on temperature and on how many cores are busy."""
     found = fact(facts, "cpu.turbo")
     intel = "intel" in str(fact(facts, "cpu.frequency_driver"))
     file, off = (f"{CPUS}/intel_pstate/no_turbo", 1) if intel else (f"{CPUS}/cpufreq/boost", 0)
@@ -97,28 +93,28 @@ def smt(facts: Facts) -> Control:
     """Simultaneous multithreading: two threads share a core's units."""
     found = fact(facts, "cpu.smt")
     if virtual(facts) and found == "off":
-        # a guest sees cores of its own whatever they are on the host
+        # A guest sees separate cores, whatever they are on the host.
         found = f"{NOT_READABLE}off in this virtual machine, unknown on its host"
     fix = VIRTUAL if virtual(facts) else f"echo off | sudo tee {CPUS}/smt/control"
     return judge("SMT", found, found == "off", "off", fix)
 
 
 def aslr(facts: Facts) -> Control:
-    """Address layout: with it randomised, trials average over layouts instead of all having one bias."""
+    """Address layout: if it is randomised, trials average over layouts instead of sharing one bias."""
     found = fact(facts, "kernel.aslr")
     wanted, fix = "2 (a new layout each trial)", "sudo sysctl -w kernel.randomize_va_space=2"
     return judge("address layout randomisation", found, found == 2, wanted, fix)
 
 
 def huge_pages(facts: Facts) -> Control:
-    """Transparent huge pages: with ``always`` the kernel compacts memory in the midst of a measurement."""
+    """Transparent huge pages: with ``always`` the kernel compacts memory during measurements."""
     found = fact(facts, "memory.transparent_huge_pages")
     fix = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
     return judge("transparent huge pages", found, found in ("madvise", "never"), "madvise or never", fix)
 
 
 def swap(facts: Facts) -> Control:
-    """Swap: a server's memory may go to disk."""
+    """Swap: the kernel may move a server's memory to disk."""
     found = fact(facts, "swap.total_bytes")
     return judge(
         "swap", found, found == 0, "none", "sudo swapoff --all", "none" if found == 0 else _size(found)
@@ -126,15 +122,15 @@ def swap(facts: Facts) -> Control:
 
 
 def load(facts: Facts) -> Control:
-    """Load before: other programs that run now."""
+    """Load before: other programs that are running."""
     found, cores = fact(facts, "load.load1"), fact(facts, "cpu.usable_cores")
     most = IDLE_LOAD_PER_CORE * (cores if isinstance(cores, int) else 1)
-    fix = "stop what runs: ps -eo pcpu,comm --sort=-pcpu | head"
+    fix = "stop other programs: ps -eo pcpu,comm --sort=-pcpu | head"
     return judge("load before", found, _below(found, most), f"below {most:.1f}", fix)
 
 
 def steal(facts: Facts) -> Control:
-    """Steal: time in which a core was ready to run us and the hypervisor ran another machine."""
+    """Steal: time in which the hypervisor ran another machine although a core of this one was ready."""
     found = fact(facts, "steal.fraction_since_boot")
     shown = f"{found:.2%} since boot" if readable(found) else None
     wanted = f"below {STEAL_ALLOWED:.1%}"
@@ -142,7 +138,7 @@ def steal(facts: Facts) -> Control:
 
 
 def pressure(facts: Facts) -> Control:
-    """PSI: without it, waiting for CPU, disk and memory cannot be told from work."""
+    """PSI: without it, waiting for CPU, disk and memory cannot be distinguished from work."""
     found = fact(facts, "pressure.cpu")
     there = isinstance(found, dict)
     fix = 'add "psi=1" to GRUB_CMDLINE_LINUX in /etc/default/grub, sudo update-grub, reboot'
@@ -151,28 +147,28 @@ def pressure(facts: Facts) -> Control:
 
 
 def drop_caches(facts: Facts) -> Control:
-    """Page cache: where it may not be dropped, no trial is cold, only lukewarm."""
+    """Page cache: without permission to drop it, no trial is cold, only lukewarm."""
     found = fact(facts, "permissions.drop_caches")
     fix = "run as root (sudo --preserve-env ./bench …), else cold trials are recorded as lukewarm"
     return judge("dropping the page cache", found, found is True, "permitted", fix, _may(found))
 
 
 def cores(facts: Facts) -> Control:
-    """Cores: server and client on cores of their own."""
+    """Cores: enough to separate server and client."""
     found = fact(facts, "cpu.usable_cores")
     wanted = f"{CORES_WANTED} or more, to keep server and client apart"
     return judge("cores", found, _least(found, CORES_WANTED), wanted, "use a machine with more cores")
 
 
 def cpu_limit(facts: Facts) -> Control:
-    """CPU quota: a control group that has one is stopped for parts of each period."""
+    """CPU quota: the kernel stops a control group with a quota for parts of each period."""
     found = fact(facts, "cgroup.cpu_limit_cores")
     fix = "start the container without --cpus, or the unit without CPUQuota="
     return judge("CPU quota", found, found == "unlimited", "unlimited", fix)
 
 
 def virtualisation(facts: Facts) -> Control:
-    """Virtualisation: cores, caches and disks are shared with machines we know nothing of."""
+    """Virtualisation: cores, caches and disks are shared with unknown machines."""
     found = fact(facts, "virtualisation.hypervisor_flag")
     kind = fact(facts, "virtualisation.hypervisor")
     shown = f"virtual machine ({kind})" if virtual(facts) else "none"
@@ -180,7 +176,7 @@ def virtualisation(facts: Facts) -> Control:
 
 
 def clocksource(facts: Facts) -> Control:
-    """Clock source: another than the processor's own makes each reading of the time slow."""
+    """Clock source: any except the processor's own makes reading the time slow."""
     found = fact(facts, "kernel.clocksource")
     there = fact(facts, "kernel.clocksources_available")
     good = ("tsc", "arch_sys_counter", "kvm-clock", "riscv_clocksource")
@@ -191,16 +187,16 @@ def clocksource(facts: Facts) -> Control:
 
 
 def disk(facts: Facts) -> Control:
-    """Room for results: a full disk ends a run, an almost full one slows it."""
+    """Room for results: a full disk ends a run, and an almost full one slows it."""
     found = fact(facts, "filesystem.free_bytes")
     shown = _size(found) if readable(found) else None
-    fix = "free some room, or name a folder on another disk with --results"
+    fix = "free some space, or name a folder on another disk with --results"
     wanted = f"{_size(DISK_WANTED_BYTES)} or more"
     return judge("free disk for results", found, _least(found, DISK_WANTED_BYTES), wanted, fix, shown)
 
 
 def open_files(facts: Facts) -> Control:
-    """Open files: a server that runs into the limit fails in ways that look like its own."""
+    """Open files: a server that reaches the limit fails in ways that look like its own defects."""
     found, most = fact(facts, "limits.open_files.soft"), fact(facts, "limits.open_files.hard")
     enough = found == "unlimited" or _least(found, FILES_WANTED)
     may = most == "unlimited" or _least(most, FILES_WANTED)
@@ -208,7 +204,7 @@ def open_files(facts: Facts) -> Control:
     fix = (
         f"ulimit -n {FILES_WANTED}"
         if may
-        else f"echo '* - nofile {FILES_WANTED}' | sudo tee {file}; log in anew"
+        else f"echo '* - nofile {FILES_WANTED}' | sudo tee {file}; log in again"
     )
     return judge("open files limit", found, enough, f"{FILES_WANTED} or more", fix)
 
@@ -221,7 +217,7 @@ def time_sync(facts: Facts) -> Control:
 
 
 def control_groups(facts: Facts) -> Control:
-    """Control groups: needed to give a system a fixed share of cores and memory."""
+    """Control groups: needed to limit a system's cores and memory."""
     found = fact(facts, "cgroup.controllers")
     missing = [name for name in ("cpu", "cpuset", "memory") if readable(found) and name not in found]
     good = not missing and fact(facts, "cgroup.may_create_groups") is True
@@ -265,11 +261,11 @@ CONTROLS: tuple[Callable[[Facts], Control], ...] = (
     control_groups,
     counters,
 )
-"""In the order in which they are shown."""
+"""The controls in the order of display."""
 
 
 def _hardware(facts: Facts, found: Any, fix: str) -> str:
-    """Return the fix, or that a virtual machine's guest cannot reach the hardware."""
+    """Return the fix, or that a virtual machine cannot reach the hardware."""
     if readable(found) and fix:
         return fix
     return (

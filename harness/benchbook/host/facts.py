@@ -15,9 +15,7 @@ from benchbook.host.clock import timekeeping
 from benchbook.host.filesystem import filesystem
 from benchbook.host.hardware import cpu, flags, memory, numa, swap
 from benchbook.host.pressure import load, pressure, steal
-from benchbook.host.reading import Facts, Tree, Unreadable, readable, said, stated
-
-# Facts about the kernel and the operating system, and an id of the machine that tells nothing else.
+from benchbook.host.reading import Facts, Tree, Unreadable, program_output, read_fact, readable
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
@@ -39,38 +37,40 @@ BOOT_OPTIONS = (
     "clocksource",
     "preempt",
 )
-"""Boot options that change a measurement. The rest of the line is not ours to publish."""
+"""Boot options that affect measurements. The rest of the line is private."""
 
 
 def kernel(tree: Tree) -> Facts:
-    """Return the kernel's version and the settings of it that change a measurement."""
+    """Return the kernel's version and those of its settings that affect measurements."""
     return {
         "system": platform.system(),
         "release": platform.release(),
         "build": platform.version(),
-        "boot_options": stated(lambda: _boot_options(tree.text("/proc/cmdline"))),
-        "aslr": stated(tree.number, "/proc/sys/kernel/randomize_va_space"),
-        "clocksource": stated(tree.text, f"{CLOCKSOURCE}/current_clocksource"),
-        "clocksources_available": stated(lambda: tree.text(f"{CLOCKSOURCE}/available_clocksource").split()),
+        "boot_options": read_fact(lambda: _boot_options(tree.text("/proc/cmdline"))),
+        "aslr": read_fact(tree.number, "/proc/sys/kernel/randomize_va_space"),
+        "clocksource": read_fact(tree.text, f"{CLOCKSOURCE}/current_clocksource"),
+        "clocksources_available": read_fact(
+            lambda: tree.text(f"{CLOCKSOURCE}/available_clocksource").split()
+        ),
     }
 
 
 def operating_system(tree: Tree) -> Facts:
     """Return the distribution's name and version, and the C library."""
     return {
-        "name": stated(lambda: _release(tree)["PRETTY_NAME"]),
-        "id": stated(lambda: _release(tree)["ID"]),
-        "version": stated(lambda: _release(tree)["VERSION_ID"]),
-        "libc": stated(lambda: os.confstr("CS_GNU_LIBC_VERSION")),
+        "name": read_fact(lambda: _release(tree)["PRETTY_NAME"]),
+        "id": read_fact(lambda: _release(tree)["ID"]),
+        "version": read_fact(lambda: _release(tree)["VERSION_ID"]),
+        "libc": read_fact(lambda: os.confstr("CS_GNU_LIBC_VERSION")),
     }
 
 
 def machine(tree: Tree) -> Facts:
-    """Return an id that is equal for runs of one machine and from which nothing can be read back.
+    """Return an id that is equal for runs of one machine and reveals nothing about it.
 
-    It is a keyed digest of /etc/machine-id, as machine-id(5) asks of programs that show it to others.
+    It is a keyed digest of /etc/machine-id, as machine-id(5) requires of programs that show it.
     """
-    return {"id": stated(_id, tree)}
+    return {"id": read_fact(_id, tree)}
 
 
 def _id(tree: Tree) -> str:
@@ -93,25 +93,23 @@ def _release(tree: Tree) -> dict[str, str]:
     raise Unreadable("there is no /etc/os-release")
 
 
-# Facts about what stands between us and the hardware: a hypervisor, a container.
-
 CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
 CONTAINER_GROUPS = ("docker", "kubepods", "lxc", "libpod", "containerd")
 
 
 def virtualisation(tree: Tree) -> Facts:
-    """Return the hypervisor flag, the hypervisor's and the container's kind ("none" for the bare machine)."""
+    """Return the hypervisor flag, and the kinds of hypervisor and container ("none" on bare metal)."""
     return {
-        "hypervisor_flag": stated(lambda: "hypervisor" in flags(tree)),
-        "hypervisor": stated(_hypervisor, tree),
-        "container": stated(_container, tree),
-        "vendor": stated(tree.text, "/sys/class/dmi/id/sys_vendor"),
-        "product": stated(tree.text, "/sys/class/dmi/id/product_name"),
+        "hypervisor_flag": read_fact(lambda: "hypervisor" in flags(tree)),
+        "hypervisor": read_fact(_hypervisor, tree),
+        "container": read_fact(_container, tree),
+        "vendor": read_fact(tree.text, "/sys/class/dmi/id/sys_vendor"),
+        "product": read_fact(tree.text, "/sys/class/dmi/id/product_name"),
     }
 
 
 def virtual(facts: Facts) -> bool:
-    """Say whether the facts show a virtual machine."""
+    """Return whether the facts describe a virtual machine."""
     topic = facts.get("virtualisation", {})
     named = topic.get("hypervisor", "none")
     return topic.get("hypervisor_flag") is True or (readable(named) and named != "none")
@@ -120,18 +118,18 @@ def virtual(facts: Facts) -> bool:
 def _hypervisor(tree: Tree) -> str:
     if tree.real:
         try:
-            return said(["systemd-detect-virt", "--vm"])
+            return program_output(["systemd-detect-virt", "--vm"])
         except Unreadable:
             pass
     if tree.at("/sys/hypervisor/type").exists():
         return tree.text("/sys/hypervisor/type")
-    return "a kind not told apart" if "hypervisor" in flags(tree) else "none"
+    return "unknown kind" if "hypervisor" in flags(tree) else "none"
 
 
 def _container(tree: Tree) -> str:
     if tree.real:
         try:
-            return said(["systemd-detect-virt", "--container"])
+            return program_output(["systemd-detect-virt", "--container"])
         except Unreadable:
             pass
     for mark, kind in CONTAINER_MARKS.items():
@@ -140,8 +138,6 @@ def _container(tree: Tree) -> str:
     groups = tree.text("/proc/self/cgroup")
     return next((kind for kind in CONTAINER_GROUPS if f"/{kind}" in groups), "none")
 
-
-# Facts about the limits of our own process and the kernel's limits that databases run into.
 
 RESOURCES = {
     "open_files": resource.RLIMIT_NOFILE,
@@ -154,13 +150,13 @@ RESOURCES = {
 
 
 def limits(tree: Tree) -> Facts:
-    """Return soft and hard limits that a server started by us inherits, and the kernel's own."""
-    own: Facts = {name: stated(_limit, number) for name, number in RESOURCES.items()}
-    return own | {
-        "kernel_open_files": stated(tree.number, "/proc/sys/fs/file-max"),
-        "kernel_memory_maps": stated(tree.number, "/proc/sys/vm/max_map_count"),
-        "kernel_listen_backlog": stated(tree.number, "/proc/sys/net/core/somaxconn"),
-        "local_ports": stated(lambda: tree.text("/proc/sys/net/ipv4/ip_local_port_range").split()),
+    """Return the soft and hard limits that servers inherit, and the kernel's limits."""
+    inherited: Facts = {name: read_fact(_limit, number) for name, number in RESOURCES.items()}
+    return inherited | {
+        "kernel_open_files": read_fact(tree.number, "/proc/sys/fs/file-max"),
+        "kernel_memory_maps": read_fact(tree.number, "/proc/sys/vm/max_map_count"),
+        "kernel_listen_backlog": read_fact(tree.number, "/proc/sys/net/core/somaxconn"),
+        "local_ports": read_fact(lambda: tree.text("/proc/sys/net/ipv4/ip_local_port_range").split()),
     }
 
 
@@ -173,19 +169,17 @@ def _shown(value: int) -> int | str:
     return "unlimited" if value == resource.RLIM_INFINITY else value
 
 
-# Facts about what we may do on this machine to make a measurement cleaner.
-
 DROP_CACHES = "/proc/sys/vm/drop_caches"
 COUNTERS = ("cpu", "cpu_core", "armv8_pmuv3*")
-"""Names under which the kernel shows a processor's own event counters."""
+"""Names under which the kernel lists a processor's event counters."""
 
 
 def permissions(tree: Tree) -> Facts:
-    """Return what is permitted: dropping the page cache, hardware event counters."""
+    """Return whether this user may drop the page cache and read hardware event counters."""
     return {
-        "drop_caches": stated(lambda: os.access(tree.at(DROP_CACHES), os.W_OK)),
-        "hardware_counters": stated(_counters, tree),
-        "perf_event_paranoid": stated(tree.number, "/proc/sys/kernel/perf_event_paranoid"),
+        "drop_caches": read_fact(lambda: os.access(tree.at(DROP_CACHES), os.W_OK)),
+        "hardware_counters": read_fact(_counters, tree),
+        "perf_event_paranoid": read_fact(tree.number, "/proc/sys/kernel/perf_event_paranoid"),
         "superuser": os.geteuid() == 0,
     }
 
@@ -193,8 +187,6 @@ def permissions(tree: Tree) -> Facts:
 def _counters(tree: Tree) -> bool:
     return any(tree.names("/sys/bus/event_source/devices", name) for name in COUNTERS)
 
-
-# All facts of the machine that a run is stored with (rule 13 of docs/methods.md).
 
 TOPICS: dict[str, Callable[[Tree], Facts]] = {
     "machine": machine,
@@ -218,10 +210,10 @@ TOPICS: dict[str, Callable[[Tree], Facts]] = {
 def facts(data_folder: Path, tree: Tree | None = None) -> Facts:
     """Return the machine's facts as topic → key → value, all of them JSON.
 
-    ``data_folder`` is where the run keeps its data; it need not exist yet. What cannot be read is the text
-    ``not readable: why``. No host name, user name, path of the user's or environment is among the facts.
+    ``data_folder`` is the folder for the run's data, which need not exist yet. An unreadable fact is the text ``not
+    readable: why``. The facts contain no host name, user name, user's path or environment.
     """
     tree = tree or Tree()
-    found: Facts = {topic: stated(read, tree) for topic, read in TOPICS.items()}
-    found["filesystem"] = stated(filesystem, data_folder, tree)
+    found: Facts = {topic: read_fact(read, tree) for topic, read in TOPICS.items()}
+    found["filesystem"] = read_fact(filesystem, data_folder, tree)
     return found

@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from benchbook.host.reading import Facts, Tree, Unreadable, chosen, stated
-
-# The mounted file systems, as /proc/self/mountinfo lists them.
+from benchbook.host.reading import Facts, Tree, Unreadable, read_fact, selected_option
 
 
 @dataclass(frozen=True)
@@ -18,20 +16,20 @@ class Mount:
     """One mounted file system."""
 
     device: str
-    """``major:minor``; the major is 0 where no block device stands behind it."""
+    """``major:minor``; the major is 0 if there is no block device."""
     root: str
-    """The folder of that file system which is mounted."""
+    """The folder of the file system that is mounted."""
     point: str
-    """Where it is mounted."""
+    """The mount point."""
     kind: str
     """ext4, tmpfs, overlay, cgroup2 …"""
     source: str
     options: tuple[str, ...]
-    """Options of the mount and of the file system, each once."""
+    """Options of the mount and of the file system, without duplicates."""
 
 
 def mounts(tree: Tree) -> list[Mount]:
-    """Return all mounts, later ones lie over earlier ones; raise Unreadable."""
+    """Return all mounts, of which later ones hide earlier ones; raise Unreadable."""
     found = []
     for line in tree.text("/proc/self/mountinfo").splitlines():
         before, _, after = line.partition(" - ")
@@ -44,11 +42,11 @@ def mounts(tree: Tree) -> list[Mount]:
 
 
 def mount_of(tree: Tree, folder: Path) -> Mount:
-    """Return the mount that holds a folder, which need not exist yet; raise Unreadable."""
+    """Return the mount that contains a folder, which need not exist yet; raise Unreadable."""
     place = PurePosixPath(folder.resolve())
     holding = [mount for mount in mounts(tree) if place.is_relative_to(mount.point)]
     if not holding:
-        raise Unreadable("no mount holds the data folder")
+        raise Unreadable("no mount contains the data folder")
     deepest = max(len(PurePosixPath(mount.point).parts) for mount in holding)
     return [mount for mount in holding if len(PurePosixPath(mount.point).parts) == deepest][-1]
 
@@ -58,38 +56,35 @@ def _plain(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code.group(1), 8)), text)
 
 
-# The block device under a folder, by the kernel's names for it.
-
-
 @dataclass(frozen=True)
 class Device:
-    """A block device that holds a file system."""
+    """The block device of a file system, with the kernel's names."""
 
     name: str
-    """The kernel's name of what is mounted: a partition, a whole disk, dm-0, md0, loop0."""
+    """Name of what is mounted: a partition, a whole disk, dm-0, md0, loop0."""
     disk: str
-    """The whole disk it lies on; the same name where it is no partition."""
+    """The whole disk of a partition; otherwise the same name."""
     under: tuple[str, ...] = ()
-    """What a device mapper or RAID device is made of."""
+    """The devices of a device mapper or RAID device."""
 
 
 def device_of(folder: Path, tree: Tree | None = None) -> Device:
     """Return the block device of a folder or of its nearest existing parent.
 
-    Raises Unreadable where none stands behind it: tmpfs, overlay, network and FUSE file systems.
+    Raise Unreadable if there is none: tmpfs, overlay, network and FUSE file systems.
     """
     tree = tree or Tree()
     mount = mount_of(tree, folder)
     number = mount.device
     if number.startswith("0:"):
-        # btrfs and its like number their own volumes; what they are mounted from is a device all the same
+        # btrfs and similar file systems number their own volumes, but their source is a device.
         if not mount.source.startswith("/dev/"):
-            raise Unreadable(f"no block device stands behind {mount.kind}")
+            raise Unreadable(f"{mount.kind} has no block device")
         there = Path(mount.source).stat().st_rdev
         number = f"{os.major(there)}:{os.minor(there)}"
     place = tree.at(f"/sys/dev/block/{number}")
     if not place.exists():
-        raise Unreadable(f"the kernel shows no block device {number}")
+        raise Unreadable(f"the kernel lists no block device {number}")
     place = place.resolve()
     disk = place.parent if (place / "partition").exists() else place
     return Device(place.name, disk.name, tuple(tree.names(f"/sys/block/{disk.name}/slaves", "*")))
@@ -102,19 +97,17 @@ def describe(device: Device, tree: Tree) -> Facts:
         "name": device.name,
         "disk": device.disk,
         "made_of": list(device.under),
-        "model": stated(tree.text, f"{disk}/device/model"),
-        "rotational": stated(lambda: bool(tree.number(f"{queue}/rotational"))),
-        "scheduler": stated(lambda: chosen(tree.text(f"{queue}/scheduler"))),
-        "size_bytes": stated(lambda: tree.number(f"{disk}/size") * 512),
-        "write_cache": stated(tree.text, f"{queue}/write_cache"),
-        "queue_depth": stated(tree.number, f"{queue}/nr_requests"),
-        "read_ahead_bytes": stated(lambda: tree.number(f"{queue}/read_ahead_kb") * 1024),
-        "logical_block_bytes": stated(tree.number, f"{queue}/logical_block_size"),
-        "physical_block_bytes": stated(tree.number, f"{queue}/physical_block_size"),
+        "model": read_fact(tree.text, f"{disk}/device/model"),
+        "rotational": read_fact(lambda: bool(tree.number(f"{queue}/rotational"))),
+        "scheduler": read_fact(lambda: selected_option(tree.text(f"{queue}/scheduler"))),
+        "size_bytes": read_fact(lambda: tree.number(f"{disk}/size") * 512),
+        "write_cache": read_fact(tree.text, f"{queue}/write_cache"),
+        "queue_depth": read_fact(tree.number, f"{queue}/nr_requests"),
+        "read_ahead_bytes": read_fact(lambda: tree.number(f"{queue}/read_ahead_kb") * 1024),
+        "logical_block_bytes": read_fact(tree.number, f"{queue}/logical_block_size"),
+        "physical_block_bytes": read_fact(tree.number, f"{queue}/physical_block_size"),
     }
 
-
-# Facts about where a run keeps its data: file system, mount options, room, device.
 
 SHOWN_VALUES = frozenset(
     (
@@ -152,25 +145,28 @@ SHOWN_VALUES = frozenset(
         "wsize",
     )
 )
-"""Mount options whose value says how the file system works. The value of any other may be a name, an
-address or a password, so only its key is kept."""
+"""Mount options whose value describes the file system. The value of any other option may be a name, an address or a
+password, so only its key is stored.
+"""
 
 
 def filesystem(folder: Path, tree: Tree) -> Facts:
-    """Return the facts of the file system that holds a folder; the folder's own name is not among them."""
+    """Return the facts of the file system that contains a folder, without the folder's name."""
     return {
-        "type": stated(lambda: mount_of(tree, folder).kind),
-        "mount_options": stated(lambda: [shown(option) for option in mount_of(tree, folder).options]),
-        "size_bytes": stated(lambda: _room(folder)[0]),
-        "free_bytes": stated(lambda: _room(folder)[1]),
-        "device": stated(lambda: describe(device_of(folder, tree), tree)),
+        "type": read_fact(lambda: mount_of(tree, folder).kind),
+        "mount_options": read_fact(
+            lambda: [publishable_option(option) for option in mount_of(tree, folder).options]
+        ),
+        "size_bytes": read_fact(lambda: _room(folder)[0]),
+        "free_bytes": read_fact(lambda: _room(folder)[1]),
+        "device": read_fact(lambda: describe(device_of(folder, tree), tree)),
     }
 
 
-def shown(option: str) -> str:
-    """Return a mount option as it may be published.
+def publishable_option(option: str) -> str:
+    """Return a mount option without a value that may be private.
 
-    >>> shown("password=hunter2"), shown("commit=30")
+    >>> publishable_option("password=hunter2"), publishable_option("commit=30")
     ('password=…', 'commit=30')
     """
     key, equals, _ = option.partition("=")
@@ -178,7 +174,7 @@ def shown(option: str) -> str:
 
 
 def _room(folder: Path) -> tuple[int, int]:
-    """Return size and free bytes of the nearest existing parent's file system, free as we may use it."""
+    """Return the size of the nearest existing parent's file system and its bytes free for this user."""
     place = folder.resolve()
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -188,8 +184,8 @@ def _room(folder: Path) -> tuple[int, int]:
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """Return ``$BENCHBOOK_CACHE``, else ``benchbook`` in the XDG cache folder; it need not exist yet."""
-    if own := environment.get("BENCHBOOK_CACHE"):
-        return Path(own).expanduser().absolute()
+    if configured := environment.get("BENCHBOOK_CACHE"):
+        return Path(configured).expanduser().absolute()
     base = environment.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative path is to be ignored.
+    # The XDG specification says that relative paths must be ignored.
     return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "benchbook"

@@ -6,41 +6,39 @@ import os
 import platform
 import re
 
-from benchbook.host.reading import Facts, Tree, Unreadable, chosen, stated
-
-# Facts about the processor: model, cores, SMT, clock frequency control, caches.
+from benchbook.host.reading import Facts, Tree, Unreadable, read_fact, selected_option
 
 CPUS = "/sys/devices/system/cpu"
 
 
 def cpu(tree: Tree) -> Facts:
-    """Return the processor's facts; frequencies in MHz, cache sizes as the kernel writes them."""
+    """Return the processor's facts; frequencies in MHz, cache sizes in the kernel's notation."""
     return {
-        "model": stated(_model, tree),
+        "model": read_fact(_model, tree),
         "architecture": platform.machine(),
-        "logical_cores": stated(lambda: len(online(tree))),
-        "usable_cores": stated(lambda: len(os.sched_getaffinity(0))),
-        "physical_cores": stated(lambda: len(_siblings(tree))),
-        "flags_count": stated(lambda: len(flags(tree))),
-        "microcode": stated(_field, tree, "microcode"),
-        "smt": stated(lambda: {0: "off", 1: "on"}[tree.number(f"{CPUS}/smt/active")]),
-        "smt_control": stated(tree.text, f"{CPUS}/smt/control"),
-        "governor": stated(_policies, tree, "scaling_governor"),
-        "frequency_driver": stated(_policies, tree, "scaling_driver"),
-        "turbo": stated(_turbo, tree),
-        "frequency_mhz": stated(_frequency, tree),
-        "caches": stated(_caches, tree),
-        "isolated": stated(lambda: tree.text(f"{CPUS}/isolated") or "none"),
+        "logical_cores": read_fact(lambda: len(online(tree))),
+        "usable_cores": read_fact(lambda: len(os.sched_getaffinity(0))),
+        "physical_cores": read_fact(lambda: len(_siblings(tree))),
+        "flags_count": read_fact(lambda: len(flags(tree))),
+        "microcode": read_fact(_field, tree, "microcode"),
+        "smt": read_fact(lambda: {0: "off", 1: "on"}[tree.number(f"{CPUS}/smt/active")]),
+        "smt_control": read_fact(tree.text, f"{CPUS}/smt/control"),
+        "governor": read_fact(_policies, tree, "scaling_governor"),
+        "frequency_driver": read_fact(_policies, tree, "scaling_driver"),
+        "turbo": read_fact(_turbo, tree),
+        "frequency_mhz": read_fact(_frequency, tree),
+        "caches": read_fact(_caches, tree),
+        "isolated": read_fact(lambda: tree.text(f"{CPUS}/isolated") or "none"),
     }
 
 
 def online(tree: Tree) -> list[int]:
-    """Return the numbers of the logical cores that are switched on."""
+    """Return the numbers of the logical cores that are online."""
     return numbers(tree.text(f"{CPUS}/online"))
 
 
 def numbers(text: str) -> list[int]:
-    """Return the numbers of a kernel list.
+    """Parse the kernel's notation for a list of numbers.
 
     >>> numbers("0-2,5")
     [0, 1, 2, 5]
@@ -71,7 +69,7 @@ def _field(tree: Tree, name: str) -> str:
 def _model(tree: Tree) -> str:
     try:
         return _field(tree, "model name")
-    except Unreadable:  # Arm names its cores by number only
+    except Unreadable:  # Arm identifies its cores by number only
         return f"implementer {_field(tree, 'CPU implementer')} part {_field(tree, 'CPU part')}"
 
 
@@ -82,7 +80,7 @@ def _siblings(tree: Tree) -> set[str]:
 def _policies(tree: Tree, file: str) -> list[str]:
     policies = tree.names(f"{CPUS}/cpufreq", "policy*")
     if not policies:
-        raise Unreadable("the kernel shows no frequency control (cpufreq)")
+        raise Unreadable("the kernel offers no frequency control (cpufreq)")
     return sorted({tree.text(f"{CPUS}/cpufreq/{policy}/{file}") for policy in policies})
 
 
@@ -91,7 +89,7 @@ def _turbo(tree: Tree) -> str:
         return "off" if tree.number(f"{CPUS}/intel_pstate/no_turbo") else "on"
     if tree.at(f"{CPUS}/cpufreq/boost").exists():
         return "on" if tree.number(f"{CPUS}/cpufreq/boost") else "off"
-    raise Unreadable("neither intel_pstate/no_turbo nor cpufreq/boost is there")
+    raise Unreadable("neither intel_pstate/no_turbo nor cpufreq/boost exists")
 
 
 def _frequency(tree: Tree) -> Facts:
@@ -100,7 +98,7 @@ def _frequency(tree: Tree) -> Facts:
             name: int(_policies(tree, f"{file}_freq")[0]) // 1000
             for name, file in (("now", "scaling_cur"), ("least", "cpuinfo_min"), ("most", "cpuinfo_max"))
         }
-    except Unreadable:  # a virtual machine states one frequency in cpuinfo and none in cpufreq
+    except Unreadable:  # a virtual machine has one frequency in cpuinfo and none in cpufreq
         return {"now": round(float(_field(tree, "cpu MHz")))}
 
 
@@ -108,58 +106,56 @@ def _caches(tree: Tree) -> list[Facts]:
     folder = f"{CPUS}/cpu0/cache"
     indices = tree.names(folder, "index*")
     if not indices:
-        raise Unreadable("the kernel shows no caches of cpu0")
+        raise Unreadable("the kernel lists no caches of cpu0")
     return [
         {
-            "level": stated(tree.number, f"{folder}/{index}/level"),
-            "type": stated(tree.text, f"{folder}/{index}/type"),
-            "size": stated(tree.text, f"{folder}/{index}/size"),
-            "shared_by_cores": stated(tree.text, f"{folder}/{index}/shared_cpu_list"),
+            "level": read_fact(tree.number, f"{folder}/{index}/level"),
+            "type": read_fact(tree.text, f"{folder}/{index}/type"),
+            "size": read_fact(tree.text, f"{folder}/{index}/size"),
+            "shared_by_cores": read_fact(tree.text, f"{folder}/{index}/shared_cpu_list"),
         }
         for index in indices
     ]
 
-
-# Facts about memory: sizes, swap, write-back limits, huge pages, NUMA nodes.
 
 THP = "/sys/kernel/mm/transparent_hugepage"
 NODES = "/sys/devices/system/node"
 
 
 def memory(tree: Tree) -> Facts:
-    """Return sizes in bytes and the settings that decide when written data leaves memory."""
+    """Return sizes in bytes and the settings that control write-back."""
     return {
-        "total_bytes": stated(lambda: meminfo(tree)["MemTotal"]),
-        "available_bytes": stated(lambda: meminfo(tree)["MemAvailable"]),
-        "huge_pages_bytes": stated(lambda: meminfo(tree)["Hugetlb"]),
-        "transparent_huge_pages": stated(lambda: chosen(tree.text(f"{THP}/enabled"))),
-        "transparent_huge_pages_defrag": stated(lambda: chosen(tree.text(f"{THP}/defrag"))),
-        "dirty_ratio": stated(tree.number, "/proc/sys/vm/dirty_ratio"),
-        "dirty_background_ratio": stated(tree.number, "/proc/sys/vm/dirty_background_ratio"),
-        "overcommit": stated(tree.number, "/proc/sys/vm/overcommit_memory"),
+        "total_bytes": read_fact(lambda: meminfo(tree)["MemTotal"]),
+        "available_bytes": read_fact(lambda: meminfo(tree)["MemAvailable"]),
+        "huge_pages_bytes": read_fact(lambda: meminfo(tree)["Hugetlb"]),
+        "transparent_huge_pages": read_fact(lambda: selected_option(tree.text(f"{THP}/enabled"))),
+        "transparent_huge_pages_defrag": read_fact(lambda: selected_option(tree.text(f"{THP}/defrag"))),
+        "dirty_ratio": read_fact(tree.number, "/proc/sys/vm/dirty_ratio"),
+        "dirty_background_ratio": read_fact(tree.number, "/proc/sys/vm/dirty_background_ratio"),
+        "overcommit": read_fact(tree.number, "/proc/sys/vm/overcommit_memory"),
     }
 
 
 def swap(tree: Tree) -> Facts:
-    """Return swap sizes in bytes, its kinds (partition, file) and the kernel's readiness to use it."""
+    """Return swap sizes in bytes, its kinds (partition, file) and the kernel's swappiness."""
     return {
-        "total_bytes": stated(lambda: meminfo(tree)["SwapTotal"]),
-        "used_bytes": stated(lambda: meminfo(tree)["SwapTotal"] - meminfo(tree)["SwapFree"]),
-        "kinds": stated(lambda: sorted({line.split()[1] for line in _swaps(tree)})),
-        "swappiness": stated(tree.number, "/proc/sys/vm/swappiness"),
+        "total_bytes": read_fact(lambda: meminfo(tree)["SwapTotal"]),
+        "used_bytes": read_fact(lambda: meminfo(tree)["SwapTotal"] - meminfo(tree)["SwapFree"]),
+        "kinds": read_fact(lambda: sorted({line.split()[1] for line in _swaps(tree)})),
+        "swappiness": read_fact(tree.number, "/proc/sys/vm/swappiness"),
     }
 
 
 def numa(tree: Tree) -> Facts:
-    """Return the memory nodes with their cores and bytes, and whether pages are moved between them."""
+    """Return the memory nodes with their cores and bytes, and whether the kernel moves pages between them."""
     return {
-        "nodes": stated(_nodes, tree),
-        "balancing": stated(tree.number, "/proc/sys/kernel/numa_balancing"),
+        "nodes": read_fact(_nodes, tree),
+        "balancing": read_fact(tree.number, "/proc/sys/kernel/numa_balancing"),
     }
 
 
 def meminfo(tree: Tree) -> dict[str, int]:
-    """Return /proc/meminfo in bytes; a key that is absent raises Unreadable when it is asked for."""
+    """Return /proc/meminfo in bytes; looking up an absent key raises Unreadable."""
 
     class Named(dict[str, int]):
         def __missing__(self, key: str) -> int:
@@ -176,12 +172,12 @@ def _swaps(tree: Tree) -> list[str]:
 def _nodes(tree: Tree) -> list[Facts]:
     nodes = tree.names(NODES, "node[0-9]*")
     if not nodes:
-        raise Unreadable("the kernel shows no memory nodes")
+        raise Unreadable("the kernel lists no memory nodes")
     return [
         {
             "node": node,
-            "cores": stated(lambda at: len(numbers(tree.text(f"{NODES}/{at}/cpulist"))), node),
-            "total_bytes": stated(lambda at: _node_bytes(tree.text(f"{NODES}/{at}/meminfo")), node),
+            "cores": read_fact(lambda at: len(numbers(tree.text(f"{NODES}/{at}/cpulist"))), node),
+            "total_bytes": read_fact(lambda at: _node_bytes(tree.text(f"{NODES}/{at}/meminfo")), node),
         }
         for node in nodes
     ]

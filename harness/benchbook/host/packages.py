@@ -1,4 +1,4 @@
-"""The system packages that Benchbook uses, from the one list of them, and whether they are there."""
+"""The system packages that Benchbook uses, from their one list, and whether they are installed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from benchbook.errors import RequestError, unknown
-from benchbook.host.reading import Unreadable, said
+from benchbook.host.reading import Unreadable, program_output
 
 LIST = Path("docs/apt-packages.txt")
-"""Below the root of the checkout. Its first lines say what the columns are."""
+"""Path of the list below the root of the checkout. Its first lines explain the columns."""
 
 Need = Literal["base", "ci", "optional"]
 COLUMNS = 4
@@ -34,33 +34,33 @@ class Package:
 
 @dataclass(frozen=True)
 class Program:
-    """A program as it stands on this machine."""
+    """The state of a program on this machine."""
 
     package: str
     program: str
     state: Literal["present", "absent"]
     version: str
-    """What it states; empty where it is absent or states none."""
+    """The version that it reports; empty if it is absent or reports none."""
     needed: Need
     purpose: str
     fix: str
-    """The command that gets it; empty where it is present."""
+    """The command that installs it; empty if it is present."""
 
 
 def packages(root: Path) -> list[Package]:
-    """Return the list below ``root``; raise RequestError for a line that is none of its kind."""
+    """Return the list below ``root``; raise RequestError for an invalid line."""
     file = root / LIST
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise RequestError(
-            f"{LIST} cannot be read ({error.strerror}).", "It is part of the repository: restore it with git."
+            f"{LIST} is unreadable ({error.strerror}).", "It is part of the repository: restore it with git."
         ) from None
     return list(_parse(text))
 
 
 def programs(root: Path) -> list[Program]:
-    """Return every listed program as it stands here; programs are asked for their version, at once."""
+    """Return the state of every listed program; query their versions in parallel."""
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(_found, packages(root)))
 
@@ -92,7 +92,7 @@ def _found(package: Package) -> Program:
 
 
 def _version(program: str) -> str | None:
-    """Return the version that a program states, "" where it states none, None where it is absent."""
+    """Return the version that a program reports, "" if it reports none, None if it is absent."""
     if program.startswith("/"):
         return "" if Path(program).exists() else None
     if program.startswith("python:"):
@@ -101,7 +101,7 @@ def _version(program: str) -> str | None:
     if path is None:
         return None
     try:
-        stated = re.search(r"\d+(\.\d+)+|\b\d+\b", said([path, "--version"]))
+        found = re.search(r"\d+(\.\d+)+|\b\d+\b", program_output([path, "--version"]))
     except Unreadable:
         return ""
-    return stated.group() if stated else ""
+    return found.group() if found else ""

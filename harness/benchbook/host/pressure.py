@@ -1,43 +1,43 @@
-"""What the machine is busy with: load, pressure stall information (PSI), time stolen by the hypervisor."""
+"""Load of the machine: load averages, pressure stall information (PSI), time stolen by the hypervisor."""
 
 from __future__ import annotations
 
 import os
 
-from benchbook.host.reading import Facts, Tree, Unreadable, stated
+from benchbook.host.reading import Facts, Tree, Unreadable, read_fact
 
 RESOURCES = ("cpu", "io", "memory")
 STEAL = 7
-"""Place of steal among the numbers of a ``cpu`` line: user nice system idle iowait irq softirq steal."""
+"""Index of steal among the numbers of a ``cpu`` line: user nice system idle iowait irq softirq steal."""
 COUNTED = 8
-"""The numbers after steal (guest time) are already within user and nice."""
+"""Numbers to add up; the guest times after steal are already included in user and nice."""
 
 
 def load(tree: Tree) -> Facts:
-    """Return the load averages over 1, 5 and 15 minutes and the number of processes that want to run now."""
+    """Return the load averages over 1, 5 and 15 minutes and the number of runnable processes."""
     return {
-        "load1": stated(lambda: float(_loadavg(tree)[0])),
-        "load5": stated(lambda: float(_loadavg(tree)[1])),
-        "load15": stated(lambda: float(_loadavg(tree)[2])),
-        "runnable": stated(lambda: int(_loadavg(tree)[3].partition("/")[0])),
+        "load1": read_fact(lambda: float(_loadavg(tree)[0])),
+        "load5": read_fact(lambda: float(_loadavg(tree)[1])),
+        "load15": read_fact(lambda: float(_loadavg(tree)[2])),
+        "runnable": read_fact(lambda: int(_loadavg(tree)[3].partition("/")[0])),
     }
 
 
 def pressure(tree: Tree) -> Facts:
     """Return PSI of cpu, io and memory: averages in percent, totals in seconds."""
-    return {name: stated(lambda at: stalls(_psi(tree, at)), name) for name in RESOURCES}
+    return {name: read_fact(lambda at: stalls(_psi(tree, at)), name) for name in RESOURCES}
 
 
 def steal(tree: Tree) -> Facts:
-    """Return the time since boot in which the hypervisor let us wait, in core-seconds and as a share."""
+    """Return the time since boot that the hypervisor took from this machine, in core-seconds and as a share."""
     return {
-        "seconds": stated(lambda: ticks(tree)[STEAL] / os.sysconf("SC_CLK_TCK")),
-        "fraction_since_boot": stated(lambda: ticks(tree)[STEAL] / sum(ticks(tree))),
+        "seconds": read_fact(lambda: ticks(tree)[STEAL] / os.sysconf("SC_CLK_TCK")),
+        "fraction_since_boot": read_fact(lambda: ticks(tree)[STEAL] / sum(ticks(tree))),
     }
 
 
-def before(tree: Tree | None = None) -> dict[str, float]:
-    """Return what is known of the machine's load just before a trial; what is not readable is left out."""
+def current_load(tree: Tree | None = None) -> dict[str, float]:
+    """Return the machine's load just before a trial, without unreadable numbers."""
     tree = tree or Tree()
     found = load(tree)
     for name, lines in pressure(tree).items():

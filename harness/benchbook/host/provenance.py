@@ -1,4 +1,4 @@
-"""Where the code that makes a run comes from: revision, locks, versions, digests (rule 14 of docs/methods.md)."""
+"""Provenance of the code that makes a run: revision, locks, versions, digests (rule 14 of docs/methods.md)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import benchbook
-from benchbook.host.reading import Facts, Unreadable, said, stated
-
-# Which revision of Benchbook runs, as git or the flake tells it.
+from benchbook.host.reading import Facts, Unreadable, program_output, read_fact
 
 FLAKE_VARIABLE = "BENCHBOOK_NIX_REVISION"
-"""Set by the flake to its revision; one with changes ends in ``-dirty``. There is no .git in the Nix store."""
+"""Set by the flake to its revision, with ``-dirty`` if there are changes. The Nix store has no .git."""
 
 UNKNOWN_TO_FLAKE = "unknown"
-"""What the flake says where Nix tells it no revision."""
+"""Value of the variable if Nix passes no revision to the flake."""
 
 OURS = (
     "bench",
@@ -35,38 +33,38 @@ OURS = (
     "nix/",
     "flake.",
 )
-"""Where a file that git does not know yet can change what a run does."""
+"""Paths in which an untracked file can change what a run does."""
 
 GIT_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Revision:
-    """The revision, None where it is not known, and then why."""
+    """The revision, or None and the reason why it is unknown."""
 
     revision: str | None
     dirty: bool | None
-    """Whether what runs differs from it."""
+    """True if the running code differs from the revision."""
     detail: str = ""
 
 
 def revision(root: Path) -> Revision:
-    """Return the revision of the checkout at ``root``; never raises."""
+    """Return the revision of the checkout at ``root``; never raise."""
     flake = os.environ.get(FLAKE_VARIABLE)
     if flake:
         return _of_flake(flake)
     try:
         top, head = _git(root, "rev-parse", "--show-toplevel", "HEAD").splitlines()
         if Path(top).resolve() != root.resolve():
-            return Revision(None, None, "the folder is no checkout of its own")
+            return Revision(None, None, "the folder is inside another checkout")
         changes = _git(root, "status", "--porcelain", "--untracked-files=normal").splitlines()
     except FileNotFoundError:
         return Revision(None, None, "git is absent")
     except subprocess.TimeoutExpired:
         return Revision(None, None, f"git did not answer in {GIT_TIMEOUT_SECONDS:g} s")
     except (subprocess.CalledProcessError, OSError, ValueError) as error:
-        words = getattr(error, "stderr", "") or str(error)
-        return Revision(None, None, _reason(words))
+        message = getattr(error, "stderr", "") or str(error)
+        return Revision(None, None, _reason(message))
     return Revision(head, any(_counts(line) for line in changes))
 
 
@@ -74,7 +72,7 @@ def _of_flake(flake: str) -> Revision:
     if flake == UNKNOWN_TO_FLAKE:
         detail = "the flake has none: a copy, a checkout with changes, or one whose inputs were overridden"
         return Revision(None, None, detail)
-    return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "as the flake states it")
+    return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "reported by the flake")
 
 
 def _counts(line: str) -> bool:
@@ -82,17 +80,17 @@ def _counts(line: str) -> bool:
     return status != "??" or path.startswith(OURS)
 
 
-def _reason(words: str) -> str:
-    """Return git's reason without the folder's name."""
-    if "dubious ownership" in words:
+def _reason(message: str) -> str:
+    """Return git's reason without the name of the folder."""
+    if "dubious ownership" in message:
         return "git refuses a checkout that belongs to another user"
-    if "not a git repository" in words:
+    if "not a git repository" in message:
         return "the folder is not a checkout"
-    return "git cannot tell the revision"
+    return "git reports no revision"
 
 
 def _git(root: Path, *arguments: str) -> str:
-    # a hook's GIT_DIR would lead to another checkout, and a status that writes would disturb work going on
+    # A hook's GIT_DIR would lead to another checkout, and a status that writes would disturb parallel work.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     done = subprocess.run(
@@ -106,8 +104,6 @@ def _git(root: Path, *arguments: str) -> str:
     )
     return done.stdout
 
-
-# Where the code that makes a run comes from (rule 14 of docs/methods.md): revision, locks, versions, digests.
 
 PACKAGES = (
     "altair",
@@ -124,20 +120,20 @@ PACKAGES = (
     "scipy",
     "vl-convert-python",
 )
-"""Those that a result or a number in a report passes through."""
+"""Packages that produce results or numbers in a report."""
 
 SYSTEMS_VARIABLE = "BENCHBOOK_NIX_SYSTEMS"
-"""Names the flake's JSON file of system → store path."""
+"""Variable that names the flake's JSON file of system → store path."""
 
 INPUTS_VARIABLE = "BENCHBOOK_NIX_INPUTS"
-"""Names the flake's JSON file of the pinned nixpkgs that it used: pin → revision and narHash."""
+"""Variable that names the flake's JSON file of the pinned nixpkgs: pin → revision and narHash."""
 
 
 def provenance(root: Path, benchload: Path | None = None) -> Facts:
-    """Return the provenance of what runs from the checkout (or store path) at ``root``; never raises.
+    """Return the provenance of the code in the checkout (or store path) at ``root``; never raise.
 
-    ``benchload`` is the load tool, by default the one that ./bench or the flake names in BENCHBOOK_BENCHLOAD.
-    Digests are ``sha256:<hex>``; None stands for a file that is absent.
+    ``benchload`` is by default the one that ./bench or the flake names in BENCHBOOK_BENCHLOAD. Digests are
+    ``sha256:<hex>``; None means that a file is absent.
     """
     known = revision(root)
     return {
@@ -158,7 +154,7 @@ def provenance(root: Path, benchload: Path | None = None) -> Facts:
 
 
 def file_digest(path: Path) -> str | None:
-    """Return the digest of a file, None where there is none."""
+    """Return the digest of a file; None if it does not exist."""
     try:
         with path.open("rb") as content:
             return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
@@ -167,7 +163,7 @@ def file_digest(path: Path) -> str | None:
 
 
 def source_digest(package: Path) -> str:
-    """Return one digest of all files of a package, by name and content; caches of Python do not count."""
+    """Return one digest of all files of a package, by name and content, without Python's caches."""
     whole = hashlib.sha256()
     files = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in files):
@@ -182,28 +178,28 @@ def _package(name: str) -> str | None:
         return None
 
 
-def _benchload(given: Path | None) -> Facts:
-    named = given or os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
-    if not named:
+def _benchload(configured: Path | None) -> Facts:
+    binary = configured or os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
+    if not binary:
         return {"version": None, "digest": None}
-    return {"version": stated(_benchload_version, Path(named)), "digest": file_digest(Path(named))}
+    return {"version": read_fact(_benchload_version, Path(binary)), "digest": file_digest(Path(binary))}
 
 
 def _benchload_version(binary: Path) -> str:
     try:
-        return str(json.loads(said([str(binary), "version"]))["version"])
+        return str(json.loads(program_output([str(binary), "version"]))["version"])
     except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable("benchload states no version") from error
+        raise Unreadable("benchload reports no version") from error
 
 
 def _nix() -> Facts | None:
-    """Return what the flake handed over; None where it did not start us."""
-    file, own = os.environ.get(SYSTEMS_VARIABLE), os.environ.get(FLAKE_VARIABLE)
-    if not file and not own:
+    """Return what the flake passed; None if Benchbook was not started from it."""
+    file, flake = os.environ.get(SYSTEMS_VARIABLE), os.environ.get(FLAKE_VARIABLE)
+    if not file and not flake:
         return None
-    known: Facts = {"revision": own, "systems": stated(_json, file) if file else {}}
+    known: Facts = {"revision": flake, "systems": read_fact(_json, file) if file else {}}
     if inputs := os.environ.get(INPUTS_VARIABLE):
-        known["inputs"] = stated(_json, inputs)
+        known["inputs"] = read_fact(_json, inputs)
     return known
 
 

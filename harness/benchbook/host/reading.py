@@ -1,4 +1,4 @@
-"""Reading the machine's own files, where an absent fact is a stated fact and never an exception."""
+"""Read facts from the machine's files and programs; an unreadable fact becomes a text, never an exception."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from pathlib import Path
 from typing import Any
 
 Facts = dict[str, Any]
-"""Nested facts as JSON holds them: dict, list, str, int, float, bool, None."""
+"""Nested facts as JSON: dict, list, str, int, float, bool, None."""
 
 NOT_READABLE = "not readable: "
-"""What the text of a fact begins with when it could not be read; the reason follows."""
+"""Prefix of the text of an unreadable fact; the reason follows."""
 
 PROGRAM_TIMEOUT_SECONDS = 3.0
 
 
 class Unreadable(Exception):
-    """A fact cannot be had; the text says why, without naming a file of the user's."""
+    """A fact is unavailable; the message says why, without naming a user's file."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The file tree that the machine describes itself in; a test hands over one of its own."""
+    """The file tree in which the machine describes itself; tests use another root."""
 
     root: Path = Path("/")
 
     @property
     def real(self) -> bool:
-        """Whether this is the machine's own tree, so that asking programs and system calls makes sense."""
+        """True if this is the machine's own tree, so that programs and system calls give facts too."""
         return self.root == Path("/")
 
     def at(self, path: str) -> Path:
-        """Return the place of ``/path`` in this tree."""
+        """Return the path of ``/path`` in this tree."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str) -> str:
@@ -45,15 +45,15 @@ class Tree:
             raise Unreadable(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
 
     def number(self, path: str) -> int:
-        """Return a file's one whole number; raise Unreadable."""
+        """Return a file's single integer; raise Unreadable."""
         found = self.text(path)
         try:
             return int(found)
         except ValueError as error:
-            raise Unreadable(f"{path}: holds {found[:40]!r}, not a number") from error
+            raise Unreadable(f"{path}: contains {found[:40]!r}, not a number") from error
 
     def names(self, path: str, pattern: str) -> list[str]:
-        """Return the names in a folder that match, sorted by number where they end in one; empty if none."""
+        """Return the matching names in a folder, sorted by a number at their end; empty if there are none."""
         try:
             return sorted((found.name for found in self.at(path).glob(pattern)), key=_by_number)
         except OSError:
@@ -65,26 +65,26 @@ def _by_number(name: str) -> tuple[str, int]:
     return word, int(name[len(word) :] or 0)
 
 
-def stated(read: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what ``read`` returns for the arguments, or the text ``not readable: why``.
+def read_fact(read: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``read(*arguments)``, or the text ``not readable: why``.
 
-    >>> stated(int, "no")
+    >>> read_fact(int, "no")
     "not readable: invalid literal for int() with base 10: 'no'"
     """
     try:
         return read(*arguments)
     except Unreadable as reason:
         return f"{NOT_READABLE}{reason}"
-    except OSError as error:  # the words alone: the file may lie in a folder that names a user
+    except OSError as error:  # only the reason: the file may be in a folder that names a user
         return f"{NOT_READABLE}{(error.strerror or type(error).__name__).lower()}"
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
         return f"{NOT_READABLE}{error}"
 
 
-def chosen(text: str) -> str:
-    """Return the word in brackets, with which the kernel marks a setting among those possible.
+def selected_option(text: str) -> str:
+    """Return the option in brackets, which the kernel uses to mark the active one.
 
-    >>> chosen("always [madvise] never")
+    >>> selected_option("always [madvise] never")
     'madvise'
     """
     found = re.search(r"\[(\S+)\]", text)
@@ -92,12 +92,12 @@ def chosen(text: str) -> str:
 
 
 def readable(fact: Any) -> bool:
-    """Say whether a fact was read at all."""
+    """Return whether a fact was readable."""
     return fact is not None and not (isinstance(fact, str) and fact.startswith(NOT_READABLE))
 
 
 def fact(facts: Facts, path: str) -> Any:
-    """Return the fact at ``topic.key…``, or a ``not readable`` text where a step is missing.
+    """Return the fact at ``topic.key…``, or a ``not readable`` text if a step is missing.
 
     >>> fact({"cpu": {"model": "x"}}, "cpu.model")
     'x'
@@ -112,10 +112,10 @@ def fact(facts: Facts, path: str) -> Any:
     return found
 
 
-def said(arguments: list[str]) -> str:
-    """Return what a program prints, both streams; raise Unreadable when it is absent or does not end.
+def program_output(arguments: list[str]) -> str:
+    """Return the output of a program, both streams; raise Unreadable if it is absent or does not end.
 
-    The exit code is not judged: systemd-detect-virt answers "none" with 1.
+    The exit code is ignored: systemd-detect-virt answers "none" with 1.
     """
     try:
         done = subprocess.run(

@@ -1,7 +1,7 @@
-"""The control group and the cores in which the next processes start.
+"""The control group and the cores in which new processes start.
 
-The engine sets them around the calls that start a system, and ``spawn.start`` reads them. No driver has to
-pass them on, so a new driver cannot forget them.
+The engine sets them around the calls that start a system, and ``spawn.start`` reads them. Drivers do not pass them on,
+so a new driver cannot forget them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 from benchbook.host.hardware import numbers
 
 CORES_WANTED = 4
-"""Two for a server and two for its client: with fewer, separate cores would starve both."""
+"""Two cores for the server and two for its client: with fewer, separate cores would starve both."""
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """The control group and the cores of a process and of all that it starts."""
+    """The control group and the cores of a process and its descendants."""
 
     entries: tuple[Path, ...] = ()
     """Files of control groups into which a process writes ``0`` to enter."""
@@ -34,7 +34,7 @@ _current = UNCONFINED
 
 @contextlib.contextmanager
 def confine(confinement: Confinement) -> Iterator[None]:
-    """Start the processes of a ``with`` block under ``confinement``, in whichever thread."""
+    """Start processes under ``confinement`` in the ``with`` block, in every thread."""
     global _current  # noqa: PLW0603 - one trial at a time, and its clients are started by several threads
     before, _current = _current, confinement
     try:
@@ -45,7 +45,7 @@ def confine(confinement: Confinement) -> Iterator[None]:
 
 @contextlib.contextmanager
 def before_exec() -> Iterator[Callable[[], None]]:
-    """Yield the function that confines a child when it runs between fork and exec; it imports nothing."""
+    """Yield the function that confines a child between fork and exec; it imports nothing."""
     confinement = _current
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(entry.open("wb", buffering=0)).fileno() for entry in confinement.entries]
@@ -62,9 +62,9 @@ def before_exec() -> Iterator[Callable[[], None]]:
 def separate_cores(
     usable: set[int], least: int = CORES_WANTED
 ) -> tuple[frozenset[int], frozenset[int]] | None:
-    """Return the cores of the server and those of its client; None where there are fewer than ``least``.
+    """Return the cores of the server and those of its client; None if there are fewer than ``least``.
 
-    Threads of one core stay together, because they share its units. The server gets the odd core.
+    Hardware threads of one core stay together, because they share its units. The server gets the odd core.
     """
     cores: dict[frozenset[int], None] = {}
     for core in sorted(usable):

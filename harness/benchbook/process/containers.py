@@ -1,7 +1,7 @@
 """Start the programs of a system in containers of one image, and sweep the containers of killed harnesses.
 
-A container sees the trial's folders under the paths that they have outside. A driver therefore writes the
-same configuration with and without a container.
+A container mounts the trial's folders under their own paths, so a driver writes the same configuration with and without
+a container.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchbook.errors import TrialFailed
 from benchbook.measure.usage import ControlGroup
 from benchbook.process import leftovers, network
 from benchbook.process.launch import CALL_SECONDS, ContainerOptions, Program
-from benchbook.process.spawn import GRACE_SECONDS, last_words
+from benchbook.process.spawn import GRACE_SECONDS, log_end
 from benchbook.process.wait import until
 
 if TYPE_CHECKING:
@@ -30,32 +30,32 @@ if TYPE_CHECKING:
 SOCKET = "unix:///var/run/docker.sock"
 VARIABLE = "DOCKER_HOST"
 REQUEST_SECONDS = 600.0
-"""How long one request to the engine may take: a container with much memory stops slowly."""
+"""Time limit of one request to the engine: a container with much memory stops slowly."""
 EXIT_NOTICE_SECONDS = 5.0
-"""How long the engine may take to notice that the process of a container has ended."""
+"""Time that the engine may take to notice that the process of a container has ended."""
 LABEL = "benchbook"
-"""Label of every container and network that Benchbook makes."""
+"""Label of every container and network that Benchbook creates."""
 RECORD = ".container"
-"""Suffix of the file that registers a name before anything is made under it."""
+"""Suffix of the file that registers a name before anything is created under it."""
 
 
 @dataclass(frozen=True)
 class NoEngine:
-    """Why no Docker engine is available, and the command that most likely gives one."""
+    """Why no Docker engine is available, and the command that most likely fixes that."""
 
     reason: str
     command: str
 
 
 def address(environment: Mapping[str, str]) -> str:
-    """Return where the engine listens: ``DOCKER_HOST``, else the default socket."""
+    """Return the engine's address: ``DOCKER_HOST``, else the default socket."""
     return environment.get(VARIABLE) or SOCKET
 
 
 def connect(environment: Mapping[str, str]) -> DockerClient | NoEngine:
-    """Return a connection to an engine that has answered; NoEngine where none does.
+    """Return a connection to an engine that has answered, or NoEngine with the reason.
 
-    Refuse an engine on another machine, because containers there do not see the trial's folders.
+    Engines on other machines are refused, because containers there do not see the trial's folders.
     """
     where = address(environment)
     if not where.startswith("unix://"):
@@ -72,7 +72,7 @@ def connect(environment: Mapping[str, str]) -> DockerClient | NoEngine:
     import docker
 
     try:
-        # The client asks for the version first, so a socket without an engine fails here.
+        # The client requests the version first, so a socket without an engine fails here.
         return docker.DockerClient(base_url=where, version="auto", timeout=int(REQUEST_SECONDS))
     except docker.errors.DockerException as error:
         if "Permission denied" in str(error):
@@ -102,7 +102,7 @@ class Container:
         self._ending: str | None = None
 
     def ending(self) -> str | None:
-        """Return how it ended, or None while it runs. Ask the engine only when the process is gone."""
+        """Return how it ended, or None while it runs. Asks the engine only if the process is gone."""
         if self._ending is None and not self._alive():
             self._ending = self._exit_status()
         return self._ending
@@ -125,17 +125,17 @@ class Container:
         return f"exited with code {state.get('ExitCode')}"
 
     def check(self) -> None:
-        """Raise TrialFailed with its last words when it has died."""
+        """Raise TrialFailed with the end of its log if it has died."""
         ending = self.ending()
         if ending is not None:
             self._writer.join(timeout=1)
             raise TrialFailed(
-                f"{self.name}, in a container, {ending}. Its last words: {last_words(self.log)}",
-                f"Its whole log is {self.log}.",
+                f"{self.name}, in a container, {ending}. The end of its log: {log_end(self.log)}",
+                f"The whole log is {self.log}.",
             )
 
     def tree(self) -> list[int]:
-        """Return the process ids of all that runs in the container, as this machine numbers them."""
+        """Return the process ids in the container, in this machine's numbering."""
         return [] if self.ending() is not None else self.group.pids() or [self.pid]
 
     def kill(self) -> None:
@@ -143,7 +143,7 @@ class Container:
         self._signal(signal.SIGKILL)
 
     def wait_ending(self, seconds: float) -> None:
-        """Return when it has ended, or after ``seconds``."""
+        """Wait until it has ended, at most ``seconds``."""
         until(self.ending, seconds, pause=0.01)
 
     def stop(
@@ -158,18 +158,18 @@ class Container:
         self._ending = self._ending or "was removed"
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(Exception):  # it has ended, or its engine has
+        with contextlib.suppress(Exception):  # it or its engine has ended
             self._handle.kill(signal=number.name)
 
 
 def remove(handle: Any) -> None:
-    """Remove a container with its anonymous volumes, by force; ignore one that is gone."""
+    """Remove a container and its anonymous volumes by force; ignore one that is gone."""
     with contextlib.suppress(Exception):
         handle.remove(v=True, force=True)
 
 
 def _keep(stream: Iterator[bytes], log: Path) -> None:
-    """Write the output of a container into its log, until it ends."""
+    """Copy the output of a container to its log until it ends."""
     with log.open("ab", buffering=0) as file, contextlib.suppress(Exception):
         for part in stream:
             file.write(part)
@@ -179,7 +179,7 @@ class Containers:
     """The containers of one system in one trial."""
 
     def __init__(self, program: Program, folders: Sequence[Path], registry: Path | None) -> None:
-        """Connect to the engine, and make the private network if the options ask for one."""
+        """Connect to the engine; create the private network if the options request one."""
         engine = connect(os.environ)
         if isinstance(engine, NoEngine):
             raise TrialFailed(f"{program.system} runs from an image: {engine.reason}.", engine.command)
@@ -194,7 +194,7 @@ class Containers:
         self._register()
         self._network = None
         self.host: str | None = None
-        """The server's address in a private network; None on the machine's own."""
+        """The server's address in a private network; None on the machine's network."""
         if self._options.network == "private":
             try:
                 self._network, self.host = network.make(engine, self._name, LABEL)
@@ -226,7 +226,7 @@ class Containers:
     def call(
         self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the image to its end in a separate container, on the same network."""
+        """Run a program of the image to its end in a separate container on the same network."""
         import requests
 
         made = self._create(command, None, None, "json-file", None)
@@ -246,7 +246,7 @@ class Containers:
         return subprocess.CompletedProcess([str(part) for part in command], code, out, err)
 
     def usage(self) -> Mapping[str, float]:
-        """Return the counters of the servers' control groups; of a server that has ended, the last reading."""
+        """Return the counters of the servers' control groups; for servers that have ended, the last reading."""
         now: dict[str, float] = {}
         for started in self._started:
             for metric, value in started.group.usage().items():
@@ -260,7 +260,7 @@ class Containers:
         return now or self._last_usage
 
     def close(self) -> None:
-        """Remove what is left of the trial, the private network last."""
+        """Remove the containers of the trial, then its private network."""
         for started in self._started:
             started.stop(grace_seconds=0.0, first=None)
         _clear(self._engine, self._name)
@@ -283,7 +283,7 @@ class Containers:
             where["network_mode"] = "host"
         else:
             where |= network.place(self._engine, self._network, address)
-        # With swap a system would exceed its limit slowly instead of reaching it.
+        # With swap, a system would exceed its limit slowly instead of hitting it.
         limits = {
             "nano_cpus": round(options.cpus * 1e9) if options.cpus else None,
             "cpuset_cpus": options.cores,
@@ -307,11 +307,11 @@ class Containers:
             )
         except Exception as error:
             raise TrialFailed(
-                f"No container of {self._program.image} can be made: {_explanation(error)}."
+                f"Cannot create a container of {self._program.image}: {_explanation(error)}."
             ) from error
 
     def _register(self) -> None:
-        """Record the name before anything is made under it, so that a crash leaves nothing unknown."""
+        """Record the name before anything is created under it, so that a sweep after a crash finds everything."""
         if self._registry is not None:
             record = {
                 "name": self._name,
@@ -325,7 +325,7 @@ class Containers:
 def launching(
     program: Program, folders: Sequence[Path], registry: Path | None
 ) -> Iterator[Containers | None]:
-    """Yield what starts a program from its image for one trial; None for a program without an image."""
+    """Yield the containers that start a program from its image for one trial; None for a program without an image."""
     if program.image is None:
         yield None
         return
@@ -334,9 +334,9 @@ def launching(
 
 
 def sweep(registry: Path) -> list[str]:
-    """Remove the containers and networks that dead harnesses left; return a name for each.
+    """Remove the containers and networks that dead harnesses left; return a description of each.
 
-    A record stays while its engine does not answer.
+    A record stays if its engine does not answer.
     """
     found: list[str] = []
     for file, record in leftovers.abandoned(registry, f"*{RECORD}"):
@@ -352,7 +352,7 @@ def sweep(registry: Path) -> list[str]:
 
 
 def _clear(engine: DockerClient, name: str) -> int:
-    """Remove all that carries a trial's label; return the number of containers."""
+    """Remove everything that carries a trial's label; return the number of containers."""
     left: list[Any] = []
     with contextlib.suppress(Exception):
         left = engine.containers.list(all=True, filters={"label": f"{LABEL}={name}"})

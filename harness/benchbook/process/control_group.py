@@ -1,7 +1,7 @@
 """A control group for the processes of one trial's system: set its limits, read them back, remove it.
 
-Both versions of control groups work. In version 2 a group holds either processes or groups, so a harness
-that is alone in its group first moves into a group beside the one that it makes.
+Works with both versions of control groups. In version 2 a group contains either processes or groups, so a harness
+that is alone in its group first moves into a sibling of the groups that it creates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchbook.declare.experiment import Limits
 
 PERIOD_US = 100_000
-"""Period over which the kernel enforces a share of processor time; its own default."""
+"""Period over which the kernel enforces a CPU quota; the kernel's default."""
 HARNESS = "benchbook-harness"
 """Group that the harness moves to in version 2."""
 _HINT = (
@@ -37,7 +37,7 @@ class ControlGroup:
     """One group: a folder in each hierarchy that its limits need."""
 
     def __init__(self, limits: Limits, index: int, tree: Tree | None = None) -> None:
-        """Make the group of trial ``index`` and set its limits; raise Unavailable where that is not permitted."""
+        """Create the group of trial ``index`` and set its limits; raise Unavailable if that is not permitted."""
         self._tree = tree or Tree()
         self.limits = limits
         self.folders: dict[str, Path] = {}
@@ -51,7 +51,8 @@ class ControlGroup:
             self.remove()
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise Unavailable(
-                f"{limits.words()} needs a control group, and none can be made here: {reason}.", _HINT
+                f"{limits.words()} needs a control group, and this user cannot create one here: {reason}.",
+                _HINT,
             ) from None
 
     def _set_limits(self) -> None:
@@ -114,7 +115,7 @@ class ControlGroup:
         return 0
 
     def remove(self) -> None:
-        """Kill the processes that are left in the group, then remove it; never raise."""
+        """Kill the processes in the group, then remove it; never raise."""
         for folder in dict.fromkeys(self.folders.values()):
             _remove(folder)
 
@@ -131,12 +132,12 @@ def sweep(tree: Tree | None = None) -> None:
 
 
 def _prefix(pid: int) -> str:
-    """Return a name that a later process with the same number does not get."""
+    """Return a name prefix that a later process with the same id does not get."""
     return f"benchbook-{pid}-{(identity(pid) or 'gone').rpartition(':')[2]}"
 
 
 def _parent(tree: Tree, controller: str) -> Path:
-    """Return the group in which to make groups: the harness's, or the one that the harness moved out of."""
+    """Return the group in which to create groups: the harness's, or its parent once the harness has moved."""
     current = next(groups(tree, controller), None)
     if current is None:
         raise Unreadable(f"no hierarchy of control groups has the controller {controller}")
@@ -153,7 +154,7 @@ def _make(tree: Tree, controller: str, name: str) -> Path:
 
 
 def _delegate(parent: Path, controller: str) -> None:
-    """Give the groups below a group of version 2 a controller."""
+    """Enable a controller for the children of a version 2 group."""
     control = parent / "cgroup.subtree_control"
     if controller in _text(control).split():
         return

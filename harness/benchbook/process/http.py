@@ -1,4 +1,4 @@
-"""Requests to a server's HTTP interface that are no part of a measurement: timeouts, retries and errors."""
+"""HTTP requests outside measurements: timeouts, retries and errors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from requests import Response
 
 Metrics = dict[str, list[tuple[dict[str, str], float]]]
-"""Name of a metric → its samples, each with its labels."""
+"""Metric name → its samples, each with its labels."""
 
 CONNECT_SECONDS = 5.0
 METRICS_SECONDS = 10.0
 ANSWER_SECONDS = 900.0
-"""How long a request may take by default: settling and counting are slow."""
+"""Default time limit of a request: settling and counting are slow."""
 RETRIES = 2
-"""How often to try again when no connection came about, which means that the server has not seen the request."""
+"""Number of retries after a failed connection, when the server has not seen the request."""
 REASON_CHARACTERS = 500
-"""How much of a server's explanation a message shows."""
+"""Maximum length of a server's explanation in a message."""
 
 
 class Http:
-    """A server at ``url``; ``name`` is what messages call it."""
+    """A server at ``url``; messages call it ``name``."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class Http:
         headers: Mapping[str, str] | None = None,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
-        """``on_failure`` may raise an error that says more than that a request failed: that the server died."""
+        """``on_failure`` may raise a more specific error, such as that the server died."""
         self.name, self.url = name, url
         self._headers = dict(headers or {})
         self._on_failure = on_failure
 
     def probe(self, path: str, timeout_seconds: float = 2.0) -> Response | None:
-        """Return the answer to a GET, whatever its status, or None when nothing answers in time."""
+        """Return the answer to a GET, whatever its status; None if the server does not answer in time."""
         import requests
 
         try:
@@ -50,7 +50,7 @@ class Http:
             return None
 
     def answers(self, path: str, timeout_seconds: float = 2.0, **options: Any) -> bool:
-        """Return whether a GET succeeds now."""
+        """Return whether a GET succeeds."""
         found = self.probe(path, timeout_seconds, **options)
         return found is not None and found.status_code == 200
 
@@ -64,10 +64,9 @@ class Http:
         what: str | None = None,
         timeout_seconds: float = ANSWER_SECONDS,
     ) -> str:
-        """Return the body of an answer; raise TrialFailed with the server's explanation when it refuses.
+        """Return the body of the answer; raise TrialFailed with the server's explanation if it refuses.
 
-        A string as ``body`` is sent as plain text, anything else as JSON. The method is GET without a body, else
-        POST.
+        A string as ``body`` is sent as plain text, anything else as JSON. The method is GET without a body, else POST.
         Messages call the request ``what``.
         """
         import requests
@@ -90,7 +89,7 @@ class Http:
         return content
 
     def json(self, path: str, body: Any = None, **options: Any) -> Any:
-        """Return the body of an answer, which must be JSON; options are those of ``text``."""
+        """Return the body of the answer parsed as JSON; options are those of ``text``."""
         text = self.text(path, body, **options)
         try:
             return json.loads(text)
@@ -101,7 +100,7 @@ class Http:
             ) from error
 
     def metrics(self, path: str) -> Metrics:
-        """Return the samples of a Prometheus endpoint; none when it does not answer."""
+        """Return the samples of a Prometheus endpoint; empty if it does not answer."""
         answer = self.probe(path, METRICS_SECONDS)
         return parse_metrics(answer.text) if answer is not None and answer.ok else {}
 
@@ -135,7 +134,7 @@ class Http:
 
 
 def _explanation(content: str) -> str:
-    """Return the server's own sentence out of the body of an error."""
+    """Extract the server's explanation from the body of an error."""
     try:
         found = json.loads(content)
     except ValueError:
@@ -147,7 +146,7 @@ def _explanation(content: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the operating system said about a connection, else what the innermost error says."""
+    """Return the operating system's message for a connection error, else the innermost error's."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
@@ -158,7 +157,7 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 def parse_metrics(text: str) -> Metrics:
-    r"""Return the samples of a text in the format of Prometheus.
+    r"""Return the samples of a text in the Prometheus format.
 
     >>> parse_metrics('# HELP n\nn{name="put"} 3\nn{name="get"} 4e1\n')
     {'n': [({'name': 'put'}, 3.0), ({'name': 'get'}, 40.0)]}

@@ -1,6 +1,6 @@
-"""What provision found of a system, and how a trial starts it: as processes of this machine or in containers.
+"""Interfaces for starting the programs of a system: as processes of this machine or in containers.
 
-A driver asks its place (``place.start``, ``place.call``) and need not know which of the two it is.
+Drivers call ``place.start`` and ``place.call``, which do the same in both cases.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Literal, Protocol
 from benchbook.process.remote import Machines
 
 CALL_SECONDS = 900.0
-"""How long a program that a driver calls and waits for may take."""
+"""Default time limit of a program that a driver calls and waits for."""
 
 
 @dataclass(frozen=True)
 class ContainerOptions:
-    """How a system runs in a container."""
+    """Options of the container of a system."""
 
     network: Literal["host", "private"] = "host"
-    """The machine's network, or a private one of the trial in which the container has an address."""
+    """The machine's network, or a private network of the trial in which the container has an address."""
     cpus: float | None = None
-    """Processor time that it may use per second, in cores; None sets no limit."""
+    """Limit of processor time per second, in cores; None sets no limit."""
     cores: str | None = None
-    """The cores it may run on, as ``0-3,6``; None allows all."""
+    """The cores that it may use, such as ``0-3,6``; None allows all."""
     memory_bytes: int | None = None
-    """Memory that it may use, including its share of the page cache; it gets no swap in addition."""
+    """Memory limit, including its share of the page cache; it gets no swap."""
     user: str | None = None
-    """``UID:GID`` that it runs as; None takes the harness's user, who then owns its files."""
+    """``UID:GID`` of its processes; None means the harness's user, who then owns the files."""
 
     def description(self) -> str:
         """Return the options that are set, for the report."""
@@ -47,7 +47,7 @@ class ContainerOptions:
 
 @dataclass(frozen=True)
 class Program:
-    """A system that provision found: what a trial will start, and where it came from."""
+    """The program of a system, as provision found it: what a trial starts and where it came from."""
 
     system: str
     version: str
@@ -60,26 +60,26 @@ class Program:
     digest: str | None = None
     """Digest of the executable or of the image, ``sha256:<hex>``."""
     detail: str = ""
-    """How it was obtained, for the report: command, image or package."""
+    """Origin of the program, for the report: command, image or package."""
     image: str | None = None
-    """Identity of the image that it runs from; None for what runs without a container."""
+    """Id of the image; None if it runs without a container."""
     container: ContainerOptions | None = None
-    """How to make its container; only with ``image``."""
+    """Options of its container; only with ``image``."""
 
 
 class Started(Protocol):
-    """A server that was started: a process (``spawn.Running``) or a container."""
+    """A started server: a process (``spawn.Running``) or a container."""
 
     def ending(self) -> str | None:
         """Return how it ended (``exited with code 1``), or None while it runs."""
         ...
 
     def check(self) -> None:
-        """Raise TrialFailed with its last words when it has died."""
+        """Raise TrialFailed with the end of its log if it has died."""
         ...
 
     def tree(self) -> list[int]:
-        """Return the process ids of it and its descendants now, as this machine numbers them."""
+        """Return the process ids of the server and its descendants, in this machine's numbering."""
         ...
 
     def kill(self) -> None:
@@ -87,7 +87,7 @@ class Started(Protocol):
         ...
 
     def wait_ending(self, seconds: float) -> None:
-        """Return when it has ended, or after ``seconds``."""
+        """Wait until it has ended, at most ``seconds``."""
         ...
 
     def stop(self, grace_seconds: float = ..., first: signal.Signals | None = ...) -> None:
@@ -107,21 +107,21 @@ class Launch(Protocol):
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
-        """Start a server; raise TrialFailed when that fails. ``name`` is what messages call it."""
+        """Start a server; raise TrialFailed if that fails. Messages call it ``name``."""
         ...
 
     def call(
         self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run`` does."""
+        """Run a program of the system to its end; raise OSError or TimeoutExpired like ``subprocess.run``."""
         ...
 
     def usage(self) -> Mapping[str, float]:
-        """Return what the servers used so far, by metric of telemetry; empty where telemetry reads processes."""
+        """Return the resources that the servers have used, by telemetry metric; empty if telemetry reads processes."""
         ...
 
     def close(self) -> None:
-        """Remove what was made for the trial; never raise."""
+        """Remove everything that was created for the trial; never raise."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Records of what a harness started, one small file each, and the sweep of what a killed harness left running."""
+"""Records of the processes that a harness started, and the sweep of processes that a killed harness left running."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Any
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 5.0
-"""How long a leftover process may take to end by SIGTERM before the sweep kills it."""
+"""Time that a leftover process may take to end after SIGTERM before it is killed."""
 
 
 def identity(pid: int) -> str | None:
-    """Return what distinguishes this process from any other with the same number; None when it is gone.
+    """Return what distinguishes this process from any other with the same id; None if it is gone.
 
-    On Linux it is the boot and the start time in clock ticks. The start time of psutil moves when somebody
-    sets the clock, so psutil is used only on other systems.
+    On Linux it is the boot id and the start time in clock ticks. The start time that psutil returns changes when the
+    clock is set, so psutil is used only on other systems.
     """
     stat = Path(f"/proc/{pid}/stat")
     if Path("/proc/self/stat").exists():
@@ -42,7 +42,7 @@ def identity(pid: int) -> str | None:
 
 
 def write_record(file: Path, content: dict[str, Any]) -> None:
-    """Write a record that names this harness as the owner; the file is whole or absent."""
+    """Write a record that names this harness as the owner; the file is complete or absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
     owner = {
         "owner_pid": os.getpid(),
@@ -55,16 +55,16 @@ def write_record(file: Path, content: dict[str, Any]) -> None:
 
 
 def abandoned(folder: Path, pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the records whose harness is dead, each with its file; remove files that are no records.
+    """Yield the records of dead harnesses, each with its file; remove invalid files.
 
-    Records of living harnesses and of other hosts stay: this host cannot see the processes of another one.
+    Records of living harnesses and of other hosts stay: processes of another host are not visible here.
     """
     for file in sorted(folder.glob(pattern)) if folder.is_dir() else []:
         try:
             record = json.loads(file.read_text())
             owner, started = int(record["owner_pid"]), str(record["owner_started"])
         except (OSError, ValueError, KeyError, TypeError):
-            file.unlink(missing_ok=True)  # its harness died while it wrote it, before it started anything
+            file.unlink(missing_ok=True)  # its harness died while writing it, before it started a process
             continue
         if record.get("host") == socket.gethostname() and identity(owner) != started:
             yield file, record
@@ -76,26 +76,25 @@ class Ended:
 
     pid: int
     name: str
-    """What it was, as the harness registered it."""
+    """Its name in the record."""
 
 
 def register(folder: Path, pid: int, name: str) -> None:
-    """Record that this harness started ``pid``; record nothing when the process is already gone."""
+    """Record that this harness started ``pid``, unless the process is already gone."""
     started = identity(pid)
     if started is not None:
         write_record(folder / f"{pid}.json", {"pid": pid, "started": started, "name": name})
 
 
 def unregister(folder: Path, pid: int) -> None:
-    """Forget a process that was stopped; forgetting it twice is no error."""
+    """Remove the record of a stopped process, if there is one."""
     (folder / f"{pid}.json").unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> list[Ended]:
     """End the processes that dead harnesses left running, and return them.
 
-    A process must have both the recorded number and the recorded start time: the number alone may belong to
-    another process by now.
+    Both the id and the start time of a process must match the record, because ids are reused.
     """
     ended: list[Ended] = []
     for file, record in abandoned(folder, "*.json"):
@@ -109,7 +108,7 @@ def sweep(folder: Path) -> list[Ended]:
 
 
 def _end(pid: int, started: str) -> None:
-    """End a process and, if it leads one, its group: SIGTERM, then SIGKILL."""
+    """End a process, and its group if it leads one: SIGTERM, then SIGKILL."""
 
     def gone() -> bool:
         return identity(pid) != started

@@ -1,4 +1,4 @@
-"""Free TCP ports, the private network of one trial, and the addresses that a system listens on."""
+"""TCP ports, the private network of one trial, and the addresses on which a system listens."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 NETWORK_TRIES = 20
-"""Networks are chosen at random; the engine refuses one that overlaps another."""
+"""Subnets are chosen at random; the engine refuses one that overlaps another."""
 CHECK = "addresses beyond loopback"
-"""Name of the check that holds the number of such addresses."""
+"""Name of the check with the number of such addresses."""
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
     """Return different TCP ports of ``host`` that are free now.
 
-    On an address of another machine, such as a future container's, every port is free.
+    If ``host`` is no address of this machine, such as a future container's, any port is free there.
     """
     held = [socket.socket() for _ in range(count)]
     try:
@@ -42,7 +42,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
 
 
 def check_free(address: str) -> None:
-    """Raise TrialFailed when another process listens on ``host:port``."""
+    """Raise TrialFailed if another process listens on ``host:port``."""
     host, _, port = address.rpartition(":")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -52,16 +52,16 @@ def check_free(address: str) -> None:
             if isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL:
                 return
             raise TrialFailed(
-                f"{address} cannot be listened on: {error}.",
-                "Stop what uses that port, or remove the address from the arm: Benchbook then chooses a free port.",
+                f"Cannot listen on {address}: {error}.",
+                "Stop the process that uses it, or remove the address from the arm to use a free port.",
             ) from error
 
 
 def make(engine: DockerClient, name: str, label: str) -> tuple[Any, str]:
-    """Make a network for one trial and return it with the address that the server gets.
+    """Create a network for one trial; return it with the server's address.
 
-    Clients on this machine reach the address over the network's bridge, without a published port, a proxy or
-    address translation. Raise TrialFailed when the engine makes no network.
+    Clients on this machine reach the address over the network's bridge, without a published port, a proxy or address
+    translation. Raise TrialFailed if the engine refuses.
     """
     import docker
 
@@ -87,13 +87,13 @@ def make(engine: DockerClient, name: str, label: str) -> tuple[Any, str]:
 
 
 def place(engine: DockerClient, network: Any, address: str | None) -> dict[str, Any]:
-    """Return the options that create a container in the network, at ``address`` or at any free one."""
+    """Return the options that create a container in the network, at ``address`` or at any free address."""
     config = engine.api.create_endpoint_config(ipv4_address=address) if address else None
     return {"network": network.name, **({"networking_config": {network.name: config}} if config else {})}
 
 
 def require_reason(system: System, addresses: list[str]) -> None:
-    """Raise TrialFailed when a system listens beyond loopback and its declaration gives no reason for that."""
+    """Raise TrialFailed if a system listens beyond loopback and its declaration does not say why."""
     if addresses and system.listens_beyond is None:
         raise TrialFailed(
             f"{system.name} listens on {', '.join(addresses)}, which other machines reach.",
@@ -102,9 +102,9 @@ def require_reason(system: System, addresses: list[str]) -> None:
 
 
 def beyond_loopback(pids: Iterable[int], host: str) -> list[str]:
-    """Return the addresses that these processes listen on and that are neither loopback nor ``host``.
+    """Return the addresses on which these processes listen, except loopback and ``host``.
 
-    Skip processes that this user may not inspect.
+    Processes that this user may not inspect are skipped.
     """
     import psutil
 

@@ -1,8 +1,8 @@
 """The user for servers that refuse to run as root, such as PostgreSQL and Elasticsearch.
 
-If the harness is an ordinary user, the server runs as that user. If it is root, ``setpriv`` starts the server
-as a user without privileges, who gets the folders that the server writes. The kernel forgets the request to
-die with the harness when a process changes its user; ``setpriv`` keeps it.
+If the harness is an ordinary user, the server runs as that user. If it is root, ``setpriv`` starts the server as an
+unprivileged user, who becomes the owner of the folders that the server writes. The kernel clears the parent-death
+signal when a process changes its user; ``setpriv`` keeps it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from benchbook.errors import TrialFailed
 
 @dataclass(frozen=True)
 class OrdinaryUser:
-    """A user without privileges, or the harness's user where that is not root."""
+    """An unprivileged user: the harness's own, unless that is root."""
 
     name: str
     uid: int
     gid: int
     setpriv: str | None
-    """Path of ``setpriv``; None where the user stays the same."""
+    """Path of ``setpriv``; None if the user does not change."""
 
     def command(self, command: Sequence[str | Path]) -> list[str | Path]:
         """Return the command that runs ``command`` as this user."""
@@ -36,14 +36,14 @@ class OrdinaryUser:
         return [self.setpriv, *change, "--", *command]
 
     def blocked_at(self, path: Path) -> Path | None:
-        """Return the topmost folder above ``path`` that this user may not enter; None where it may enter all."""
+        """Return the topmost folder above ``path`` that this user may not enter; None if it may enter all of them."""
         if self.setpriv is None:
             return None
         parents = reversed(path.absolute().resolve().parents)
         return next((parent for parent in parents if not self._may_enter(parent)), None)
 
     def take_over(self, *paths: Path) -> None:
-        """Give folders and their content to this user; raise TrialFailed where it cannot reach one."""
+        """Make this user the owner of folders and their content; raise TrialFailed if it cannot reach one."""
         if self.setpriv is None:
             return
         for path in paths:
@@ -61,7 +61,7 @@ class OrdinaryUser:
     def _may_enter(self, folder: Path) -> bool:
         try:
             status = folder.stat()
-        except FileNotFoundError:  # the harness makes it later, with the rights of its umask
+        except FileNotFoundError:  # the harness creates it later, with its umask
             return True
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)

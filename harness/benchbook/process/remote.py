@@ -20,17 +20,17 @@ from benchbook.errors import TrialFailed
 from benchbook.process import spawn
 
 CLOCK_ROUNDS = 9
-"""Messages by which two clocks are compared; the fastest counts."""
+"""Round trips to compare two clocks; the fastest one counts."""
 LINES = 2000
-"""Lines that an agent returns at most per call."""
+"""Maximum number of lines that an agent returns per call."""
 ANSWER_SECONDS = 30.0
-"""How long a worker may take to answer before it counts as lost."""
+"""Time that a worker may take to answer before it counts as lost."""
 POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Offset:
-    """How far the clock of another machine is ahead of ours."""
+    """Offset of another machine's clock, positive if it is ahead of this machine's."""
 
     seconds: float
     error_seconds: float
@@ -38,7 +38,7 @@ class Offset:
 
 
 def offset(ask: Callable[[], float], now: Callable[[], float] = time.time) -> Offset:
-    """Return the offset of the clock that ``ask`` reads on another machine, by the fastest of several round trips.
+    """Return the offset of the remote clock that ``ask`` reads, from the fastest of several round trips.
 
     >>> times = iter([0.0, 2.0] * 9)
     >>> offset(lambda: 11.0, lambda: next(times))
@@ -67,7 +67,7 @@ class Agent:
         self._running: dict[int, tuple[spawn.Running, deque[bytes], threading.Thread]] = {}
 
     def about(self) -> dict[str, Any]:
-        """Return what identifies this machine."""
+        """Return the facts that identify this machine."""
         return {"host": socket.gethostname(), "cores": len(os.sched_getaffinity(0)), "pid": os.getpid()}
 
     def now(self) -> float:
@@ -75,7 +75,7 @@ class Agent:
         return time.time()
 
     def start(self, arguments: list[str], files: dict[int, bytes], environment: dict[str, str]) -> int:
-        """Start benchload and return a handle; ``files`` holds the content of the arguments that name files."""
+        """Start benchload and return a handle; ``files`` holds the content of arguments that name files."""
         key = len(self._running)
         for place, content in files.items():
             path = self._folder / f"{key}-{place}"
@@ -96,12 +96,12 @@ class Agent:
         return key
 
     def begin(self, key: int, at: float) -> None:
-        """Let a waiting benchload begin at a time of this machine's clock."""
+        """Release a waiting benchload at a time of this machine's clock."""
         running = self._running[key][0]
         threading.Timer(max(0.0, at - time.time()), _release, args=(running,)).start()
 
     def poll(self, key: int) -> tuple[list[bytes], str | None, str]:
-        """Return new lines, how it ended (None while it runs or lines are left), and at the end its log."""
+        """Return new lines, how it ended (None while it runs or lines are left), and its log once it has ended."""
         running, lines, pump = self._running[key]
         ending = running.ending()
         if ending is not None:
@@ -112,11 +112,11 @@ class Agent:
         return new, ending, running.log.read_text(errors="replace")[-20000:]
 
     def stop(self, key: int) -> None:
-        """End it by force."""
+        """Kill it."""
         self._running[key][0].stop(grace_seconds=0.0, first=signal.SIGKILL)
 
     def stop_all(self) -> None:
-        """End all that runs here."""
+        """Kill every benchload that this agent started."""
         for running, _, _ in self._running.values():
             running.stop(grace_seconds=0.0, first=signal.SIGKILL)
 
@@ -143,7 +143,7 @@ class Machine:
     clock: Offset | None = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Call its agent; raise TrialFailed when the worker is gone or does not answer."""
+        """Call its agent; raise TrialFailed if the worker is gone or does not answer."""
         try:
             return getattr(self.agent, name)(*arguments).result(timeout=ANSWER_SECONDS)
         except (OSError, RuntimeError, ValueError, NoAnswer, TimeoutError) as error:
@@ -158,11 +158,11 @@ class Machine:
             ) from error
 
     def synchronise(self) -> None:
-        """Compare its clock with ours."""
+        """Measure the offset of its clock."""
         self.clock = offset(lambda: float(self.ask("now")))
 
     def placement(self) -> dict[str, Any]:
-        """Return what the record of a trial keeps of it."""
+        """Return what a trial's record stores about it."""
         clock = self.clock or Offset(0.0, 0.0)
         return {
             "worker": self.address,
@@ -181,7 +181,7 @@ class RemoteRunning:
         self._ending: str | None = None
 
     def lines(self) -> Iterator[bytes]:
-        """Yield its lines until it ends."""
+        """Yield its output lines until it ends."""
         while self._ending is None:
             new, ending, messages = self._machine.ask("poll", self._key)
             yield from new
@@ -193,27 +193,27 @@ class RemoteRunning:
                 time.sleep(POLL_SECONDS)
 
     def release(self, at: float) -> None:
-        """Let it begin at a time of our clock, translated to the clock of its machine."""
+        """Release it at a time of this machine's clock, converted to its machine's clock."""
         ahead = self._machine.clock.seconds if self._machine.clock else 0.0
         self._machine.ask("begin", self._key, at + ahead)
 
     def ending(self) -> str | None:
-        """Return how it ended, or None."""
+        """Return how it ended, or None while it runs."""
         return self._ending
 
     def wait_ending(self, seconds: float) -> None:
-        """Return at once: its lines end when it ends."""
+        """Return at once: ``lines`` ends when it ends."""
 
     def tree(self) -> list[int]:
         """Return no processes: they run on another machine."""
         return []
 
     def kill(self) -> None:
-        """End it by force."""
+        """Kill it."""
         self.stop()
 
     def stop(self, grace_seconds: float = 0.0, first: signal.Signals | None = None) -> None:  # noqa: ARG002
-        """Kill it; a lost worker has ended it."""
+        """Kill it, unless its worker is lost and it has ended with it."""
         if self._ending is None:
             self._ending = "was ended"
             try:
@@ -227,13 +227,13 @@ class Machines:
 
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = machines
-        self._of: dict[Path, Machine] = {}
+        self._by_log: dict[Path, Machine] = {}
 
     def start(
         self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None
     ) -> RemoteRunning:
-        """Start a client's command with the benchload of that machine; send along the files that it reads."""
-        machine = self._of.setdefault(log, self.machines[len(self._of) % len(self.machines)])
+        """Start a client's command with that machine's benchload; send the files that it reads."""
+        machine = self._by_log.setdefault(log, self.machines[len(self._by_log) % len(self.machines)])
         rest = list(command[1:])
         files = {
             place: part.read_bytes()
@@ -245,5 +245,5 @@ class Machines:
         return RemoteRunning(machine, int(key), log)
 
     def cores(self) -> int:
-        """Return the number of cores of all machines."""
+        """Return the total number of cores of the machines."""
         return sum(int(one.about["cores"]) for one in self.machines)

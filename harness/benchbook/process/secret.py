@@ -1,7 +1,7 @@
-"""Passwords and keys: drawn for one trial or set in the environment, and never kept with a result.
+"""Passwords and keys: generated for one trial or set in the environment, never stored with a result.
 
-A driver that needs a password draws it here, so that all of them are known. Before a trial is recorded, its
-files are searched for them: a server may print its environment, and an error its whole command.
+Drivers generate passwords here, so that all of them are known. Before a trial is recorded, its files are searched for
+them, because a server may log its environment and an error may contain the command line.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ VARIABLES = (
 )
 """Environment variables that hold the passwords of running servers."""
 SHORTEST = 6
-"""Characters of the shortest password that is redacted: a shorter one may be part of other text."""
+"""Minimum length of a password to redact: shorter ones may be part of other text."""
 REPLACEMENT = "(password)"
 
 _drawn: set[str] = set()
 
 
 def draw(prefix: str = "", size_bytes: int = 16) -> str:
-    """Return a new random password; from now on it is redacted."""
+    """Return a new random password, which is redacted from now on."""
     made = f"{prefix}{secrets.token_hex(size_bytes)}"
     _drawn.add(made)
     return made
 
 
 def known() -> list[str]:
-    """Return every password that was drawn or is set in the environment, the longest first."""
+    """Return every password that was generated or is set in the environment, longest first."""
     in_environment = {value for name in VARIABLES if len(value := os.environ.get(name, "")) >= SHORTEST}
     return sorted(_drawn | in_environment, key=lambda password: (-len(password), password))
 
 
 def forget() -> None:
-    """Forget the drawn passwords, after the servers of a trial are gone and its files are redacted."""
+    """Forget the generated passwords, after the servers of a trial have stopped and its files are redacted."""
     _drawn.clear()
 
 
 def redact_files(folder: Path) -> list[Path]:
-    """Replace every known password in the files under a folder; return the files that held one."""
+    """Replace every known password in the files under a folder; return the changed files."""
     changed = []
     passwords = [password.encode() for password in known()]
     for path in sorted(folder.rglob("*")) if passwords else ():
@@ -62,7 +62,7 @@ def redact_files(folder: Path) -> list[Path]:
 
 
 def _contains(path: Path, passwords: list[bytes]) -> bool:
-    """Return whether a file holds one of the passwords; the file may be larger than the memory."""
+    """Return whether a file contains one of the passwords; it may be larger than memory."""
     if path.stat().st_size < min(map(len, passwords)):
         return False
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -1,8 +1,8 @@
 """Start a process, watch it, and end it with all that it started.
 
-Servers and workers must never outlive the harness. On Linux the kernel kills a process when the *thread*
-that started it ends (PR_SET_PDEATHSIG), so start processes from the main thread or from one that lives as
-long as the trial. On every system the next start sweeps the processes that a killed harness registered.
+Servers and workers must never outlive the harness. On Linux the kernel kills a process when the *thread* that started
+it ends (PR_SET_PDEATHSIG), so start processes from the main thread or from one that lives as long as the trial. On
+every platform the next start sweeps the processes that a killed harness registered.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from benchbook.process import confinement, leftovers
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 20.0
-"""How long a process may take to stop on its signal before it is killed."""
+"""Time that a process may take to stop after a signal before it is killed."""
 
 _PR_SET_PDEATHSIG = 1
-# Load it before any fork: a child must not import anything between fork and exec.
+# Load it before any fork: a child must not import between fork and exec.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def tree(pid: int) -> list[int]:
     """Return ``pid`` and all its descendants that run now.
 
-    psutil reads every process of the machine for that, which takes 17 times as long, so it is used only where
-    the kernel keeps no list of children.
+    psutil scans every process of the machine, which takes 17 times as long, so it is used only where the kernel keeps
+    no list of children.
     """
     if sys.platform != "linux":
         import psutil
@@ -46,13 +46,13 @@ def tree(pid: int) -> list[int]:
             return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
         return [pid]
     found = [pid]
-    for parent in found:  # grows while it is read
+    for parent in found:  # grows while the loop reads it
         found += children(parent)
     return found
 
 
 def die_with_parent() -> Callable[[], None] | None:
-    """Return what a child runs before exec so that the kernel kills it when its parent dies (Linux only)."""
+    """Return the function that a child runs before exec so that the kernel kills it with its parent (Linux only)."""
     if _LIBC is None:
         return None
     prctl, parent = _LIBC.prctl, os.getpid()
@@ -82,9 +82,9 @@ class Running:
 
     process: subprocess.Popen[bytes]
     name: str
-    """What messages call it: ``InfluxDB``, ``the DuckDB worker``."""
+    """Its name in messages: ``InfluxDB``, ``the DuckDB worker``."""
     log: Path
-    """File of its stderr, and of its stdout where that is not a pipe."""
+    """File of its stderr, and of its stdout unless that is a pipe."""
     registry: Path | None = None
     """Folder in which it is registered for the sweep of leftovers."""
 
@@ -96,32 +96,32 @@ class Running:
     def ending(self) -> str | None:
         """Return how it ended (``exited with code 1``), or None while it runs. Does not reap it.
 
-        A process that is not reaped keeps its number, so stopping its group later cannot hit another process.
+        An unreaped process keeps its id, so stopping its group later cannot hit another process.
         """
         if self.process.returncode is not None:
-            return _ending_words(self.process.returncode)
+            return _ending_text(self.process.returncode)
         if not hasattr(os, "waitid"):
             code = self.process.poll()
-            return None if code is None else _ending_words(code)
+            return None if code is None else _ending_text(code)
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return "ended"
         if found is None:
             return None
-        return _ending_words(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
+        return _ending_text(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
 
     def check(self) -> None:
-        """Raise TrialFailed with its last words when it has died."""
+        """Raise TrialFailed with the end of its log if it has died."""
         ending = self.ending()
         if ending is not None:
             raise TrialFailed(
-                f"{self.name} {ending}. Its last words: {last_words(self.log)}",
-                f"Its whole log is {self.log}.",
+                f"{self.name} {ending}. The end of its log: {log_end(self.log)}",
+                f"The whole log is {self.log}.",
             )
 
     def tree(self) -> list[int]:
-        """Return the process ids of it and its descendants; empty when it has ended."""
+        """Return the process ids of it and its descendants; empty if it has ended."""
         return [] if self.ending() is not None else tree(self.pid)
 
     def lines(self) -> Iterator[bytes]:
@@ -130,7 +130,7 @@ class Running:
         yield from self.process.stdout
 
     def release(self, at: float | None = None) -> None:
-        """Send it the line of standard input that it waits for, now or at a time of the clock."""
+        """Send the line of standard input that it waits for, now or at a time of the clock."""
         if at is not None:
             time.sleep(max(0.0, at - time.time()))
         assert self.process.stdin is not None
@@ -144,7 +144,7 @@ class Running:
             self._signal(signal.SIGKILL)
 
     def wait_ending(self, seconds: float) -> None:
-        """Return when it has ended, or after ``seconds``."""
+        """Wait until it has ended, at most ``seconds``."""
         until(self.ending, seconds, pause=0.002)
 
     def stop(
@@ -181,11 +181,11 @@ def start(
     registry: Path | None = None,
     pipes: bool = False,
 ) -> Running:
-    """Start a process in a separate session; raise TrialFailed when that fails.
+    """Start a process in a separate session; raise TrialFailed if that fails.
 
-    ``name`` is what messages call it. ``environment`` is added to the harness's. With ``pipes``, stdin and
-    stdout are pipes; without, stdin is empty and stdout goes to the log, as stderr always does. Inside
-    ``confinement.confine`` the process is in its control group and on its cores from its first instruction.
+    Messages call it ``name``. ``environment`` is added to the harness's. With ``pipes``, stdin and stdout are pipes;
+    without, stdin is empty and stdout goes to the log, as stderr always does. Inside ``confinement.confine`` the
+    process is in its control group and on its cores from its first instruction.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -214,13 +214,13 @@ def start(
         except OSError as error:
             running.stop(first=signal.SIGKILL)
             raise TrialFailed(
-                f"{registry} cannot be written: {error.strerror}.", "Free it or make it writable."
+                f"{registry} cannot be written: {error.strerror}.", "Free space in it or make it writable."
             ) from error
     return running
 
 
-def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
-    """Return the last lines of a log on one line, or ``(its log is empty)``."""
+def log_end(log: Path, lines: int = 8, limit: int = 2000) -> str:
+    """Return the last lines of a log joined into one line, or ``(empty)``."""
     try:
         with log.open("rb") as file:
             file.seek(0, os.SEEK_END)
@@ -229,10 +229,10 @@ def last_words(log: Path, lines: int = 8, limit: int = 2000) -> str:
     except OSError:
         tail = ""
     found = [line.strip() for line in tail.splitlines() if line.strip()][-lines:]
-    return " | ".join(found)[-limit:] or "(its log is empty)"
+    return " | ".join(found)[-limit:] or "(empty)"
 
 
-def _ending_words(code: int) -> str:
+def _ending_text(code: int) -> str:
     if code >= 0:
         return f"exited with code {code}"
     with contextlib.suppress(ValueError):
@@ -241,7 +241,7 @@ def _ending_words(code: int) -> str:
 
 
 def find_benchload() -> Path:
-    """Return the path of the load tool; raise Unavailable when it is not built."""
+    """Return the path of benchload; raise Unavailable if it is not built."""
     found = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
     if found and Path(found).is_file():
         return Path(found)

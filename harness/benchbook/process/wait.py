@@ -9,7 +9,7 @@ from collections.abc import Callable
 def until(condition: Callable[[], object], seconds: float, *, pause: float = 0.05) -> bool:
     """Return whether ``condition`` became true within ``seconds``.
 
-    Check it at least once, then every ``pause`` seconds. The condition may raise to end the wait.
+    The condition is checked at least once, then every ``pause`` seconds. It may raise to end the wait.
     """
     deadline = time.monotonic() + seconds
     while not condition():
@@ -22,7 +22,7 @@ def until(condition: Callable[[], object], seconds: float, *, pause: float = 0.0
 def until_unchanged(
     read: Callable[[], object], rest_seconds: float, seconds: float, *, pause: float = 0.1
 ) -> bool:
-    """Return whether ``read`` returned the same value for ``rest_seconds`` on end, within ``seconds``."""
+    """Return whether ``read`` returned the same value for ``rest_seconds`` without a break, within ``seconds``."""
     value, since = read(), time.monotonic()
 
     def rested() -> bool:

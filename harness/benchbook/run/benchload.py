@@ -1,4 +1,4 @@
-"""The load tool: find it, and ask it for digests, query sets and the client's ceiling."""
+"""Call benchload for digests, query sets, requests and the client's ceiling."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from benchbook.process.spawn import find_benchload
 from benchbook.record.folder import write_json, write_whole
 from benchbook.systems.driver import DatasetRequest, TableCount
 
-# The load tool: finds the binary, and asks it for digests, query sets and this machine's ceiling.
-
 
 def identity(binary: Path) -> dict[str, str]:
-    """Return the version that the binary states and its sha256."""
+    """Return the binary's version and sha256."""
     stated = json.loads(_output(binary, "version"))
     digest = hashlib.sha256(binary.read_bytes()).hexdigest()
     return {"version": str(stated.get("version")), "digest": f"sha256:{digest}"}
@@ -27,8 +25,8 @@ def identity(binary: Path) -> dict[str, str]:
 def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
     """Return rows, values, bytes and sha256 of a dataset, and its counts per table.
 
-    The dataset is generated for it once; the answer is kept in the results folder under the declaration and
-    the binary that made it, so that a different generator never inherits an old digest.
+    The dataset is generated once for this. The answer is cached in the results folder under the declaration and the
+    digest of the binary, so that a different generator never inherits an old digest.
     """
     key = hashlib.sha256(
         "\0".join([dataset.generator, *dataset.flags(), identity(binary)["digest"]]).encode()
@@ -41,7 +39,7 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
         except ValueError:
             kept.unlink()
     line = json.loads(_output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
-    if "objects" in line:  # of a dataset of objects, which has no tables
+    if "objects" in line:  # a dataset of objects has no tables
         line |= {"rows": line["objects"], "values": line["objects"], "tables": {}}
     made = {"name": dataset.name, **line}
     write_json(kept, made)
@@ -49,7 +47,7 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
 
 
 def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
-    """Return a dataset as clients are asked to load it."""
+    """Return the dataset in the form that clients take."""
     tables = {
         name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})
         for name, table in digested["tables"].items()
@@ -58,7 +56,7 @@ def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
 
 
 def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:
-    """Write the query set of one type into ``folder`` and return its file; the same arguments, the same bytes."""
+    """Write the query set of one type into ``folder`` and return its file; the same arguments give the same bytes."""
     text = _output(
         binary, "queries", dataset.generator, *dataset.flags(),
         f"--query-seed={dataset.seed}", f"--types={kind}", f"--count={count}",
@@ -68,19 +66,19 @@ def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path)
 
 
 def bars_requests(binary: Path, dataset: Dataset, flags: tuple[str, ...]) -> str:
-    """Return requests for bars of a dataset; ``flags`` say how they are drawn."""
+    """Return requests for bars of a dataset; ``flags`` control how they are drawn."""
     return _output(binary, "bars-requests", *dataset.flags(), f"--request-seed={dataset.seed}", *flags)
 
 
 def keep(text: str, path: Path) -> Path:
-    """Write ``text`` to a file that is named by it, and return the file."""
+    """Write ``text`` to a file unless it exists, because the name identifies the content; return the file."""
     if not path.exists():
         write_whole(path, text.encode())
     return path
 
 
 def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
-    """Return the summary events of the same load and queries against a null server: the client's ceiling here."""
+    """Return the summaries of the same load and queries against a null server: the client's ceiling."""
     text = _output(
         binary,
         "calibrate",
@@ -94,25 +92,19 @@ def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> 
 
 
 def calibrate_here(dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
-    """Return what ``calibrate`` returns of the load tool on this machine, which may be a worker of a cluster."""
+    """Run ``calibrate`` with the benchload of this machine, which may be a worker of a cluster."""
     return calibrate(find_benchload(), dataset, batch_rows, workers)
 
 
 def _output(binary: Path, *arguments: str) -> str:
-    """Run the binary and return what it printed; its own sentence becomes the error where it refuses."""
+    """Run the binary and return its output; raise an error with its message if it fails."""
     try:
         done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
         raise Unavailable(f"{binary} cannot be started: {error.strerror}.") from None
     if done.returncode == 0:
         return done.stdout
-    words = done.stderr.strip().splitlines()
-    sentence = words[-1] if words else f"benchload {arguments[0]} ended with code {done.returncode}."
+    messages = done.stderr.strip().splitlines()
+    sentence = messages[-1] if messages else f"benchload {arguments[0]} ended with code {done.returncode}."
     error_class = RequestError if done.returncode == 2 else BenchbookError
     raise error_class(f"benchload {arguments[0]}: {sentence.removeprefix('benchload: ')}")
-
-
-# The client's ceiling: the same load into a server that keeps nothing, once a run, on the cores that trials have.
-#
-# Where server and client of a trial have cores of their own, so have the null server and the load tool here: with all
-# cores of the machine the client would reach more than it can reach in a trial.

@@ -1,8 +1,8 @@
-"""The state of the caches that a phase meets: warm, cold, or lukewarm where cold was asked for and not had.
+"""Cache state of a phase: warm, cold, or lukewarm if cold was requested but not reached.
 
-Cold is: the system stopped, everything written synced, every cache between it and the device dropped, the
-system started again. The storage says whether that was had: it looks whether some of the data is in memory still.
-And what was read says it again: a system that answers from a cold start without reading one byte was not cold.
+To make a phase cold, Benchbook stops the system, syncs, drops every cache between it and the device, and starts it
+again. Two checks follow: the storage reports whether some of the data is still in memory, and a system that answers
+after a cold start without reading one byte was not cold.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 WARM, COLD, LUKEWARM = "warm", "cold", "lukewarm"
 
 PHASE = "drop caches"
-"""The phase in which the system is stopped and started again; what it reads then counts as read by the queries."""
+"""Phase in which the system stops and starts again; what it reads then counts as read by the queries."""
 
 
 def make_cold(steps: Steps) -> str:
-    """Stop the system, drop all caches, start it again; return the state that was reached."""
+    """Stop the system, drop all caches, start it again; return the cache state that was reached."""
     program = steps.context.program(str(steps.planned.levels["system"]))
     if program.url is not None:
-        return LUKEWARM  # a server elsewhere cannot be stopped, nor its machine's cache dropped
+        return LUKEWARM  # Benchbook can neither stop a server elsewhere nor drop its machine's cache
     with steps.timeline.phase(PHASE):
         steps.driver.stop()
         dropped = steps.storage.drop_caches()
@@ -34,16 +34,16 @@ def make_cold(steps: Steps) -> str:
 
 
 READ = ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes")
-"""What counts bytes that came from the storage: of the system's processes, of a bucket, of the whole device."""
+"""Counters of bytes that came from storage: by the system's processes, from a bucket, from the whole device."""
 
 
-def seen(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
-    """Return the states as the bytes read confirm them: cold with nothing read since the stop is lukewarm.
+def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
+    """Return the states that the bytes read confirm: cold becomes lukewarm if nothing was read since the stop.
 
-    Where no reads were counted (a system elsewhere, no telemetry) the storage's word stands.
+    If no reads were counted (a system elsewhere, no telemetry), the storage's check decides.
 
     >>> read = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
-    >>> seen({"q": "cold", "r": "cold"}, [read])
+    >>> confirmed({"q": "cold", "r": "cold"}, [read])
     {'q': 'lukewarm', 'r': 'cold'}
     """
     counted: dict[str, float] = {}
@@ -57,10 +57,10 @@ def seen(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str
     }
 
 
-def of_trial(states: Mapping[str, str]) -> str:
-    """Return the state of a trial from that of its phases: cold only where all that asked for it had it.
+def trial_state(states: Mapping[str, str]) -> str:
+    """Return the cache state of a trial: cold only if all phases that requested it were cold.
 
-    >>> of_trial({"first": "cold", "second": "lukewarm"})
+    >>> trial_state({"first": "cold", "second": "lukewarm"})
     'lukewarm'
     """
     asked = {state for state in states.values() if state != WARM}

@@ -22,7 +22,7 @@ from benchbook.process.wait import until
 from benchbook.run import benchload
 from benchbook.run.context import Context, go_command
 from benchbook.run.progress import Observer
-from benchbook.run.scratch import own_scratch, sweep_scratch
+from benchbook.run.scratch import scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import mounting
 
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-# What runs on the server's worker: looks for programs there, and carries out one trial with clients elsewhere.
-
 TOPIC = "benchbook"
-"""Topic under which a worker tells what happens in a trial."""
+"""Topic under which a worker reports the progress of a trial."""
 
 
 @dataclass
-class Errand:
-    """All that a worker needs for one trial."""
+class RemoteTrial:
+    """Everything that a worker needs for one trial."""
 
     plan: Plan
     trial: PlannedTrial
@@ -51,7 +49,7 @@ class Errand:
 
 
 def about() -> dict[str, Any]:
-    """Say which Benchbook and which machine this worker is."""
+    """Return what identifies this worker's Benchbook and machine."""
     import benchbook
     from benchbook.host.provenance import source_digest
 
@@ -79,7 +77,7 @@ def facts() -> dict[str, Any]:
 
 
 def find(system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
-    """Look for a program on this worker."""
+    """Find a program on this worker."""
     from benchbook.provision.find import find as look
     from benchbook.provision.request import Request
 
@@ -89,8 +87,8 @@ def find(system: str, given: dict[str, str], source: str | None) -> Program | Un
         return Unavailable(reason.message, reason.hint)
 
 
-def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
-    """Carry out one trial; return its record and its folder, packed."""
+def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
+    """Carry out one trial on this worker; return its record and its folder as an archive."""
     from distributed import get_worker
 
     results = _results()
@@ -101,30 +99,30 @@ def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
     sweep_scratch(results)
     control_group.sweep()
     worker = get_worker()
-    machines = Machines([Machine(*one) for one in errand.machines])
-    with own_scratch(results) as scratch:
+    machines = Machines([Machine(*one) for one in task.machines])
+    with scratch_folder(results) as scratch:
         folder = scratch / "trial"
         folder.mkdir()
         files = {}
-        for key, (name, content) in errand.queries.items():
+        for key, (name, content) in task.queries.items():
             files[key] = scratch / name
             files[key].write_bytes(content)
         context = Context(
-            errand.plan,
+            task.plan,
             Catalogue(),
             results,
             folder,
             scratch,
             spawn.find_benchload(),
-            _Afar(worker, worker.get_current_task()),
-            errand.program,
-            errand.digests,
+            _RemoteObserver(worker, worker.get_current_task()),
+            task.program,
+            task.digests,
             files,
             host=str(urlsplit(worker.address).hostname),
             machines=machines,
         )
         with launch.clients_on(machines):
-            record = Trial(context, errand.trial, folder).run()
+            record = Trial(context, task.trial, folder).run()
         record["placement"] = {
             "server": {"worker": worker.address, "host": socket.gethostname()},
             "clients": [machine.placement() for machine in machines.machines],
@@ -133,7 +131,7 @@ def carry_out(errand: Errand) -> tuple[dict[str, Any], bytes]:
 
 
 def unpack(content: bytes, folder: Path) -> None:
-    """Write the packed folder of a trial."""
+    """Unpack the archive of a trial's folder."""
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         archive.extractall(folder, filter="data")
 
@@ -147,7 +145,7 @@ def _packed(folder: Path) -> bytes:
 
 
 def _results() -> Path:
-    """Return the folder of this worker's trials: beside Dask's own, on the disk of ``--local-directory``."""
+    """Return the folder of this worker's trials: next to Dask's, on the disk of ``--local-directory``."""
     from distributed import get_worker
 
     folder = Path(get_worker().local_directory).parent / f"benchbook-{os.getuid()}"
@@ -155,54 +153,52 @@ def _results() -> Path:
     return folder
 
 
-class _Afar:
-    """Tells the harness what happens here, and ends the trial when the harness has gone or asks for it."""
+class _RemoteObserver:
+    """Reports progress to the harness, and ends the trial when the harness is gone or cancels it."""
 
     def __init__(self, worker: Any, key: str) -> None:
         self._worker, self._key = worker, key
 
     def note(self, sentence: str) -> None:
-        self._tell("note", sentence)
+        self._log("note", sentence)
 
     def phase(self, name: str) -> None:
-        self._tell("phase", name)
+        self._log("phase", name)
 
     def rate(self, per_second: float, unit: str) -> None:
-        self._tell("rate", per_second, unit)
+        self._log("rate", per_second, unit)
 
     def run_started(self, plan: Plan, done: int) -> None:
-        """Nothing: the harness says that itself, as it does all that follows."""
+        """Do nothing: the harness reports this itself, as it does the following events."""
 
     def trial_started(self, trial: PlannedTrial) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def run_ended(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
-    def _tell(self, what: str, *values: Any) -> None:
+    def _log(self, what: str, *values: Any) -> None:
         task = self._worker.state.tasks.get(self._key)
         if task is None or task.state == "cancelled":
             raise TrialFailed("The run was interrupted.")
         self._worker.log_event(TOPIC, {"key": self._key, "what": what, "values": values})
 
 
-# A Dask cluster as the engine of a run: which worker is the server's, which are the clients', and their loss.
-
 CONNECT_SECONDS = 10.0
 WORKER_SECONDS = 60.0
-"""How long a run waits for workers: those of a batch system come when it is their turn."""
-LOOK_SECONDS = 0.2
+"""Time that a run waits for workers: a batch system starts them later."""
+POLL_SECONDS = 0.2
 SERVER, CLIENT = "server", "client"
 
 
 class Cluster:
-    """A connection to a scheduler, for one run."""
+    """A connection to a Dask scheduler for one run."""
 
     def __init__(self, address: str, observer: Observer) -> None:
-        """Connect, wait for workers of both kinds, and hold their Benchbook against ours."""
+        """Connect, wait for workers of both kinds, and check that they run the same Benchbook."""
         from distributed import Client
 
         self.address = address
@@ -216,18 +212,18 @@ class Cluster:
             ) from None
         self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._key = ""
-        self._client.subscribe_topic(TOPIC, self._told)
+        self._client.subscribe_topic(TOPIC, self._forward)
         self._wait()
         self._check()
 
     def workers(self, resource: str) -> list[str]:
-        """Return the addresses of the workers that have a resource now, in an order that stays."""
+        """Return the addresses of the workers that have a resource now, in a stable order."""
         known = self._client.scheduler_info(n_workers=-1)["workers"]
         found = [at for at, one in known.items() if float((one.get("resources") or {}).get(resource, 0)) >= 1]
         return sorted(found, key=lambda at: (str(known[at].get("name")), at))
 
     def server(self) -> str:
-        """Return the worker of the server; raise Unavailable where there is none."""
+        """Return the server's worker; raise Unavailable if there is none."""
         found = self.workers(SERVER)
         if not found:
             raise Unavailable(
@@ -237,41 +233,41 @@ class Cluster:
         return found[0]
 
     def find(self, system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
-        """Look for a program on the server's worker."""
+        """Find a program on the server's worker."""
         found: Program | Unavailable = self._call(find, self.server(), system, given, source)
         return found
 
     def describe(self) -> dict[str, Any]:
-        """Return what ``run.json`` holds of the machines: the server's as the run's own, and all of them."""
-        own = self._call(facts, self.server())
+        """Return the machines for ``run.json``: the server's as the run's host, and all workers."""
+        host = self._call(facts, self.server())
         workers = {
             at: {"resource": kind, **self._call(about, at)}
             for kind in (SERVER, CLIENT)
             for at in self.workers(kind)
         }
-        return {**own, "cluster": {"scheduler": self.address, "workers": workers}}
+        return {**host, "cluster": {"scheduler": self.address, "workers": workers}}
 
     def on_client(self, function: Any, *arguments: Any) -> Any:
-        """Call a function on the first client's worker."""
+        """Call a function on the first client worker."""
         return self._call(function, self.workers(CLIENT)[0], *arguments)
 
-    def carry_out(self, errand: Errand, folder: Path) -> dict[str, Any]:
-        """Carry out a trial; its files go into ``folder``. Raises TrialFailed where a worker is lost in it."""
+    def carry_out(self, task: RemoteTrial, folder: Path) -> dict[str, Any]:
+        """Carry out a trial; its files go into ``folder``. Raise TrialFailed if a worker is lost."""
         server = self.server()
-        errand.machines = self._machines(server)
+        task.machines = self._machines(server)
         future = self._client.submit(
-            carry_out, errand, workers=[server], allow_other_workers=False,
-            resources={SERVER: 1}, pure=False, retries=0, key=f"benchbook-{errand.trial.trial_id}-{time.time_ns()}",
+            carry_out, task, workers=[server], allow_other_workers=False,
+            resources={SERVER: 1}, pure=False, retries=0, key=f"benchbook-{task.trial.trial_id}-{time.time_ns()}",
         )  # fmt: skip
         self._key = str(future.key)
         try:
             while not future.done():
                 if server not in self.workers(SERVER):
                     raise TrialFailed(
-                        f"The server's worker {server} was lost in the trial.",
-                        "The next trials use the workers that are left.",
+                        f"The server's worker {server} was lost during the trial.",
+                        "The next trials use the remaining workers.",
                     )
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
             record, packed = future.result()
         except TrialFailed:
             self._stop_clients()
@@ -285,20 +281,20 @@ class Cluster:
         return dict(record)
 
     def close(self) -> None:
-        """End what clients still run, and the connection."""
+        """Stop the remaining clients and close the connection."""
         self._stop_clients()
         self._client.close(timeout=5)
 
     def _stop_clients(self) -> None:
-        """End what clients still run: nobody does where the server's worker is gone. Forget lost ones."""
+        """Stop the clients that still run, because a lost server worker cannot. Forget lost client workers."""
         for at, (agent, _) in list(self._agents.items()):
             try:
                 agent.stop_all().result(timeout=5)
-            except Exception:  # a worker that is gone has ended it
+            except Exception:  # a lost worker has ended its clients
                 del self._agents[at]
 
     def _machines(self, server: str) -> list[tuple[str, Any, dict[str, Any]]]:
-        """Return the workers of clients with their actors, made where they are not there yet."""
+        """Return the client workers with their actors; create missing actors."""
         at = [one for one in self.workers(CLIENT) if one != server] or self.workers(CLIENT)
         if not at:
             raise Unavailable(
@@ -332,7 +328,7 @@ class Cluster:
 
         if not joined():
             self._observer.note(f"waiting for workers of {self.address} with the resources server and client")
-            until(joined, WORKER_SECONDS, pause=LOOK_SECONDS)
+            until(joined, WORKER_SECONDS, pause=POLL_SECONDS)
         for kind in (SERVER, CLIENT):
             if not self.workers(kind):
                 raise RequestError(
@@ -341,7 +337,7 @@ class Cluster:
                 )
 
     def _check(self) -> None:
-        """Refuse workers of another Benchbook: their numbers would be another program's."""
+        """Refuse workers that run another Benchbook: their numbers would be another program's."""
         ours = about()
         for worker in dict.fromkeys([*self.workers(SERVER), *self.workers(CLIENT)]):
             theirs = self._call(about, worker)
@@ -353,8 +349,8 @@ class Cluster:
                         "Check out the same revision there, and start the worker again.",
                     )
 
-    def _told(self, event: tuple[float, Any]) -> None:
-        """Hand on what a worker tells of the trial that goes on."""
+    def _forward(self, event: tuple[float, Any]) -> None:
+        """Forward a worker's report on the current trial to the observer."""
         _, message = event
         if isinstance(message, dict) and message.get("key") == self._key and message["what"] != "note":
             getattr(self._observer, message["what"])(*message["values"])

@@ -1,4 +1,4 @@
-"""Puts one trial's system under its limits and on its cores, and checks that it is there."""
+"""Place one trial's system under its limits and on its cores, and verify that the kernel enforces them."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from benchbook.process.launch import ContainerOptions, Program
 from benchbook.run.findings import Findings
 
 Cores = tuple[frozenset[int], frozenset[int]]
-"""The cores of a server, and those of its client."""
+"""The cores of a server and those of its client."""
 
 
 class Confined:
-    """The limits of one trial in force: a group for the server, cores for server and client."""
+    """The limits of one trial: a control group for the server, cores for server and client."""
 
     def __init__(self, limits: Limits, index: int, program: Program, *, embedded: bool) -> None:
-        """Make the group; raise Unavailable where a limit cannot be put on this system here."""
+        """Create the control group; raise Unavailable if a limit cannot be applied to this system."""
         if limits.any and program.url is not None:
             raise Unavailable(
-                f"{limits.words()} cannot be put on {program.system}, which runs at {program.url} already.",
+                f"{limits.words()} does not apply to {program.system}, which already runs at {program.url}.",
                 "Let Benchbook start it (leave out --system), or leave the limit out.",
             )
         self.limits = limits
-        # The engine makes the group of a container, and gets its limits with it.
+        # The engine creates the control group of a container, with its limits.
         self.group = ControlGroup(limits, index) if limits.any and program.image is None else None
-        self.cores, self.words = cores_of(limits, program, embedded=embedded)
+        self.cores, self.pinning_note = cores_of(limits, program, embedded=embedded)
         self.program = _in_container(program, limits, self.cores[0] if self.cores else None)
-        """The program, with the limits in the options of its container where it runs in one."""
+        """The program; if it runs in a container, the container's options include the limits."""
 
     @contextlib.contextmanager
     def client(self) -> Iterator[None]:
-        """Start clients on their cores."""
+        """Start clients on their cores during the ``with`` block."""
         with confine(Confinement(cores=self.cores[1] if self.cores else None)):
             yield
 
     @contextlib.contextmanager
     def server(self) -> Iterator[None]:
-        """Start the system's processes in the group and on their cores."""
+        """Start the system's processes in the group and on their cores during the ``with`` block."""
         entries = tuple(self.group.entries()) if self.group else ()
         with confine(Confinement(entries, self.cores[0] if self.cores else None)):
             yield
@@ -57,7 +57,7 @@ class Confined:
         return len(self.cores[1]) if self.cores else os.cpu_count() or 1
 
     def check(self, findings: Findings, processes: Callable[[], list[int]]) -> None:
-        """Hold the limits that the kernel has, and where the processes are, against what was asked for."""
+        """Compare the limits that the kernel enforces, and the placement of the processes, with the request."""
         pids = set(processes())
         if self.group:
             found = self.group.in_force()
@@ -83,52 +83,54 @@ class Confined:
             )
 
     def _check_container(self, findings: Findings, pid: int) -> None:
-        """Read back the limits of the group that the engine made for the container of a process."""
+        """Read back the limits of the control group that the engine created for a container's process."""
         tree = Tree()
         memory, cpu = next(groups(tree, "memory", pid)), next(groups(tree, "cpu", pid))
         self._check_limits(findings, Limits(memory_bytes(memory), cpu_cores(cpu)))
 
     def measure(self, findings: Findings) -> None:
-        """Add what the group used."""
+        """Add the resources that the group used."""
         for metric, value in (self.group.usage() if self.group else {}).items():
             name = f"limited_{metric}"
             findings.measurements.append(Measurement("trial", name, value))
 
     def killed(self) -> str:
-        """Say that the memory limit was reached, where the kernel killed for it."""
+        """Return a note for the error message if the kernel killed processes at the memory limit, else an empty one."""
         kills = self.group.kills() if self.group else 0
         limit = f" Its memory limit of {self.limits.memory_bytes} bytes was reached"
         return f"{limit}: the kernel killed {kills} of its processes." if kills else ""
 
     def remove(self) -> None:
-        """Take the group away, and what may still be in it."""
+        """Remove the group and kill the processes in it."""
         if self.group:
             self.group.remove()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as ``trial.json`` holds it."""
+        """Return the limits in the form that ``trial.json`` stores."""
         server, client = self.cores or (None, None)
         return {
             "memory_bytes": self.limits.memory_bytes,
             "cpu_cores": self.limits.cpu_cores,
             "server_cores": sorted(server) if server else None,
             "client_cores": sorted(client) if client else None,
-            "pinning": self.words,
+            "pinning": self.pinning_note,
         }
 
 
 def cores_of(limits: Limits, program: Program, *, embedded: bool) -> tuple[Cores | None, str]:
-    """Return the cores of server and client, and in words why they have, or have not, cores of their own."""
+    """Return the cores of server and client, and why they are separate or shared."""
     if limits.pinning == "off":
         return None, "off: server and client share all cores"
     if embedded or program.url is not None or not hasattr(os, "sched_getaffinity"):
-        why = "one process is server and client" if embedded else "the server's cores are not ours to choose"
+        why = (
+            "one process is server and client" if embedded else "Benchbook does not choose the server's cores"
+        )
         return None, f"none: {why}"
     usable = os.sched_getaffinity(0)
     cores = separate_cores(usable, 2) if limits.pinning == "always" else separate_cores(usable)
     if cores is None:
-        return None, f"none: server and client share {len(usable)} cores, too few to give each its own"
-    return cores, "server and client on cores of their own"
+        return None, f"none: server and client share {len(usable)} cores, too few to separate them"
+    return cores, "server and client on separate cores"
 
 
 def _in_container(program: Program, limits: Limits, cores: frozenset[int] | None) -> Program:
@@ -148,4 +150,4 @@ def _affinity(pid: int) -> set[int]:
     try:
         return set(os.sched_getaffinity(pid))
     except OSError:
-        return set()  # it has ended: it is on no core
+        return set()  # it has ended

@@ -1,4 +1,4 @@
-"""What all trials of a run share: programs, datasets, query sets; and ``run.json``, which says so."""
+"""The shared state of all trials of a run: programs, datasets and query sets; recorded in ``run.json``."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ SCHEMA = 1
 
 @dataclass
 class Context:
-    """A run that is ready to do its trials."""
+    """A prepared run."""
 
     plan: Plan
     catalogue: Catalogue
     results: Path
     folder: Path
-    """The run's own folder."""
+    """The run's folder."""
     scratch: Path
-    """Where trials keep the data of their systems; removed with each trial."""
+    """Folder for the data of the systems under test; emptied after each trial."""
     benchload: Path
     observer: Observer
     programs: dict[str, Program | Unavailable]
@@ -51,20 +51,20 @@ class Context:
     query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
     """Query set by dataset flags, type and number."""
     limits_measured: set[tuple[int, str, int, int]] = field(default_factory=set)
-    """Block, storage, jobs and bytes for which fio has measured what the disk syncs."""
+    """Block, storage, jobs and bytes for which fio has measured the disk's sync rate."""
     host: str = "127.0.0.1"
-    """The address that servers listen on, which clients reach."""
+    """The address on which servers listen and clients reach them."""
     machines: Machines | None = None
-    """The machines that clients run on; None: this one."""
+    """The machines on which clients run; None means this machine."""
     cluster: Cluster | None = None
-    """The cluster that trials are carried out on; None: here."""
+    """The cluster that carries out the trials; None means this machine."""
 
     def system(self, name: str) -> System:
         """Return the declaration of a system."""
         return self.catalogue.system(name)
 
     def program(self, name: str) -> Program:
-        """Return a program that a trial needs; raise Unavailable with the reason where it cannot be had."""
+        """Return a program that a trial needs; raise Unavailable with the reason if there is none."""
         found = self.programs[name]
         if isinstance(found, Unavailable):
             raise found
@@ -76,7 +76,7 @@ class Context:
         return dataset, self.digests[dataset.flags()]
 
     def queries_digest(self) -> str | None:
-        """Return one digest for all query sets of the run."""
+        """Return one digest of all query sets of the run."""
         return combined([file_digest(path) for path in self.query_files.values()])
 
     def queries(self, dataset: Dataset, options: QueryOptions) -> Path:
@@ -93,9 +93,9 @@ def prepare(
     observer: Observer,
     cluster: Cluster | None = None,
 ) -> Context:
-    """Find the programs, digest the datasets and write the query sets; nothing is started yet.
+    """Find the programs, digest the datasets and write the query sets; start nothing.
 
-    A system that cannot be had is kept as the reason why. Raises RequestError where the request is at fault.
+    For an unavailable system, ``programs`` holds the reason. Raise RequestError if the request is invalid.
     """
     from benchbook.provision.find import find
     from benchbook.provision.request import Request
@@ -116,9 +116,9 @@ def prepare(
             )
         except Unavailable as missing:
             programs[name] = missing
-        lacking = programs[name]
-        if isinstance(lacking, Unavailable):
-            observer.note(f"{name} cannot be had and its trials are skipped: {lacking}")
+        missing_program = programs[name]
+        if isinstance(missing_program, Unavailable):
+            observer.note(f"{name} is unavailable, so its trials are skipped: {missing_program}")
     context = Context(plan, catalogue, results, folder, scratch, binary, observer, programs, cluster=cluster)
     for trial in plan.trials:
         dataset = trial_dataset(plan, trial.levels)
@@ -138,7 +138,7 @@ def prepare(
 
 
 def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
-    """Return the systems that storages and tools of the plan run on, apart from those under test."""
+    """Return the systems that the plan's storages and tools need, apart from those under test."""
     storages = dict.fromkeys(str(trial.levels["storage"]) for trial in plan.trials)
     found = dict.fromkeys(name for one in storages for name in catalogue.storage(one).programs)
     found |= dict.fromkeys(phase["workload"] for phase in plan.phases if phase["workload"] == "fio")
@@ -146,7 +146,7 @@ def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
 
 
 def describe(context: Context, argv: list[str]) -> dict[str, Any]:
-    """Return what ``run.json`` holds at the start of a run: host, provenance, programs, the client's ceiling."""
+    """Return the content of ``run.json`` at the start of a run: host, provenance, programs, the client's ceiling."""
     from benchbook.host.controls import checks
     from benchbook.host.facts import facts
     from benchbook.host.provenance import provenance
@@ -192,13 +192,13 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
 
 
 def program_name(trial: PlannedTrial) -> str:
-    """Return the name of a trial's program: its system's, with the source where that is a factor."""
+    """Return the name of a trial's program: its system, with the source if that is a factor."""
     system, source = str(trial.levels["system"]), trial.levels.get(SOURCE)
     return f"{system}{FROM}{source}" if source else system
 
 
 def program_record(program: Program | Unavailable | None) -> dict[str, Any] | None:
-    """Return a program, or the reason why there is none, as JSON files hold it."""
+    """Return the JSON form of a program, or of the reason why there is none."""
     if program is None:
         return None
     if isinstance(program, Unavailable):
@@ -207,7 +207,7 @@ def program_record(program: Program | Unavailable | None) -> dict[str, Any] | No
 
 
 def keep_declarations(context: Context) -> None:
-    """Copy the TOML files that the run rests on into its folder, and the published numbers of its claims."""
+    """Copy the run's TOML declarations and the published numbers of its claims into its folder."""
     catalogue, plan = context.catalogue, context.plan
     wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
     systems = dict.fromkeys(name.partition(FROM)[0] for name in context.programs)
@@ -224,9 +224,9 @@ def keep_declarations(context: Context) -> None:
 
 
 def go_command() -> Path | None:
-    """Return the Go toolchain that ``./bench`` set up, or None to take the one on PATH."""
-    own = os.environ.get("BENCHBOOK_GO")
-    return Path(own) if own else None
+    """Return the Go toolchain that ``./bench`` set up, or None to use the one on PATH."""
+    configured = os.environ.get("BENCHBOOK_GO")
+    return Path(configured) if configured else None
 
 
 def file_digest(path: Path) -> str:
@@ -235,7 +235,7 @@ def file_digest(path: Path) -> str:
 
 
 def combined(digests: list[str]) -> str | None:
-    """Return one digest for several: itself where there is one, a digest over them where there are more."""
+    """Combine digests: a single one stays, several are hashed together."""
     if len(digests) <= 1:
         return digests[0] if digests else None
     return f"sha256:{hashlib.sha256(chr(10).join(sorted(digests)).encode()).hexdigest()}"
@@ -251,7 +251,7 @@ def _declared(context: Context) -> dict[str, Any]:
 
 
 def check_same(context: Context, before: dict[str, Any]) -> None:
-    """Refuse to go on with a run under another Benchbook, other programs or other data than it began with."""
+    """Refuse to resume a run with another Benchbook, other programs or other data than it began with."""
     from benchbook.host.provenance import provenance as current
 
     now = {
@@ -265,9 +265,9 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
         "dataset": provenance["dataset_digest"],
         "queries": provenance["queries_digest"],
     }
-    own = current(context.catalogue.root)
+    here = current(context.catalogue.root)
     for name in ("source_digest", "lock_digest"):
-        now[name], then[name] = own[name], provenance.get(name)
+        now[name], then[name] = here[name], provenance.get(name)
     for name, program in context.programs.items():
         earlier = before["programs"].get(name, {})
         if isinstance(program, Program) and "unavailable" not in earlier:
@@ -275,6 +275,6 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
     for name, value in now.items():
         if then[name] != value:
             raise RequestError(
-                f"{context.plan.run_id} began with another {name} ({then[name]}) than there is now ({value}).",
-                "Check out the revision it began with, or start a new run.",
+                f"{context.plan.run_id} began with another {name}: {then[name]} then, {value} now.",
+                "Check out the revision with which it began, or start a new run.",
             )

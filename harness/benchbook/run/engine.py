@@ -32,7 +32,7 @@ from benchbook.run import context as shared
 from benchbook.run.context import Context
 from benchbook.run.intention import forget
 from benchbook.run.progress import Observer
-from benchbook.run.scratch import announced, neighbours, own_scratch, sweep_scratch, words
+from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import mounting
 
@@ -40,18 +40,9 @@ if TYPE_CHECKING:
     from benchbook.run.cluster import Cluster
 
 
-# What a run tells about itself while it goes: one protocol, so that tests and displays are alike.
-
-
-# A results folder that takes no more: full, read-only or forbidden.
-
-
-# Carries out the trials of a run on a cluster of machines instead of here.
-
-
 @contextmanager
-def joined(plan: Plan, observer: Observer) -> Iterator[Cluster | None]:
-    """Give the cluster of a run, connected; None for a run on this machine."""
+def connected_cluster(plan: Plan, observer: Observer) -> Iterator[Cluster | None]:
+    """Yield the connected cluster of a run; None for a run on this machine."""
     if plan.cluster is None:
         yield None
         return
@@ -64,88 +55,83 @@ def joined(plan: Plan, observer: Observer) -> Iterator[Cluster | None]:
         cluster.close()
 
 
-def elsewhere(context: Context, planned: PlannedTrial, folder: Path) -> dict[str, Any]:
-    """Carry out a trial on the cluster and return its record; a worker that is lost fails this trial alone."""
-    from benchbook.run.cluster import Errand
+def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) -> dict[str, Any]:
+    """Carry out a trial on the cluster and return its record; a lost worker fails only this trial."""
+    from benchbook.run.cluster import RemoteTrial
 
     assert context.cluster is not None
     queries = {key: (path.name, path.read_bytes()) for key, path in context.query_files.items()}
-    errand = Errand(context.plan, planned, context.programs, context.digests, queries)
+    task = RemoteTrial(context.plan, planned, context.programs, context.digests, queries)
     try:
-        return context.cluster.carry_out(errand, folder)
+        return context.cluster.carry_out(task, folder)
     except Unavailable as reason:
         return Trial(context, planned, folder).lost("skipped", str(reason))
     except TrialFailed as reason:
         return Trial(context, planned, folder).lost("failed", str(reason))
 
 
-# Carries out a plan: prepares once, does every trial that does not exist yet, and fills the database.
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
+    """The outcome of a run."""
 
     run_id: str
     statuses: dict[str, int]
-    """Number of trials by status, of the whole run."""
+    """Status → number of trials, in the whole run."""
 
     @property
     def exit_code(self) -> int:
-        """4 where a trial failed or is invalid, else 3 where one was skipped, else 0."""
+        """Return 4 if a trial failed or is invalid, else 3 if one was skipped, else 0."""
         if self.statuses.get("failed") or self.statuses.get("invalid"):
             return 4
         return 3 if self.statuses.get("skipped") else 0
 
 
 def store_plan(results: Path, plan: Plan) -> None:
-    """Write ``plan.json``; from here on the run can be resumed whatever happens."""
+    """Write ``plan.json``, from which the run can be resumed."""
     with write_failures_explained(results):
         write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
     forget()
 
 
 def load_plan(results: Path, run_id: str) -> Plan:
-    """Return the plan of a run; raise RequestError where it is not readable."""
+    """Return the plan of a run; raise RequestError if it is unreadable."""
     path = results / "runs" / run_id / PLAN_FILE
     try:
         return Plan.parse(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RequestError(
-            f"{path} is not a readable plan ({error}).", "Remove the run's folder, or start the run anew."
+            f"{path} is not a valid plan ({error}).", "Remove the run's folder, or start a new run."
         ) from None
 
 
 def carry_out(
     plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], observer: Observer
 ) -> Outcome:
-    """Do every trial of a stored plan that does not exist yet; return how the whole run stands.
+    """Carry out the trials of a stored plan that do not exist yet; return the outcome of the whole run.
 
-    Also what resuming is: finished trials stay as they are, the order goes on where it was.
+    This also resumes a run: finished trials stay, and the order continues.
     """
-    results = (
-        results.resolve()
-    )  # systems run in folders of their own, where a relative path means another place
+    results = results.resolve()  # systems run in other folders, where a relative path would be wrong
     folder = results / "runs" / plan.run_id
     with (
         write_failures_explained(results),
-        _only_one(folder, plan.run_id),
-        own_scratch(results) as scratch,
+        _lock_run(folder, plan.run_id),
+        scratch_folder(results) as scratch,
         announced(plan.run_id),
     ):
         sweep(results, observer.note)
         if others := neighbours():
-            observer.note(words(others))
+            observer.note(neighbours_note(others))
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))
         try:
             if todo:
-                with joined(plan, observer) as cluster:
+                with connected_cluster(plan, observer) as cluster:
                     context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
                     _run_record(context, folder, argv)
                     for trial in todo:
-                        _one(context, trial, folder)
+                        _carry_out_trial(context, trial, folder)
             _finish(folder)
             database.enter(results, folder)
         finally:
@@ -154,48 +140,52 @@ def carry_out(
 
 
 def sweep(results: Path, note: Callable[[str], None]) -> None:
-    """Take away what killed harnesses left in a results folder; what belongs to living ones stays."""
+    """Remove what killed harnesses left in a results folder; living harnesses keep theirs."""
     for ended in leftovers.sweep(results / "processes"):
         note(f"ended a process that an earlier run left: {ended.name} (pid {ended.pid})")
-    for told_words in mounting.sweep_mounts(results / "mounts"):
-        note(f"unmounted what an earlier run left: {told_words}")
-    for told_words in containers.sweep(results / "processes"):
-        note(f"removed what an earlier run left: {told_words}")
+    for description in mounting.sweep_mounts(results / "mounts"):
+        note(f"unmounted what an earlier run left: {description}")
+    for description in containers.sweep(results / "processes"):
+        note(f"removed what an earlier run left: {description}")
     sweep_scratch(results)
     control_group.sweep()
 
 
 def statuses(folder: Path) -> dict[str, int]:
-    """Return the number of whole trials of a run by status."""
+    """Return the number of complete trials of a run by status."""
     from benchbook.record.trial import read_all
 
     return dict(Counter(str(trial["status"]) for trial in read_all(folder)))
 
 
-def _one(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
+def _carry_out_trial(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
     place = _trial_folder(folder, trial)
     if (place / TRIAL_FILE).exists():
-        _put_aside(place, folder / "corrupt", context.observer)
+        _set_aside(place, folder / "corrupt", context.observer)
     shutil.rmtree(place, ignore_errors=True)  # what a killed harness left of this trial
     place.mkdir(parents=True)
     context.observer.trial_started(trial)
-    record = elsewhere(context, trial, place) if context.cluster else Trial(context, trial, place).run()
+    record = (
+        carry_out_on_cluster(context, trial, place) if context.cluster else Trial(context, trial, place).run()
+    )
     write_trial(place, record)
     if remote := objects.of(context.results):
         objects.push(remote, folder, [place])
     context.observer.trial_ended(trial, record)
 
 
-def _put_aside(place: Path, aside: Path, observer: Observer) -> None:
-    """Keep the folder of a trial that cannot be read, out of the way of the one that takes its place."""
+def _set_aside(place: Path, aside: Path, observer: Observer) -> None:
+    """Keep the folder of an unreadable trial, and make room for its replacement."""
     aside.mkdir(exist_ok=True)
     kept = aside / f"{place.name}-{len(list(aside.iterdir()))}"
     place.rename(kept)
-    observer.note(f"the record of trial {place.name} cannot be read; it is kept in {kept} and done again")
+    observer.note(
+        f"the record of trial {place.name} is unreadable; it moves to {kept}, and the trial runs again"
+    )
 
 
 def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
-    """Write ``run.json``; when resuming, check instead that the one there is still holds."""
+    """Write ``run.json``; when resuming, check that the existing one still applies."""
     path = folder / RUN_FILE
     if path.exists():
         shared.check_same(context, read_object(path))
@@ -205,7 +195,7 @@ def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
 
 
 def _finish(folder: Path) -> None:
-    """Write down when the run was first whole."""
+    """Record when the run was first complete."""
     run = read_object(folder / RUN_FILE)
     if run["finished_at"] is None:
         write_json(
@@ -218,8 +208,8 @@ def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:
 
 
 @contextmanager
-def _only_one(folder: Path, run_id: str) -> Iterator[None]:
-    """Hold the run's lock; two harnesses never work on one run."""
+def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
+    """Hold the run's lock, so that two harnesses never work on one run."""
     from filelock import FileLock, Timeout
 
     try:

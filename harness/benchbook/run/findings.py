@@ -1,4 +1,4 @@
-"""What one trial found: measurements, errors and checks, its status, and the record of it (``trial.json``)."""
+"""The findings of one trial: measurements, errors and checks."""
 
 from __future__ import annotations
 
@@ -14,30 +14,28 @@ from benchbook.measure.sampler import OUTSIDE
 from benchbook.process import network
 from benchbook.systems.driver import TableCount
 
-# What one trial found: measurements, errors and checks, and the verdict that rests on them.
-
-WORDS = 110
-"""Characters kept of what a system says when it refuses to count; the cause stands at the end."""
+REFUSAL_CHARACTERS = 110
+"""Length of a refusal in the name of a check; its end is kept because that names the cause."""
 
 
 @dataclass
 class Findings:
-    """Collects the numbers of a trial while it goes; what was found stays when a later phase fails."""
+    """Collects the numbers of a trial as it runs, so that they are kept if a later phase fails."""
 
     measurements: list[Measurement] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     unmeasured: dict[str, str] = field(default_factory=dict)
-    """Metrics that this trial could not measure, and why."""
+    """Metric that this trial could not measure → why."""
     client_cores: int = os.cpu_count() or 1
     """Cores that the client may use."""
     data_bytes: int | None = None
     """Bytes that a load with a duration sent; None: those of the dataset."""
     cache_states: dict[str, str] = field(default_factory=dict)
-    """Phase → warm, cold or lukewarm, of those that ask."""
+    """Phase → warm, cold or lukewarm, for phases that request a cache state."""
 
     def keep_errors(self, phase: str, events: list[Event]) -> None:
-        """Keep the error events of a phase, in the server's own words."""
+        """Keep the error events of a phase, with the server's messages."""
         for event in events:
             self.errors.append(
                 {
@@ -51,20 +49,20 @@ class Findings:
             )
 
     def check(self, name: str, expected: int, found: int) -> None:
-        """Hold a number against what it has to be."""
+        """Compare a number with its expected value."""
         self.checks.append({"name": name, "expected": expected, "found": found, "ok": expected == found})
 
     def check_counts(
         self, digest: dict[str, Any], found: dict[str, TableCount], database: str | None = None
     ) -> None:
-        """Hold the rows of every table and the values of every field against the dataset's digest."""
+        """Compare the rows of every table and the values of every field with the dataset's digest."""
         where = f" of {database}" if database else ""
         for table, expected in digest["tables"].items():
             counted = found.get(table, TableCount(0))
             fullest = max(expected["fields"].values(), default=expected["rows"])
             if counted.exact or fullest == expected["rows"]:
                 self.check(f"rows in {table}{where}", expected["rows"], counted.rows)
-            else:  # the system counts values only, and every field lacks some
+            else:  # the system counts only values, and no field is complete
                 self.check(f"rows with the fullest field in {table}{where}", fullest, counted.rows)
             for name, values in expected["fields"].items():
                 self.check(f"values in {table}.{name}{where}", values, counted.fields.get(name, 0))
@@ -94,9 +92,9 @@ class Findings:
                     self.check(f"values in {table}.{name}{where}", counted.rows, counted.fields.get(name, 0))
 
     def check_acknowledged(self, database: str, acknowledged: int, found: int, what: str = "values") -> None:
-        """Hold the rows (or values) that were acknowledged, of a load with refusals, against those the system has.
+        """Check that the system has the rows (or values) that it acknowledged in a load with refusals.
 
-        It may have more: a refused write can have been taken in part.
+        It may have more, because a refused write can be stored in part.
         """
         name = f"acknowledged {what} found in {database}, at least"
         self.checks.append(
@@ -104,13 +102,13 @@ class Findings:
         )
 
     def note_found(self, database: str, acknowledged: int, found: int, refusal: str = "") -> None:
-        """Write down what can be read back of a database that its system is known to lose, and the end of its words.
+        """Record what can be read back from a database that its system may lose, with the end of a refusal.
 
-        Folders differ from trial to trial and are left out, so that trials of one fate have one check.
+        Paths differ between trials and are removed, so that trials with the same outcome have the same check.
         """
         name = f"values read back from {database}, not required"
         if refusal:
-            name += f": {re.sub(r'/[^ ]*/', '', refusal)[-WORDS:].strip()}"
+            name += f": {re.sub(r'/[^ ]*/', '', refusal)[-REFUSAL_CHARACTERS:].strip()}"
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
 
     def note_out_of_objects(self, phase: str, seconds: float) -> None:
@@ -119,13 +117,13 @@ class Findings:
         self.checks.append({"name": name, "expected": 0, "found": 0, "ok": True})
 
     def note_listening(self, beyond: int) -> None:
-        """Write down on how many addresses beyond loopback, and the host that was told, the system listens."""
+        """Record the number of addresses, beyond loopback and the configured host, on which the system listens."""
         self.checks.append({"name": network.CHECK, "expected": 0, "found": beyond, "ok": True})
 
     def client_cpu(self, phase: str, summary: Event) -> None:
-        """Add what the client used over the timed time, as it says itself, and its share of its own cores.
+        """Add the CPU time that the client reports for the timed period, and its share of the client's cores.
 
-        Where its workers waited for the file of single operations, they asked less than they would have: that is told.
+        If its workers waited for the file of single operations, they sent fewer requests, so the wait is recorded too.
         """
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9
         fraction = cpu / duration / self.client_cores if duration > 0 else 0.0
@@ -135,7 +133,7 @@ class Findings:
             self.measurements.append(Measurement(phase, "record_stall_seconds", stalled))
 
     def size(self, parts: Mapping[str, int], rows: int, values: int) -> None:
-        """Add the bytes on disk, whole and by part, and what a row and a value take of them."""
+        """Add the bytes on disk, in total and by part, and per row and value."""
         whole = sum(parts.values())
         found = {
             "disk_bytes": float(whole),
@@ -146,27 +144,26 @@ class Findings:
         self.measurements += [Measurement("trial", metric, value) for metric, value in found.items()]
 
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
-        """Add the sums of telemetry by phase; the client's CPU is in its own summary, over the timed time alone.
+        """Add telemetry by phase, except the client's CPU: its summary covers the timed period alone.
 
-        ``server`` says whether the server runs on this machine: of one elsewhere neither its processes nor its
-        disk are seen, and that is written down for each metric.
+        ``server`` says whether the server runs on this machine. Elsewhere neither its processes nor its disk are
+        visible, and each such metric is recorded as unmeasured.
         """
         for phase, numbers in summary.items():
             for metric, value in numbers.items():
                 if phase == OUTSIDE or metric == "client_cpu_seconds":
                     continue
                 if not server and metric.startswith(("server_", "device_")):
-                    self.unmeasured[metric] = "the server ran before, out of sight of this harness"
+                    self.unmeasured[metric] = (
+                        "the server was already running, where this harness cannot measure it"
+                    )
                 elif value is not None:
                     self.measurements.append(Measurement(phase, metric, float(value)))
 
     def require_whole(self) -> None:
-        """Raise TrialInvalid where data or answers are not whole: such a trial may not be compared."""
+        """Raise TrialInvalid if data or answers are incomplete: such a trial is not comparable."""
         wrong = [check for check in self.checks if not check["ok"]]
         if wrong:
             first = wrong[0]
             more = f", and {len(wrong) - 1} more checks differ." if len(wrong) > 1 else "."
-            raise TrialInvalid(f"{first['name']}: {first['expected']} expected, {first['found']} found{more}")
-
-
-# What ``trial.json`` holds: the record that is made of a trial when it has ended.
+            raise TrialInvalid(f"{first['name']}: expected {first['expected']}, found {first['found']}{more}")

@@ -1,8 +1,7 @@
-"""Write down a ``bench run`` before anything heavy is imported, so that a run killed at once can be resumed.
+"""Record a ``bench run`` before anything heavy is imported, so that a run killed at once can be resumed.
 
-Making a plan takes some tenths of a second of imports. A harness that is killed in that time would leave nothing;
-``bench resume`` starts from this file instead. The process holds the file's lock as long as it lives.
-Only modules that Python has loaded anyway are imported here.
+Planning takes some tenths of a second of imports. If the harness is killed in that time, ``bench resume`` starts from
+this file. The process locks the file for its lifetime. This module imports only what Python has loaded already.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import time
 from pathlib import Path
 from typing import IO
 
-_own: list[tuple[Path, IO[str]]] = []
-"""The file of this process, open because its lock ends when it is closed."""
+_files: list[tuple[Path, IO[str]]] = []
+"""The open files of this process; closing one releases its lock."""
 
 
 def results_folder(argv: list[str]) -> Path:
@@ -31,14 +30,14 @@ def results_folder(argv: list[str]) -> Path:
 
 
 def remember(argv: list[str]) -> list[str]:
-    """Write down the command line of a run and return it, with the seed of its order of trials.
+    """Record the command line of a run and return it with an order seed.
 
-    A folder that cannot be written is no error yet: the run itself reports it.
+    If the folder is not writable, the run itself reports that later.
     """
     if not any(word.startswith("--order-seed") for word in argv):
         argv = [*argv, "--order-seed", str(int.from_bytes(os.urandom(4), "big"))]
     results = results_folder(argv)
-    if str(results).startswith("s3:"):  # the folder in the cache is not known yet
+    if str(results).startswith("s3:"):  # its folder in the cache is not known yet
         return argv
     path = results.absolute() / "intentions" / f"{time.time_ns()}-{os.getpid()}.json"
     part = path.with_suffix(".part")
@@ -49,17 +48,17 @@ def remember(argv: list[str]) -> list[str]:
         json.dump({"argv": argv}, file)
         file.flush()
         part.rename(path)
-        _own.append((path, file))
+        _files.append((path, file))
     return argv
 
 
 def forget() -> None:
-    """Remove this process's file: its plan is stored, or its request was refused."""
-    while _own:
-        path, file = _own.pop()
+    """Remove this process's file, because its plan is stored or its request was refused."""
+    while _files:
+        path, file = _files.pop()
         path.unlink(missing_ok=True)
         file.close()
-        for folder in list(path.parents)[:2]:  # a refused run leaves no empty folders either
+        for folder in list(path.parents)[:2]:  # a refused run leaves no empty folders
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
@@ -73,7 +72,7 @@ def orphans(results: Path) -> list[tuple[Path, list[str]]]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 found.append((path, [str(word) for word in json.load(file)["argv"]]))
         except BlockingIOError:
-            continue  # its process lives
+            continue  # its process is alive
         except (OSError, ValueError, KeyError, TypeError) as error:
-            sys.stderr.write(f"bench: {path} is not readable ({error}) and is left out.\n")
+            sys.stderr.write(f"bench: {path} is unreadable ({error}); skipped.\n")
     return found

@@ -13,7 +13,7 @@ from benchbook.plan.plan import Plan, PlannedTrial
 
 
 class Progress:
-    """An observer that shows phase, throughput, trials done and time left; on standard error."""
+    """An observer that displays phase, throughput, finished trials and remaining time on standard error."""
 
     def __init__(self, estimate_seconds: float, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
@@ -61,10 +61,10 @@ class Progress:
     def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
         """Print one line for the trial, and the reason where it is not ok."""
         self._done += 1
-        told = (
+        shown = (
             record["reason"] and record["status"] != "skipped"
-        )  # why it is skipped was said before the first trial
-        reason = f": {record['reason']}" if told else ""
+        )  # the reason of a skip precedes the first trial
+        reason = f": {record['reason']}" if shown else ""
         self.note(
             f"[{self._done}/{self._total}] block {trial.block + 1} {trial.cell} "
             f"{record['status']} in {record['duration_seconds']:.1f} s{reason}"
@@ -77,7 +77,7 @@ class Progress:
             self._live = None
 
     def _left(self) -> float:
-        """Return the seconds that are left: by the pace so far once a trial is done, else by the estimate."""
+        """Return the remaining seconds: by the pace so far once a trial is done, else by the estimate."""
         done_now = self._done - self._done_before
         left = self._total - self._done
         if done_now:
@@ -106,13 +106,13 @@ def _duration(seconds: float) -> str:
 
 
 class Observer(Protocol):
-    """Takes what happens in a run. Calls come from the run's own thread and must return at once."""
+    """Receives the events of a run. Calls come from the run's thread and must return at once."""
 
     def note(self, sentence: str) -> None:
-        """Take a sentence for the user: preparation, warnings, what was swept."""
+        """Receive a sentence for the user: preparation, warnings, what was swept."""
 
     def run_started(self, plan: Plan, done: int) -> None:
-        """Begin: ``done`` trials of the plan exist already."""
+        """Begin the run, of which ``done`` trials exist already."""
 
     def trial_started(self, trial: PlannedTrial) -> None:
         """Begin a trial."""
@@ -121,10 +121,10 @@ class Observer(Protocol):
         """Begin a phase of the trial."""
 
     def rate(self, per_second: float, unit: str) -> None:
-        """Take the throughput of the last second."""
+        """Receive the throughput of the last second."""
 
     def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
-        """End a trial; ``record`` is what ``trial.json`` holds."""
+        """End a trial; ``record`` is the content of ``trial.json``."""
 
     def run_ended(self) -> None:
-        """End the run, also when it was interrupted."""
+        """End the run, also after an interruption."""

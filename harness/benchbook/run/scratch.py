@@ -1,4 +1,4 @@
-"""Scratch folders of living harnesses, and how many other runs share this machine."""
+"""Scratch folders of harnesses, and a registry of the runs on this machine."""
 
 from __future__ import annotations
 
@@ -13,17 +13,12 @@ from pathlib import Path
 
 from benchbook.process.leftovers import identity
 
-# Other runs on this machine: two at once measure each other, so each trial says how many there were.
-#
-# Every harness keeps one small file in a folder that all users of the machine share. What a dead harness left is
-# known by its process's start time, and passed over.
-
-FOLDER = Path("/tmp/benchbook-runs")  # noqa: S108 - the one place that all users of a machine share; no secrets in it
+FOLDER = Path("/tmp/benchbook-runs")  # noqa: S108 - all users of a machine share it; it holds no secrets
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another harness that measures on this machine now."""
+    """Another harness that carries out a run on this machine now."""
 
     run_id: str
     pid: int
@@ -31,14 +26,18 @@ class Neighbour:
 
 @contextlib.contextmanager
 def announced(run_id: str, folder: Path | None = None) -> Iterator[None]:
-    """Say for the length of a ``with`` block that this process carries out a run; never raises."""
+    """Register this process as carrying out a run during the ``with`` block; never raise.
+
+    Two runs on one machine disturb each other, so each trial records how many others there were. The file names the
+    start time of its process, so that the file of a dead harness is recognised.
+    """
     place = (folder or FOLDER) / f"{os.getpid()}.json"
     with contextlib.suppress(OSError):
         if not place.parent.exists():
             place.parent.mkdir(parents=True)
             place.parent.chmod(0o1777)
         record = {"run_id": run_id, "pid": os.getpid(), "started": identity(os.getpid())}
-        place.unlink(missing_ok=True)  # another user's old file must not be written through
+        place.unlink(missing_ok=True)  # never write through another user's old file
         place.write_text(json.dumps(record) + "\n", encoding="utf-8")
     try:
         yield
@@ -48,7 +47,7 @@ def announced(run_id: str, folder: Path | None = None) -> Iterator[None]:
 
 
 def neighbours(folder: Path | None = None) -> list[Neighbour]:
-    """Return the other harnesses that are carrying out a run on this machine; never raises."""
+    """Return the other harnesses that carry out a run on this machine; never raise."""
     found = []
     for path in sorted((folder or FOLDER).glob("*.json")):
         try:
@@ -61,18 +60,15 @@ def neighbours(folder: Path | None = None) -> list[Neighbour]:
     return found
 
 
-def words(found: list[Neighbour]) -> str:
-    """Return the note on them."""
+def neighbours_note(found: list[Neighbour]) -> str:
+    """Return a note about other runs for the user."""
     named = ", ".join(f"{one.run_id} (pid {one.pid})" for one in found)
-    return f"another run is going on on this machine: {named}; the two measure each other, and each trial records it"
-
-
-# Scratch folders: where a living harness keeps the data of the system under test.
+    return f"another run is active on this machine: {named}; the runs disturb each other, and each trial records that"
 
 
 @contextmanager
-def own_scratch(results: Path) -> Iterator[Path]:
-    """Give this process a scratch folder of its own and remove it at the end."""
+def scratch_folder(results: Path) -> Iterator[Path]:
+    """Create a scratch folder for this process and remove it at the end."""
     folder = _folder(results) / _name(os.getpid())
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -82,7 +78,7 @@ def own_scratch(results: Path) -> Iterator[Path]:
 
 
 def sweep_scratch(results: Path) -> None:
-    """Remove the scratch folders of harnesses that are gone."""
+    """Remove the scratch folders of dead harnesses."""
     for folder in _folder(results).glob("*"):
         pid = folder.name.partition("-")[0]
         if not pid.isdigit() or folder.name != _name(int(pid)):
@@ -94,6 +90,6 @@ def _folder(results: Path) -> Path:
 
 
 def _name(pid: int) -> str:
-    """Return a name that no later process with the same number has."""
+    """Return a name that no later process with the same id gets."""
     started = identity(pid) or "gone"
     return f"{pid}-{started.rpartition(':')[2]}"

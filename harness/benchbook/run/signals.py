@@ -1,6 +1,6 @@
-"""Makes SIGTERM and SIGHUP end a run as Ctrl-C does: servers stopped, finished trials kept.
+"""Make SIGTERM and SIGHUP end a run like Ctrl-C: servers stop, finished trials stay.
 
-A signal that is ignored from the start stays so: ``nohup`` ignores SIGHUP so that a run outlives its terminal.
+A signal that the process already ignores stays ignored: ``nohup`` ignores SIGHUP so that a run outlives its terminal.
 """
 
 from __future__ import annotations

@@ -25,19 +25,14 @@ from benchbook.run.workloads import blob, command, fio, kline, load, original, q
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver, SeveralDatabases, TableCount
 
-# The options of a phase in one cell: the plan's, with the factors that are options of its workload.
-
 
 def done_at(planned: dict[str, Any], levels: dict[str, Setting]) -> bool:
-    """Say whether a planned phase is done in a cell."""
+    """Return whether a planned phase applies to a cell."""
     return Phase.model_validate(planned).done_at(levels)
 
 
-# What the storage did in each phase: its counters at both ends, read in time that belongs to no phase.
-
-
 class StorageWork:
-    """Collects what grew during each phase."""
+    """Collects how much each counter of the storage grew in each phase; reading them counts as overhead."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -50,7 +45,7 @@ class StorageWork:
         self._phase, self._before = phase, self._storage.counters()
 
     def ends(self) -> None:
-        """Read them when it ends; a storage that died in between has none to read."""
+        """Read the counters when a phase ends; a storage that died has none."""
         if self._phase is None:
             return
         grown = self._grown.setdefault(self._phase, {})
@@ -60,19 +55,16 @@ class StorageWork:
         self._phase = None
 
     def of(self, metric: str) -> dict[str, float]:
-        """Return how much one counter grew in each phase."""
+        """Return the growth of one counter by phase."""
         return {phase: grown[metric] for phase, grown in self._grown.items() if metric in grown}
 
     def measurements(self) -> list[Measurement]:
-        """Return every counter of every phase."""
+        """Return the growth of every counter in every phase."""
         return [
             Measurement(phase, name, value)
             for phase, grown in self._grown.items()
             for name, value in grown.items()
         ]
-
-
-# The phases of a trial between the start and the stop of its system.
 
 
 @dataclass
@@ -89,7 +81,7 @@ class Steps:
     client: Client
     events: EventFile
     folder: Path
-    """The trial's own folder, where commands leave their output."""
+    """The trial's folder, in which commands leave their output."""
     storage: Storage
     data: Path
     """The data folder, on the storage."""
@@ -97,7 +89,7 @@ class Steps:
     """Starts the system again after its driver has stopped it, and waits until it answers."""
 
     def all(self) -> None:
-        """Do every phase; raise TrialFailed where one does not come to its end."""
+        """Do every phase; raise TrialFailed if one does not finish."""
         with self.timeline.phase("prepare"):
             self.driver.prepare()
         for phase in self.context.plan.phases:
@@ -105,16 +97,16 @@ class Steps:
                 continue
             options = phase_options(phase, self.planned.levels)
             WORKLOADS[phase["workload"]](self, phase["name"], options)
-            # What was written and read may have stayed in the page cache: nobody else need have noticed.
+            # Data may have stayed in the page cache, so a dead storage may have gone unnoticed.
             self.storage.check()
         self._answers()
 
     def operations(self, phase: str) -> Path | None:
-        """Return the file for the single operations of a phase, where the run keeps them."""
+        """Return the file for the single operations of a phase, or None if the run does not keep them."""
         return lines.operations_file(self.folder, phase) if self.context.plan.record_operations else None
 
     def load(self, phase: str, options: LoadOptions) -> None:
-        """Load the dataset, have the system settle, compare what it has with what it acknowledged."""
+        """Load the dataset, let the system settle, compare what it stores with what it acknowledged."""
         asked = benchload.request(self.dataset, self.digest)
         asked_for = load.request(options, asked, read_later=self._is_read_after(phase))
         request = replace(asked_for, record=self.operations(phase))
@@ -145,19 +137,19 @@ class Steps:
         return any(phase["workload"] in READING and done_at(phase, self.planned.levels) for phase in later)
 
     def _found(self, options: LoadOptions, summary: Event) -> float:
-        """Hold what is in every database against what was acknowledged; return the share of it that is there."""
+        """Compare the content of every database with what was acknowledged; return the share that is stored."""
         names = load.databases(options.clients)
         not_required = getattr(self.driver, "not_required", ())
-        acknowledged = there = 0
+        acknowledged = stored = 0
         alone = options.model_copy(update={"clients": 1})
         for database, client in zip(names, summary.get("clients") or [summary], strict=True):
             values = int(client["values"]) or load.sent(alone, client, self.digest, "values")
             counted, refusal = self._counted(database, required=database not in not_required)
             found, what = sum(number for one in counted.values() for number in one.fields.values()), "values"
             if client.get("rows_refused") and all(one.exact for one in counted.values()):
-                # Of a batch that was refused in part benchload knows which rows were taken, not their values.
+                # For a batch refused in part, benchload knows which rows were accepted, not their values.
                 values, found, what = int(client["rows"]), sum(one.rows for one in counted.values()), "rows"
-            acknowledged, there = acknowledged + values, there + min(found, values)
+            acknowledged, stored = acknowledged + values, stored + min(found, values)
             if database in not_required:
                 self.findings.note_found(database, values, found, refusal)
             elif client.get("rows_refused"):
@@ -167,10 +159,10 @@ class Steps:
                 self.findings.check_written(self.digest, counted, int(client["rows"]), values, where)
             else:
                 self.findings.check_counts(self.digest, counted, database if len(names) > 1 else None)
-        return there / acknowledged if acknowledged else 1.0
+        return stored / acknowledged if acknowledged else 1.0
 
     def _counted(self, database: str, *, required: bool) -> tuple[dict[str, TableCount], str]:
-        """Return what a database holds, and in which words its system refuses to say so where that may be."""
+        """Return the content of a database, and the system's refusal to count it if that is permitted."""
         try:
             if isinstance(self.driver, SeveralDatabases):
                 return self.driver.count_in(database), ""
@@ -178,10 +170,10 @@ class Steps:
         except TrialFailed as refused:
             if required:
                 raise
-            return {}, str(refused)  # the very thing that is to be shown: it cannot be read back
+            return {}, str(refused)  # that the database is unreadable is a result
 
     def query(self, phase: str, options: QueryOptions) -> None:
-        """Ask the queries of one type."""
+        """Run the queries of one type."""
         file = self.context.queries(self.dataset, options)
         self.findings.cache_states[phase] = (
             cache.make_cold(self) if options.cache == cache.COLD else cache.WARM
@@ -198,7 +190,7 @@ class Steps:
             self.findings.measurements.append(Measurement(phase, "data_cached_bytes", float(cached)))
 
     def command(self, phase: str, options: CommandOptions) -> None:
-        """Time a tool's command; nothing is left of the file it read."""
+        """Time a tool's command; its input file is removed afterwards."""
         rows = int(self.digest["rows"])
         with tempfile.TemporaryDirectory(dir=self.context.scratch) as folder:
             places = command.places(self.context.benchload, self.driver, self.dataset, Path(folder), options)
@@ -222,7 +214,7 @@ class Steps:
         self.findings.measurements += command.measurements(phase, timed, counted)
 
     def _answers(self) -> None:
-        """Keep the answers to the first queries of each type, outside the timed time."""
+        """Store the answers to the first queries of each type, outside the timed period."""
         with self.timeline.phase("answers"):
             for phase in self.context.plan.phases:
                 options = phase_options(phase, self.planned.levels)
@@ -249,15 +241,15 @@ WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "original": original.original,
     "blob": blob.run,
 }
-"""How a phase of each workload is done. A workload of its own module adds ``run(steps, phase, options)``."""
+"""Workload → function that carries out a phase. Modules of ``workloads`` provide ``(steps, phase, options)``."""
 
 
 def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) -> None:
-    """Raise TrialFailed at a refusal that the experiment does not expect."""
+    """Raise TrialFailed for a refusal that the experiment does not expect."""
     for event in errors:
         if options.expects and not load.expected(options, event):
             raise TrialFailed(
-                f"{phase}: {event.get('operations')} writes were not acknowledged, in words that the experiment "
+                f"{phase}: {event.get('operations')} writes were refused with a message that the experiment "
                 f"does not expect: {event.get('message')}",
                 f"Expected are: {', '.join(options.expects)}. Add others to the phase's option expects.",
             )

@@ -1,4 +1,4 @@
-"""One trial: a fresh system on a fresh data folder, every phase once, and the record of what happened."""
+"""One trial: a fresh system on an empty data folder, every phase once, and the record of the results."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from benchbook.run.findings import Findings
 from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork
 from benchbook.run.stream import EventFile, Timeline
-from benchbook.run.watchdog import Hang, StorageWatch, with_last_words
+from benchbook.run.watchdog import Hang, StorageWatch, with_cause
 from benchbook.run.workloads.load import databases
 from benchbook.storage.driver import Facts, Storage
 from benchbook.systems.driver import Driver, Place, SeveralDatabases
 
 LEAST_FREE_BYTES = 1 << 20
-"""With less left on the disk a failure is the disk's, not the system's: the run stops and can be resumed."""
+"""With less free space on the disk, the disk caused the failure: the run stops and can be resumed."""
 
 
 class Trial:
-    """Carries out one planned trial and makes its record."""
+    """Carries out one planned trial and creates its record."""
 
     def __init__(self, context: Context, planned: PlannedTrial, folder: Path) -> None:
         self.context = context
@@ -58,20 +58,20 @@ class Trial:
         self.storage_facts: Facts = {}
         found = context.programs[program_name(planned)]
         self.running = isinstance(found, Program) and found.url is not None
-        """Whether the server runs already, so that much of it cannot be measured."""
+        """True if the server is already running, so that much of it cannot be measured."""
         self.limits = limits(planned.levels)
         self.confined: Confined | None = None
         self.storage_work: StorageWork | None = None
 
     def run(self) -> dict[str, Any]:
-        """Do the trial; return its record. An interruption and a fault of the request are raised."""
+        """Carry out the trial and return its record; raise on an interruption and for an invalid request."""
         try:
             record = self._run()
         finally:
-            held = secret.redact_files(self.folder)
-        if held:
+            redacted = secret.redact_files(self.folder)
+        if redacted:
             self.context.observer.note(
-                f"{self.system.name} wrote a password, which was taken out of {', '.join(one.name for one in held)}"
+                f"{self.system.name} wrote a password; removed it from {', '.join(one.name for one in redacted)}"
             )
         cleaned: dict[str, Any] = secret.redact(record)
         secret.forget()
@@ -81,7 +81,7 @@ class Trial:
         from benchbook.host import clock, pressure
 
         started_at = datetime.now(UTC)
-        load_before = pressure.before()
+        load_before = pressure.current_load()
         began = clock.mark()
         status, reason = "ok", None
         try:
@@ -99,11 +99,11 @@ class Trial:
                 ) from error
             status, reason = "failed", str(error)
         except BenchbookError:
-            raise  # the request or the results folder is at fault: no later trial would fare better
+            raise  # the request or the results folder is at fault: every later trial would fail too
         except Exception as error:
             if isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN:
-                raise  # what the harness itself writes, it writes into the results folder
-            # A mistake of ours in one trial must not cost the others; its traceback stays with the trial.
+                raise  # the harness writes only into the results folder
+            # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
             (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
             status, reason = "failed", f"the harness itself failed: {error!r}; see harness-error.log"
         jumped = clock.jumped(began)
@@ -112,11 +112,11 @@ class Trial:
         return record_of(self, status, reason, started_at, load_before)
 
     def lost(self, status: str, reason: str) -> dict[str, Any]:
-        """Return the record of a trial that did not come to its end where it was carried out."""
+        """Return the record of a trial that did not finish where it was carried out."""
         return record_of(self, status, reason, datetime.now(UTC), {})
 
     def _work(self, program: Program) -> None:
-        """Give the trial its data folder, and take it away again."""
+        """Carry out the trial on a data folder of its storage, and unmount that afterwards."""
         from benchbook.storage.driver import StoragePlace, storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
@@ -138,7 +138,7 @@ class Trial:
             for machine in machines.machines if machines else ():
                 machine.synchronise()
             with self.confined.client():
-                self._on(data, self.confined.program, held, self.confined)
+                self._run_on(data, self.confined.program, held, self.confined)
         finally:
             if self.confined is not None:
                 self.confined.measure(self.findings)
@@ -149,8 +149,8 @@ class Trial:
                 self.findings.measurements += self.storage_work.measurements()
             held.unmount()
 
-    def _on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
-        """Start the system on a data folder, do the phases, stop it."""
+    def _run_on(self, data: Path, program: Program, storage: Storage, confined: Confined) -> None:
+        """Start the system on a data folder, carry out the phases, stop it."""
         config, logs = _made(self.folder / "config"), _made(self.folder / "logs")
         registry, arm = self.context.results / "processes", str(self.planned.levels["arm"])
         with launching(program, (data, config, logs), registry) as launch:
@@ -167,17 +167,17 @@ class Trial:
                 processes=registry,
                 launch=launch,
             )
-            self._in(place, storage, confined)
+            self._drive(place, storage, confined)
 
-    def _in(self, place: Place, storage: Storage, confined: Confined) -> None:
-        """Drive the system through all phases in its place."""
+    def _drive(self, place: Place, storage: Storage, confined: Confined) -> None:
+        """Drive the system through all phases."""
         from benchbook.systems.driver import driver as system_driver
 
         driver = system_driver(self.system.driver, place)
         if len(place.databases) > 1 and not isinstance(driver, SeveralDatabases):
             raise TrialFailed(
-                f"{self.system.name} takes one client, and clients is {len(place.databases)}.",
-                "Give clients = 1, or leave this system out.",
+                f"{self.system.name} supports one client, but clients is {len(place.databases)}.",
+                "Set clients = 1, or leave this system out.",
             )
         client = driver.client(self.context.benchload)
         events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
@@ -186,7 +186,7 @@ class Trial:
         watch = StorageWatch(storage, client, driver.processes)
         with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():
             try:
-                with watch.watched(), watchdog.told(*where):
+                with watch.watched(), watchdog.disk_full_as_failure(*where):
                     self._start(driver, place, confined)
                     Steps(
                         self.context, self.planned, self.dataset, self.digest,
@@ -194,13 +194,15 @@ class Trial:
                         lambda: self._restart(driver, place.program.url, confined),
                     ).all()  # fmt: skip
             except TrialFailed as error:
-                words = with_last_words(watch.words, error, driver.ready)
-                raise TrialFailed(words + confined.killed() + hang.words() + watchdog.words(*where)) from None
+                message = with_cause(watch.failure, error, driver.ready)
+                raise TrialFailed(
+                    message + confined.killed() + hang.note() + watchdog.disk_full_note(*where)
+                ) from None
             finally:
                 client.cancel()
                 with self.timeline.phase("stop"):
                     driver.stop()
-            storage.check()  # what the system wrote while it was stopped went there too
+            storage.check()  # what the system wrote while stopping is on the storage too
 
     def _databases(self) -> tuple[str, ...]:
         """Return the names of the databases that the clients of this trial load into."""
@@ -208,7 +210,7 @@ class Trial:
         return databases(max((one.clients for one in options if isinstance(one, LoadOptions)), default=1))
 
     def _start(self, driver: Driver, place: Place, confined: Confined) -> None:
-        # In a network of its own every address is the trial's alone.
+        # In a private network every address belongs to the trial alone.
         in_private = place.host != self.context.host
         with self.timeline.phase("start"):
             with confined.server():
@@ -223,14 +225,14 @@ class Trial:
         if not self.system.accepts(self.version):
             raise TrialInvalid(
                 f"{self.system.name} is pinned to {self.system.version}, "
-                f"the running system states {self.version}."
+                f"but the running system reports {self.version}."
             )
 
     def _restart(self, driver: Driver, url: str | None, confined: Confined) -> None:
-        """Start a configured system, for the first time or again, within its limits."""
+        """Start a configured system, for the first time or again, under its limits."""
         with confined.server():
             driver.start()
-        watchdog.wait(driver, self.system.name, url)
+        watchdog.wait_ready(driver, self.system.name, url)
 
     @contextlib.contextmanager
     def _telemetry(self, driver: Driver, client_pids: Any, place: Place) -> Iterator[None]:
@@ -278,7 +280,7 @@ SCHEMA = 1
 def record_of(
     trial: Trial, status: str, reason: str | None, started_at: datetime, load_before: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the record of a trial that ends now; adds what the harness measures of every trial."""
+    """Return the record of a trial that ends now, with the metrics that the harness measures for every trial."""
     planned, plan, found, timeline = trial.planned, trial.context.plan, trial.findings, trial.timeline
     start_seconds = timeline.seconds_of("start")
     duration = timeline.seconds()
@@ -314,7 +316,7 @@ def record_of(
         "storage_facts": trial.storage_facts,
         "dataset_digest": f"sha256:{trial.digest['sha256']}",
         "queries_digest": trial.context.queries_digest(),
-        "cache_state": cache.of_trial(cache.seen(found.cache_states, found.measurements)),
+        "cache_state": cache.trial_state(cache.confirmed(found.cache_states, found.measurements)),
         "data_to_memory": float(found.data_bytes or trial.digest["bytes"])
         / min(hardware.machine_bytes(), trial.limits.memory_bytes or math.inf),
         "confinement": trial.confined.as_dict() if trial.confined else None,

@@ -18,24 +18,23 @@ from benchbook.process.wait import until
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver
 
-# Ends a trial in which nothing moves any more: a server or client that was stopped, or waits for ever.
-#
-# Clients have timeouts of their own for each operation. What they cannot see, an embedded engine that hangs or a
-# load tool that does, shows in this: none of the processes that the harness started uses any processor time.
-
 HANG_SECONDS = 300.0
-"""How long nothing may move. Databases and Go programs have background work each second."""
+"""Maximum time that all processes may be idle. Databases and Go programs have background work every second."""
 HANG_VARIABLE = "BENCHBOOK_HANG_SECONDS"
-"""Environment variable that replaces it."""
-MOVED_SECONDS = 0.02
-"""Processor time in that length which is a sign of life."""
+"""Environment variable that overrides it."""
+ACTIVE_CPU_SECONDS = 0.02
+"""Processor time within that period that counts as activity."""
 
 
 class Hang:
-    """Watches the harness's processes for the length of a ``with`` block, from a thread of its own."""
+    """Ends a trial whose processes are all idle: a server or client that was stopped, or waits forever.
+
+    Clients have a timeout for each operation. They cannot detect that an embedded engine or benchload itself hangs;
+    then no process of the harness uses processor time.
+    """
 
     def __init__(self, processes: Callable[[], list[int]], seconds: float | None = None) -> None:
-        """Take what names those to kill when nothing moves: the trial's server and client."""
+        """Call ``processes`` after a hang for what to kill: the trial's server and client."""
         self.seconds = seconds or float(os.environ.get(HANG_VARIABLE) or HANG_SECONDS)
         self.found = False
         self._processes = processes
@@ -43,7 +42,7 @@ class Hang:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch until the block ends."""
+        """Watch during the ``with`` block, in a separate thread."""
         thread = threading.Thread(target=self._watch, name="hang", daemon=True)
         thread.start()
         try:
@@ -52,16 +51,18 @@ class Hang:
             self._end.set()
             thread.join()
 
-    def words(self) -> str:
-        """Say that it hung, to be added to what failed because of it; empty where it did not."""
-        return f" Nothing had moved for {self.seconds:g} s: it hung, and was ended." if self.found else ""
+    def note(self) -> str:
+        """Return a note to append to the resulting failure; empty if nothing hung."""
+        return (
+            f" All processes were idle for {self.seconds:g} s, so Benchbook ended them." if self.found else ""
+        )
 
     def _watch(self) -> None:
         quiet, before = 0.0, _used()
         step = self.seconds / 10
         while not self._end.wait(step):
             now = _used()
-            if before is None or now is None or abs(now - before) > MOVED_SECONDS:
+            if before is None or now is None or abs(now - before) > ACTIVE_CPU_SECONDS:
                 quiet, before = 0.0, now
                 continue
             quiet += step
@@ -74,69 +75,68 @@ class Hang:
 
 
 def _used() -> float | None:
-    """Return the processor time of all that this process started; None where nothing runs."""
+    """Return the processor time of all child processes; None if none runs."""
     found = [one for pid in tree(os.getpid())[1:] if (one := read(pid)) is not None]
     if not found:
         return None
     return sum(one.usage.user + one.usage.system + one.reaped.user + one.reaped.system for one in found)
 
 
-# Ends a trial whose storage died under it: a bucket's server or the program that mounts it.
-#
-# Clients try again for minutes what a dead storage makes impossible, and a server may wait for it inside the kernel,
-# where no signal reaches it. So the storage is asked all the time whether it lives, in every phase alike.
-
-ASKED_SECONDS = 0.5
-"""How often the storage is asked; that costs two system calls."""
-SPOKEN_SECONDS = 15.0
-"""How long server and client have to meet the error and say it: a client's five retries pause for 3 s in all, and on a
-busy machine each answer takes its time."""
+PROBE_SECONDS = 0.5
+"""Interval of the checks of the storage; a check costs two system calls."""
+REPORT_SECONDS = 15.0
+"""Time that server and client may take to report the error themselves: a client's five retries pause for 3 s in total,
+and on a busy machine each answer takes longer."""
 GRACE_SECONDS = 5.0
-"""How long a client has to end that was asked to, and then what is done without it."""
+"""Time that a client may take to end after a request, before it is killed."""
 
 
 class StorageWatch:
-    """Watches the storage for the length of a ``with`` block, from a thread of its own."""
+    """Ends a trial whose storage dies: a bucket's server or the program that mounts it.
+
+    Clients retry for minutes what a dead storage makes impossible, and a server may wait for it inside the kernel,
+    where no signal reaches it. Therefore the storage is checked throughout every phase.
+    """
 
     def __init__(self, storage: Storage, client: Client, server: Callable[[], list[int]]) -> None:
-        """Take whom to end when the storage has died; ``server`` names the server's processes."""
-        self.words = ""
-        """What the storage said last, once it has died."""
+        """End ``client`` and the processes that ``server`` returns when the storage has died."""
+        self.failure = ""
+        """Why the storage died; empty while it works."""
         self._storage, self._client, self._server = storage, client, server
         self._end = threading.Event()
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch until the block ends; raise TrialFailed where the storage died and nothing failed of it."""
+        """Watch during the ``with`` block; raise TrialFailed if the storage died and nothing else failed."""
         thread = threading.Thread(target=self._watch, name="storage", daemon=True)
         thread.start()
         try:
             yield
             self._storage.check()
-            if self.words:  # it was found dead, and stands on something else by now
-                raise TrialFailed(self.words)
+            if self.failure:  # it died, although a later check succeeds
+                raise TrialFailed(self.failure)
         finally:
             self._end.set()
             thread.join()
-            self._died()  # whatever failed of it: the server is stopped next, and must not wait for it
+            self._died()  # the server is stopped next and must not wait for a dead storage
 
     def _watch(self) -> None:
-        while not self._end.wait(ASKED_SECONDS):
+        while not self._end.wait(PROBE_SECONDS):
             if self._died():
-                self._put_to_an_end()
+                self._end_trial()
 
     def _died(self) -> bool:
-        """Say whether the storage has died, and have whoever waits for it get an error then."""
+        """Return whether the storage has died; if so, make pending accesses fail."""
         try:
             self._storage.check()
         except TrialFailed as died:
-            self.words = self.words or str(died)
+            self.failure = self.failure or str(died)
             self._storage.abandon()
-        return bool(self.words)
+        return bool(self.failure)
 
-    def _put_to_an_end(self) -> None:
-        """Let server and client meet the error and say it; then ask the client to end; then end everything."""
-        if self._end.wait(SPOKEN_SECONDS):
+    def _end_trial(self) -> None:
+        """Let server and client report the error; then ask the client to end; then kill everything."""
+        if self._end.wait(REPORT_SECONDS):
             return
         _signal(self._client.processes(), signal.SIGTERM)
         while not self._end.wait(GRACE_SECONDS):
@@ -150,17 +150,15 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-# Whether a storage of a trial is full: its own disk, not that of the results.
-
 LEAST_BYTES = 1 << 20
 LEAST_SHARE = 0.02
-"""With less left than either a write of a server may have been refused."""
+"""With less free space than either, a server's write may have been refused."""
 
 
-def words(storage: str, data: Path, results: Path) -> str:
-    """Say that the storage of a data folder is full; nothing where it has room, or shares the disk of the results.
+def disk_full_note(storage: str, data: Path, results: Path) -> str:
+    """Return a note that the data folder's storage is full; empty if it has room or shares the disk of the results.
 
-    A full disk of the results ends the run, which can be resumed; a full storage is what this trial found.
+    A full results disk ends the run, which can be resumed; a full storage is a result of this trial.
     """
     try:
         if os.stat(data).st_dev == os.stat(results).st_dev:  # noqa: PTH116 - two calls, no objects
@@ -174,45 +172,40 @@ def words(storage: str, data: Path, results: Path) -> str:
 
 
 @contextlib.contextmanager
-def told(storage: str, data: Path, results: Path) -> Iterator[None]:
-    """Turn what the harness itself could not write onto a full storage into the failure of its trial."""
+def disk_full_as_failure(storage: str, data: Path, results: Path) -> Iterator[None]:
+    """Turn the harness's failure to write onto a full storage into the failure of the trial."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) and (full := words(storage, data, results)):
-            raise TrialFailed(f"The data could not be written.{full}") from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and (full := disk_full_note(storage, data, results)):
+            raise TrialFailed(f"Could not write the data.{full}") from error
         raise
 
 
-# The last words of what died in a trial, added to the failure that it caused.
+def with_cause(cause: str, error: TrialFailed, *probes: Callable[[], object]) -> str:
+    """Return the failure with its known cause first, and what dead servers and storages report last.
 
-
-def with_last_words(cause: str, error: TrialFailed, *alive: Callable[[], object]) -> str:
-    """Return the failure after what is known to have caused it, with what server and storage said last.
-
-    They are asked by ``alive``, and only one that has died says something.
+    Each of ``probes`` raises TrialFailed if its server or storage has died.
     """
-    words = str(error) if cause in str(error) else f"{cause} {error}"
-    for ask in alive:
+    message = str(error) if cause in str(error) else f"{cause} {error}"
+    for probe in probes:
         try:
-            ask()
+            probe()
         except TrialFailed as died:
-            if str(died) not in words:
-                words = f"{words} {died}"
-    return words
+            if str(died) not in message:
+                message = f"{message} {died}"
+    return message
 
-
-# Wait until a system that was started answers.
 
 READY_SECONDS = 120.0
-"""How long a server that the harness starts may take until it answers."""
+"""Time that a server that the harness starts may take to answer."""
 
 RUNNING_SECONDS = 5.0
-"""How long a server that is said to run already may take until it answers."""
+"""Time that a server that is already running may take to answer."""
 
 
-def wait(driver: Driver, name: str, url: str | None = None) -> None:
-    """Return when it answers; raise TrialFailed when it does not in time, or has died."""
+def wait_ready(driver: Driver, name: str, url: str | None = None) -> None:
+    """Wait until the system answers; raise TrialFailed if it does not answer in time or has died."""
     limit = RUNNING_SECONDS if url else getattr(driver, "ready_seconds", READY_SECONDS)
     if not until(driver.ready, limit, pause=0.01):
         where = f" at {url}" if url else ""

@@ -1,1 +1,1 @@
-"""Where systems keep their files: one driver module a storage, behind the protocol in ``driver.py``."""
+"""Storages on which systems keep their files: one driver module per storage, with the protocol in ``driver.py``."""

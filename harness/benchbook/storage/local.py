@@ -1,4 +1,4 @@
-"""Local disk: a plain folder on whatever file system the results stand on."""
+"""Local disk: a plain folder on the file system of the results."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from benchbook.storage.mounting import empty_folder
 from benchbook.storage.page_cache import resident
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-"""Writing 3 here empties the page cache, the dentries and the inodes of the whole machine; needs root."""
+"""Writing 3 to this file empties the page, dentry and inode caches of the whole machine; needs root."""
 DROPS = 5
-"""How often it is written: the kernel leaves the pages that another processor holds at that moment."""
+"""Number of attempts: the kernel keeps pages that another processor holds at that moment."""
 
 
 class Local:
-    """A folder on the local disk; by custom ``<results>/scratch/<trial>``."""
+    """A folder on the local disk, usually ``<results>/scratch/<trial>``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def mount(self) -> Path:
-        """Make the folder; one that already holds something is refused, for a trial starts from nothing."""
+        """Create the folder; refuse one with content, because a trial starts from nothing."""
         return empty_folder(self.folder)
 
     def facts(self) -> Facts:
@@ -35,13 +35,13 @@ class Local:
         return filesystem(self.folder, Tree())
 
     def check(self) -> None:
-        """Nothing stands behind a folder that could have died."""
+        """Do nothing: no program is behind a local folder."""
 
     def abandon(self) -> None:
-        """Nobody waits for a folder on a local disk."""
+        """Do nothing: no access to a local folder waits."""
 
     def counters(self) -> dict[str, float]:
-        """Return nothing: the kernel counts what happens here, and telemetry reads it."""
+        """Return no counters: telemetry reads the kernel's."""
         return {}
 
     def processes(self) -> list[int]:
@@ -49,7 +49,7 @@ class Local:
         return []
 
     def drop_caches(self) -> bool:
-        """Sync, then empty the page cache of the whole machine; False without the right to do so."""
+        """Sync, then empty the page cache of the whole machine; return False without permission."""
         self.sync()
         return drop_page_cache(self.folder)
 
@@ -58,8 +58,8 @@ class Local:
         return resident(self.folder)
 
     def sync(self) -> None:
-        """Sync the file system that the folder stands on."""
-        # Python has no syncfs; the command has, and spares the file systems of other people.
+        """Sync the folder's file system."""
+        # Python has no syncfs; the command does, and leaves other file systems alone.
         try:
             done = (
                 subprocess.run(["sync", "-f", str(self.folder)], capture_output=True, check=False).returncode
@@ -80,7 +80,7 @@ class Local:
 
 
 def drop_page_cache(data: Path) -> bool:
-    """Empty the page cache of the whole machine; False without the right, or where some of ``data`` stays in it."""
+    """Empty the machine's page cache; return False without permission, or if some of ``data`` stays in it."""
     for _ in range(DROPS):
         try:
             DROP_CACHES.write_text("3\n")

@@ -1,7 +1,7 @@
-"""loop-disks: several ext4 file systems, each on a loop device of its own, below one data folder.
+"""loop-disks: several ext4 file systems below one data folder, each on a separate loop device.
 
-They stand for several disks: each has a journal, a queue and a cache of its own. Their files lie on the same
-disk of the host, though, and share what that can sync; ``facts`` says so.
+They represent several disks: each has a separate journal, queue and cache. Their files are on the same disk of the
+host and share its sync rate, which ``facts`` reports.
 """
 
 from __future__ import annotations
@@ -10,24 +10,27 @@ from pathlib import Path
 
 from benchbook.declare.storage import DisksOptions
 from benchbook.storage import mounting
-from benchbook.storage.driver import NAME, Facts, StoragePlace
+from benchbook.storage.driver import DISK_PREFIX, Facts, StoragePlace
 from benchbook.storage.local import Local
 from benchbook.storage.loop_ext4 import MAKE
 
 
 class LoopDisks(Local):
-    """A data folder with one mounted ext4 a disk."""
+    """A data folder with one mounted ext4 per disk."""
 
     def __init__(self, options: DisksOptions, place: StoragePlace) -> None:
         super().__init__(place.folder)
         self._options, self._mounts = options, place.mounts
         self._disks = [
-            (place.folder / f"{NAME}{number}", place.folder.with_name(f"{place.folder.name}-{number}.ext4"))
+            (
+                place.folder / f"{DISK_PREFIX}{number}",
+                place.folder.with_name(f"{place.folder.name}-{number}.ext4"),
+            )
             for number in range(1, options.disks + 1)
         ]
 
     def mount(self) -> Path:
-        """Make and mount every disk; raise Unavailable where that is not permitted."""
+        """Create and mount every disk; raise Unavailable if that is not permitted."""
         super().mount()
         for point, image in self._disks:
             mounting.empty_folder(point)
@@ -35,14 +38,14 @@ class LoopDisks(Local):
             with image.open("wb") as file:
                 file.truncate(self._options.size_mib << 20)
             mounting.run(
-                [*MAKE, image], "loop-disks cannot be made", "mkfs.ext4 is in Debian's package e2fsprogs."
+                [*MAKE, image], "loop-disks cannot be created", "mkfs.ext4 is in Debian's package e2fsprogs."
             )
             mounting.mount(["-o", "loop,noatime", image, point], "loop-disks")
             (point / "lost+found").rmdir()
         return self.folder
 
     def facts(self) -> Facts:
-        """Return what the first disk's file system says, how many there are, and what they stand on."""
+        """Return the facts of the first disk's file system, the number of disks, and the storage below them."""
         below = super().facts()
         first = Local(self._disks[0][0]).facts()
         return {**first, "disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}

@@ -1,7 +1,7 @@
-"""loop-ext4: an ext4 of its own, in a file on the local disk that is mounted through a loop device.
+"""loop-ext4: a private ext4 in a file on the local disk, mounted through a loop device.
 
-Its file system is the same on every machine, empty at the start, and shared with nobody: what others do on
-the host's file system costs it only the disk below.
+Its file system is the same on every machine and empty at the start. Other activity on the host's file system affects
+it only through the disk below.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from benchbook.storage.driver import Facts, StoragePlace
 from benchbook.storage.local import Local
 
 MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
-"""Nothing is left for the kernel to initialise during the measurement."""
+"""Leaves nothing for the kernel to initialise during the measurement."""
 
 
 class LoopExt4(Local):
-    """A private ext4; the data folder is a folder in it, beside ``lost+found``."""
+    """A private ext4; the data folder is a folder in it, next to ``lost+found``."""
 
     def __init__(self, options: SizedOptions, place: StoragePlace) -> None:
         self._point, self._options, self._mounts = place.folder, options, place.mounts
@@ -26,21 +26,21 @@ class LoopExt4(Local):
         super().__init__(place.folder / "data")
 
     def mount(self) -> Path:
-        """Make the file and its file system and mount it; raise Unavailable where that is not permitted."""
+        """Create the file and its file system and mount it; raise Unavailable if that is not permitted."""
         point = mounting.empty_folder(self._point)
         mounting.register_mount(self._mounts, point, (self._image,), "loop-ext4")
         with self._image.open("wb") as file:
             file.truncate(self._options.size_mib << 20)
         mounting.run(
-            [*MAKE, self._image], "loop-ext4 cannot be made", "mkfs.ext4 is in Debian's package e2fsprogs."
+            [*MAKE, self._image], "loop-ext4 cannot be created", "mkfs.ext4 is in Debian's package e2fsprogs."
         )
-        # The kernel frees a loop device that mount has set up when it is unmounted, whoever does that.
+        # mount sets up the loop device, and the kernel frees it on any unmount.
         mounting.mount(["-o", "loop,noatime", self._image, point], "loop-ext4")
         self.folder.mkdir()
         return self.folder
 
     def facts(self) -> Facts:
-        """Return what the file system says, and what its file stands on."""
+        """Return the facts of the file system, and of the storage below its file."""
         below = Local(self._image.parent).facts()
         return {**super().facts(), "made_with": " ".join(MAKE), "below": below}
 

@@ -1,6 +1,6 @@
 """minio-s3fs: a bucket of a private MinIO, mounted through FUSE by s3fs.
 
-MinIO keeps the bucket on the local disk, so the difference from ``local`` is the way through S3 and FUSE. The data
+MinIO stores the bucket on the local disk, so the difference from ``local`` is the path through S3 and FUSE. The data
 folder is a folder of the bucket.
 """
 
@@ -50,7 +50,7 @@ MOUNT_SECONDS = 30.0
 
 
 class MinioS3fs(Local):
-    """A mounted bucket; MinIO's drive and s3fs's cache, open files and keys are beside the mount point."""
+    """A mounted bucket; MinIO's drive and s3fs's cache, open files and keys are next to the mount point."""
 
     def __init__(self, options: S3fsOptions, place: StoragePlace) -> None:
         super().__init__(place.folder / "data")
@@ -64,7 +64,7 @@ class MinioS3fs(Local):
         self._s3fs: spawn.Running | None = None
 
     def mount(self) -> Path:
-        """Start MinIO, make the bucket, mount it; raise Unavailable when a program or FUSE is missing."""
+        """Start MinIO, create the bucket, mount it; raise Unavailable if a program or FUSE is missing."""
         if not Path("/dev/fuse").exists():
             raise Unavailable(
                 "/dev/fuse does not exist, so s3fs cannot mount a bucket.", "Load it with: modprobe fuse"
@@ -92,13 +92,13 @@ class MinioS3fs(Local):
         return {**super().facts(), "programs": versions, "s3fs_options": options, "below": below}
 
     def check(self) -> None:
-        """Raise TrialFailed with the last lines of its log when MinIO or s3fs has died."""
+        """Raise TrialFailed with the end of its log if MinIO or s3fs has died."""
         for one in (self._minio, self._s3fs):
             if one is not None:
                 one.check()
 
     def abandon(self) -> None:
-        """Kill s3fs: it repeats requests to a dead MinIO, and a process that waits for it cannot be killed."""
+        """Kill s3fs, because it retries requests to a dead MinIO, and a process that waits for it cannot be killed."""
         s3fs = self._s3fs
         if s3fs is not None:
             s3fs.kill()
@@ -124,11 +124,11 @@ class MinioS3fs(Local):
         return dropped
 
     def cached_bytes(self) -> int | None:
-        """Return None: opening the files of the mount requests them from MinIO and drops their pages."""
+        """Return None: opening files of the mount requests them from MinIO and drops their pages."""
         return None
 
     def bytes(self) -> int:
-        """Return the bytes of the bucket on MinIO's drive: the mount does not know them."""
+        """Return the bytes of the bucket on MinIO's drive, which the mount does not report."""
         return allocated(self._drive / BUCKET)
 
     def unmount(self) -> None:
@@ -166,18 +166,18 @@ class MinioS3fs(Local):
         if not until(mounted, MOUNT_SECONDS, pause=0.01):
             raise TrialFailed(
                 f"s3fs did not mount the bucket within {MOUNT_SECONDS:.0f} s. "
-                f"Its last words: {spawn.last_words(self._logs / 's3fs.log')}"
+                f"The end of its log: {spawn.log_end(self._logs / 's3fs.log')}"
             )
 
     def _unmount_bucket(self) -> None:
-        """Unmount, which uploads what s3fs still holds; unmount the mount of a dead s3fs by force."""
+        """Unmount, which uploads what s3fs still buffers; unmount a dead s3fs by force."""
         if self._s3fs is None:
             return
         try:
             self.check()
         except TrialFailed:
             self.abandon()
-        # From here on the end of s3fs is no failure: it ends when it is unmounted.
+        # From here on the end of s3fs is no failure, because unmounting ends it.
         s3fs, self._s3fs = self._s3fs, None
         mounting.unmount(self._point)
         s3fs.stop(first=None)
@@ -193,7 +193,7 @@ class MinioS3fs(Local):
             f"multipart_size={chosen.multipart_size_mib}",
             f"max_stat_cache_size={chosen.stat_cache_entries}",
             f"retries={chosen.request_retries}",
-            # For open files until they are uploaded; the default, /tmp, may be memory.
+            # For open files until they are uploaded; the default, /tmp, may be in memory.
             f"tmpdir={temporary}",
         ]
         return [*found, f"use_cache={cache}"] if chosen.disk_cache else found

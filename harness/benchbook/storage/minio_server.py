@@ -1,4 +1,4 @@
-"""How MinIO is started: as a system under test, and behind a mounted bucket."""
+"""A MinIO server: as a system under test, and behind a mounted bucket."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(program: Path, drive: Path, address: str, console: str) -> list[str 
 
 
 def environment(s3: S3) -> dict[str, str]:
-    """Return the configuration of a server: MinIO reads it from its environment."""
+    """Return the configuration of a server, which MinIO reads from its environment."""
     return {
         "MINIO_ROOT_USER": s3.access_key,
         "MINIO_ROOT_PASSWORD": s3.secret_key,
@@ -35,15 +35,15 @@ def environment(s3: S3) -> dict[str, str]:
 
 
 def version(http: Http) -> str:
-    """Return the version that a server states among its metrics."""
+    """Return the version that a server reports among its metrics."""
     for labels, _ in http.metrics(NODE_METRICS).get("minio_software_version_info", []):
         return labels.get("version", "")
-    raise TrialFailed(f"MinIO at {http.url} does not state its version.")
+    raise TrialFailed(f"MinIO at {http.url} does not report its version.")
 
 
 @dataclass
 class MinioServer:
-    """A MinIO with one drive, and with keys that are drawn for one trial."""
+    """A MinIO with one drive, and with keys for one trial."""
 
     program: Path
     drive: Path
@@ -54,7 +54,7 @@ class MinioServer:
     _running: spawn.Running | None = field(init=False, default=None)
 
     def start(self) -> None:
-        """Start it, and wait until it takes requests."""
+        """Start it, and wait until it accepts requests."""
         address, console = (f"{self.host}:{port}" for port in free_ports(2, self.host))
         self.s3 = S3(f"http://{address}", self.s3.access_key, self.s3.secret_key)
         self.drive.mkdir(parents=True, exist_ok=True)
@@ -70,15 +70,15 @@ class MinioServer:
 
     def _ready(self) -> bool:
         self.check()
-        return self.s3.answers()  # its health endpoint answers before it takes requests
+        return self.s3.answers()  # its health endpoint answers too early
 
     def check(self) -> None:
-        """Raise TrialFailed with the last lines of its log when it has died."""
+        """Raise TrialFailed with the end of its log if it has died."""
         if self._running is not None:
             self._running.check()
 
     def metrics(self) -> Metrics:
-        """Return its counters of requests; nothing when it does not answer."""
+        """Return its request counters; empty if it does not answer."""
         return Http("MinIO", self.s3.url).metrics(REQUEST_METRICS)
 
     def processes(self) -> list[int]:
@@ -86,7 +86,7 @@ class MinioServer:
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """Send SIGTERM, then SIGKILL; the drive stays."""
+        """Send SIGTERM, then SIGKILL; keep the drive."""
         if self._running is not None:
             self._running.stop()
             self._running = None

@@ -16,11 +16,11 @@ from benchbook.process.leftovers import abandoned, write_record
 from benchbook.process.wait import until
 
 BUSY_SECONDS = 10.0
-"""How long to try to unmount what is still in use before it is detached from the tree."""
+"""Time to retry an unmount of a busy folder before it is detached."""
 
 
 def mount(arguments: Sequence[str | Path], storage: str) -> None:
-    """Run ``mount``; raise Unavailable when this user may not mount, or the machine cannot."""
+    """Run ``mount``; raise Unavailable if this user may not mount, or the machine cannot."""
     run(
         ["mount", *arguments],
         f"{storage} cannot be mounted",
@@ -49,7 +49,7 @@ def mounted(point: Path) -> bool:
 
 
 def unmount(point: Path) -> bool:
-    """Unmount ``point``, lazily where it stays in use; return whether nothing is mounted there now."""
+    """Unmount ``point``, lazily if it stays busy; return whether it is unmounted now."""
 
     def tried(commands: list[list[str]]) -> bool:
         return not mounted(point) or (any(map(_succeeds, commands)) and not mounted(point))
@@ -61,13 +61,13 @@ def unmount(point: Path) -> bool:
 
 
 def empty_folder(folder: Path) -> Path:
-    """Make a folder for a trial and return it; refuse one with content, because a trial starts with nothing."""
+    """Create a folder for a trial and return it; refuse one with content, because a trial starts from nothing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held = any(folder.iterdir())
     except OSError as error:
         raise TrialFailed(
-            f"The data folder {folder} cannot be made: {error.strerror}.",
+            f"The data folder {folder} cannot be created: {error.strerror}.",
             "Free space, make its parent writable, or name another folder with --results.",
         ) from error
     if held:
@@ -90,17 +90,17 @@ def register_mount(folder: Path | None, point: Path, behind: tuple[Path, ...], s
 
 
 def unregister_mount(folder: Path | None, point: Path) -> None:
-    """Forget a mount that was undone; forgetting it twice is no error."""
+    """Remove the record of a mount, if there is one."""
     if folder is not None:
         with contextlib.suppress(OSError):
             _file(folder, point).unlink(missing_ok=True)
 
 
 def sweep_mounts(folder: Path) -> list[str]:
-    """Unmount what dead harnesses left mounted, remove the files behind it, and return a name for each.
+    """Unmount what dead harnesses left mounted, remove the files behind it, and return a description of each.
 
-    Call it after the sweep of processes and before removing anything below a mount point. A mount that cannot
-    be undone keeps its record for the next start.
+    Call it after the sweep of processes and before removing anything below a mount point. If an unmount fails, its
+    record stays for the next start.
     """
     undone: list[str] = []
     for file, record in abandoned(folder, "*.json"):

@@ -1,4 +1,4 @@
-"""How much of the files of a folder is in memory: the pages that the kernel's page cache holds of them."""
+"""Measure how much of a folder's files is in the kernel's page cache."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _PAGE = mmap.PAGESIZE
 
 
 def resident(folder: Path) -> int:
-    """Return the bytes of the files under ``folder`` that are in memory; reading none of them.
+    """Return how many bytes of the files under ``folder`` are in memory, without reading them.
 
-    A file that vanishes meanwhile, or may not be opened, counts nothing.
+    Files that vanish during the check, or may not be opened, are ignored.
     """
     total = 0
     for place, _, files in os.walk(folder):
         for name in files:
             try:
-                total += _of_file(os.path.join(place, name))  # noqa: PTH118 - a Path a file is slow
+                total += _of_file(os.path.join(place, name))  # noqa: PTH118 - a Path for each file is slow
             except (OSError, ValueError):
                 continue
     return total
@@ -29,7 +29,7 @@ def resident(folder: Path) -> int:
 def _of_file(path: str) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        # Private and writable, for only then ctypes tells the address; no page is touched.
+        # ctypes only gives the address of a writable mapping; it is private, and no page is touched.
         mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_COPY)
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""The buckets of an S3 server, for what is no part of a measurement."""
+"""The buckets of an S3 server, for work outside measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class S3:
-    """An S3 server and the keys to it; requests name the bucket in the path."""
+    """An S3 server and its keys; requests name the bucket in the path."""
 
     url: str
     access_key: str
@@ -26,11 +26,11 @@ class S3:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The keys as clients read them from their environment."""
+        """The keys as environment variables for clients."""
         return {"AWS_ACCESS_KEY_ID": self.access_key, "AWS_SECRET_ACCESS_KEY": self.secret_key}
 
     def answers(self) -> bool:
-        """Return whether the server takes requests now."""
+        """Return whether the server accepts requests."""
         try:
             self.buckets(PROBE_SECONDS)
         except TrialFailed:
@@ -42,12 +42,12 @@ class S3:
         return [info.base_name for info in self._list("", timeout_seconds)]
 
     def make_bucket(self, bucket: str) -> None:
-        """Make a bucket."""
+        """Create a bucket."""
         with self._failure(f"make the bucket {bucket}"):
             self._filesystem().create_dir(bucket)
 
     def remove_bucket(self, bucket: str) -> None:
-        """Remove a bucket that is empty."""
+        """Remove a bucket if it is empty."""
         if not self.object_sizes(bucket):
             with self._failure(f"remove the bucket {bucket}"):
                 self._filesystem().delete_dir(bucket)
@@ -78,8 +78,8 @@ class S3:
 
     @contextlib.contextmanager
     def _failure(self, what: str) -> Iterator[None]:
-        """Raise what the server says as TrialFailed."""
+        """Raise the server's error as TrialFailed."""
         try:
             yield
         except OSError as error:
-            raise TrialFailed(f"{self.url} does not {what}: {error}.") from None
+            raise TrialFailed(f"{self.url} refuses to {what}: {error}.") from None

@@ -11,14 +11,14 @@ from benchbook.storage.local import Local
 
 
 class Tmpfs(Local):
-    """A tmpfs of its own; its pages are the data itself, so its cache cannot be dropped."""
+    """A private tmpfs; its pages are the data itself, so its cache cannot be dropped."""
 
     def __init__(self, options: SizedOptions, place: StoragePlace) -> None:
         super().__init__(place.folder)
         self._options, self._mounts = options, place.mounts
 
     def mount(self) -> Path:
-        """Mount it; raise Unavailable where this user may not mount."""
+        """Mount it; raise Unavailable if this user may not mount."""
         folder = super().mount()
         mounting.register_mount(self._mounts, folder, (), "tmpfs")
         size = f"size={self._options.size_mib}m,mode=0700"
@@ -26,11 +26,11 @@ class Tmpfs(Local):
         return folder
 
     def drop_caches(self) -> bool:
-        """Say that it stays warm: memory is all there is."""
+        """Return False: the data exists only in memory."""
         return False
 
     def cached_bytes(self) -> int | None:
-        """Return all of it: memory is where it is."""
+        """Return all of its bytes, which are in memory."""
         return self.bytes()
 
     def unmount(self) -> None:

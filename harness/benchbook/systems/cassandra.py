@@ -25,8 +25,9 @@ FOLDERS = {
 
 LIMITS = ("read_request_timeout", "range_request_timeout", "write_request_timeout")
 LIMIT = "60s"
-"""The defaults are 2 to 10 s, which a server that has just started exceeds on a few busy cores. A slow write must be
-measured as slow, not refused."""
+"""The defaults are 2 to 10 s, which a server exceeds on a few busy cores just after its start. A slow write must be
+measured as slow, not refused.
+"""
 
 EXPORTS = (
     "java.base/jdk.internal.misc", "java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/java.lang.ref",
@@ -57,7 +58,7 @@ class Cassandra(Inspected):
     ready_seconds = 300.0
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return cassandra.yaml, with the distribution's values that matter, and the heap."""
+        """Return cassandra.yaml with the relevant values of the distribution, and the heap."""
         settings: dict[str, Setting] = {
             "cluster_name": "benchbook", "num_tokens": 16, "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
             "endpoint_snitch": "SimpleSnitch", "commitlog_sync": "periodic", "commitlog_sync_period": "10000ms",
@@ -76,7 +77,7 @@ class Cassandra(Inspected):
         return {FILE: settings_text(settings, "{}: {}") + lists, "heap": java.heap_of(self.place) + "\n"}
 
     def initialise(self) -> None:
-        """Have it log warnings only, to its standard output."""
+        """Configure logging: warnings only, to standard output."""
         (self.place.config / "logback.xml").write_text(java.LOGBACK, encoding="utf-8")
 
     def command(self) -> Sequence[str | Path]:
@@ -103,9 +104,9 @@ class Cassandra(Inspected):
         ]  # fmt: skip
 
     def settle(self) -> None:
-        """Write what is in memory as files, then compact each table into one file.
+        """Flush memtables to disk, then compact each table into one file.
 
-        Every system of the suite is brought to this state: the size is that of rest, at no cost to the load time.
+        The suite brings every system to this state before measuring size; it does not count as load time.
         """
         if not self.external:
             self._nodetool("flush")

@@ -50,7 +50,7 @@ class ClickHouse(Server):
         return list(self.http.json("/", f"{statement} FORMAT JSONCompact", what=statement)["data"])
 
     def version(self) -> str:
-        """Return what ``version()`` states."""
+        """Return the result of ``version()``."""
         return str(self._rows("SELECT version()")[0][0])
 
     def _of_database(self, columns: str, table: str) -> list[list[Any]]:
@@ -59,7 +59,7 @@ class ClickHouse(Server):
         return self._rows(f"SELECT {columns} FROM system.{table} WHERE database = '{database}'")  # noqa: S608
 
     def prepare(self) -> None:
-        """Refuse a database with rows; benchload makes it and its tables."""
+        """Refuse a database with rows; benchload creates it and its tables."""
         if held := [name for name, table in self.count().items() if table.rows]:
             raise self.holds_data(", ".join(held))
 

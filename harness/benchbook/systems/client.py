@@ -16,18 +16,19 @@ from benchbook.process.remote import RemoteRunning
 from benchbook.systems.driver import BlobRequest, LoadRequest, QueryRequest
 
 Defect = Literal["one-stock", "three-bars", "undecoded"]
-"""What a published reader did wrong: it always read the first stock, it read one more minute before and after the
-bar of a short read, or it accepted any answer."""
+"""Defects of published readers: always reading the first stock, reading one more minute on each side of the bar of a
+short read, or accepting any answer.
+"""
 
 SQL_DEFECTS: frozenset[Defect] = frozenset({"one-stock", "three-bars"})
-"""The defects of the published reader of MySQL, applied to all SQL databases without a published reader."""
+"""The defects of the published reader of MySQL, used for every SQL database without a published reader."""
 
 SCHEMA = 1
 """Version of the events that the harness reads (docs/benchload-events.md)."""
 NUMBERS = (
     "start_ns", "duration_ns", "operations", "rows", "values", "bytes", "errors", "count", "client_cpu_ns",
 )  # fmt: skip
-"""Keys that hold a number or null in COUNTED events; in an answer, ``rows`` are the rows."""
+"""Keys that hold a number or null in COUNTED events; in an answer, ``rows`` is the list of rows."""
 COUNTED = ("interval", "summary", "histogram", "error")
 
 
@@ -45,9 +46,9 @@ class BarsRequest:
     undecoded: bool = False
     timeout_seconds: float = 30.0
     answers: int | None = None
-    """If set: do not time, but compare the first N answers with the dataset."""
+    """If set, compare the first N answers with the dataset, untimed."""
     record: Path | None = None
-    """If set: the file that keeps a record of each read."""
+    """If set, the file for a record of each read."""
 
 
 @runtime_checkable
@@ -79,11 +80,11 @@ class BenchloadClient:
         sync: str | None = None,
         shares_process: bool = False,
     ) -> None:
-        """Take where the server is.
+        """Describe the server.
 
-        ``environment`` returns secrets, which must not be in a command line; ``sync`` is what a store of objects
-        must have on the device when it acknowledges. The functions are called for each process, because a driver
-        chooses its ports after it has made its client.
+        ``environment`` returns secrets, which must not be in a command line; ``sync`` is what an object store must
+        have on the device before it acknowledges. The functions are called for each process, because a driver chooses
+        its ports after it has created its client.
         """
         self._environment = environment
         self._sync = sync
@@ -116,7 +117,7 @@ class BenchloadClient:
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run the query set, timed or for its answers."""
+        """Run the query set, timed or for answers."""
         command: list[str | Path] = [self._benchload, "query", *self._where(), "--queries", request.queries]
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
@@ -142,17 +143,17 @@ class BenchloadClient:
         return self._events(command, "blob")
 
     def begin(self, at: float) -> None:
-        """Let a waiting load begin at a time of the clock."""
+        """Release a waiting load at a time of the clock."""
         if self._running is not None:
             self._running.release(at)
 
     def processes(self) -> list[int]:
-        """Return the process ids of the benchload that runs now."""
+        """Return the process ids of the running benchload."""
         running = self._running
         return running.tree() if running is not None else []
 
     def cancel(self) -> None:
-        """Kill the process group of what runs now."""
+        """Kill the process group of the running benchload."""
         self._cancelled = True
         running = self._running
         if running is not None:
@@ -170,7 +171,7 @@ class BenchloadClient:
             else machines.start(command, self._log, environment)
         )  # fmt: skip
         self._running = running
-        # The error of the server explains more than the end of a connection that follows it.
+        # The server's error explains more than the broken connection that follows it.
         last_error, by_server = "", False
         try:
             for event in events(running.lines(), f"benchload {verb}"):
@@ -182,11 +183,11 @@ class BenchloadClient:
             ending = running.ending()
             if ending != "exited with code 0":
                 raise TrialFailed(
-                    self._failure(verb, ending or "did not end", last_error), f"Its log is {self._log}."
+                    self._failure(verb, ending or "did not end", last_error), f"The log is {self._log}."
                 )
         finally:
             self._running = None
-            # This ends the process when the caller drops the generator before its end.
+            # Ends the process if the caller abandons the generator.
             running.stop(grace_seconds=0.0, first=signal.SIGKILL)
 
     def _where(self) -> list[str]:
@@ -195,11 +196,11 @@ class BenchloadClient:
     def _failure(self, verb: str, ending: str, last_error: str) -> str:
         if self._cancelled:
             return f"benchload {verb} was cancelled."
-        return f"benchload {verb} {ending}: {last_error or spawn.last_words(self._log)}"
+        return f"benchload {verb} {ending}: {last_error or spawn.log_end(self._log)}"
 
 
 def recorded(operations: Path | None) -> list[str | Path]:
-    """Return the flag that makes benchload keep a record of each operation; none without a file."""
+    """Return the flag that makes benchload record each operation; empty without a file."""
     return ["--record-operations", operations] if operations else []
 
 
@@ -214,7 +215,7 @@ def _lasting(request: LoadRequest) -> list[str | Path]:
 
 
 def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
-    """Yield the events of a stream of JSON lines; raise TrialFailed at a line that is no event."""
+    """Yield the events of a stream of JSON lines; raise TrialFailed for an invalid line."""
     for line in lines:
         if not line.strip():
             continue
@@ -242,14 +243,14 @@ class BenchloadBars(BenchloadClient):
     def __init__(
         self, *arguments: Any, defects: frozenset[Defect], through: str = "", program: str, **options: Any
     ) -> None:
-        """Take ``through``, the address of a packed-day service for reads."""
+        """``through`` is the address of a packed-day service for reads."""
         super().__init__(*arguments, **options)
         self.published_defects = defects
         self.through = through
         self.program = program
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load bars in whole days of a stock, and any other dataset as for every server."""
+        """Load bars in whole days of a stock, and other datasets like for every server."""
         if request.dataset.generator != "kline":
             return super().load(request)
         command: list[str | Path] = [self._benchload, "bars-load", *request.dataset.flags, *self._where()]

@@ -1,10 +1,10 @@
 """CnosDB 2.0 and 2.4.
 
-2.0 listens on loopback as it is told. **2.4 listens on every address of the machine, whatever ``global.host``
-says**: run it behind a firewall, in a container or in a network namespace.
+2.0 listens on loopback, as configured. **2.4 listens on every address of the machine, whatever ``global.host`` says**:
+run it behind a firewall, in a container or in a network namespace.
 
-2.0.1 can read back, after a flush, at most one of several databases in one data folder. Its arms refuse several
-clients, except ``as-published``, which reports what each database returns and does not require it.
+After a flush, 2.0.1 can read back at most one of several databases in one data folder. Its arms refuse several
+clients, except ``as-published``, which reports what each database returns but does not require it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from benchbook.systems.server import DatabaseServer, Layout, check_settings
 
 AS_PUBLISHED = "as-published"
 REST_SECONDS = 2.0
-"""How long no file of data and index may change until the server counts as settled."""
+"""Time that data and index files must stay unchanged before the server counts as settled."""
 
 
 class CnosDB(DatabaseServer):
-    """One CnosDB in one trial; its subclasses say what differs between the versions."""
+    """One CnosDB in one trial; subclasses implement the differences between versions."""
 
     target = "cnosdb"
     ports: ClassVar[tuple[str, ...]] = ("http", "grpc")
@@ -40,10 +40,10 @@ class CnosDB(DatabaseServer):
     # The user ``root`` without a password exists in every version; authentication is off by default.
     headers: ClassVar[Mapping[str, str]] = {"Authorization": "Basic cm9vdDo=", "Accept": "application/json"}
     retention = "INF"
-    """How long a new database keeps data; by default it drops what is older than a year."""
+    """Time that a new database keeps data; the default drops data older than a year."""
 
     def __new__(cls, place: Place) -> Self:
-        """Make the driver of the server's version."""
+        """Create the driver for the server's version."""
         by_version = CnosDB20 if place.program.version.startswith("2.0") else CnosDB24
         return super().__new__(cast("type[Self]", by_version if cls is CnosDB else cls))
 
@@ -51,14 +51,14 @@ class CnosDB(DatabaseServer):
         super().__init__(place)
         self.log = place.logs / "cnosdb.log"
         self.not_required: tuple[str, ...] = ()
-        """Databases whose rows are counted and not required to be there."""
+        """Databases whose rows are counted but not required."""
 
     def answers(self) -> bool:
         """Send a ping."""
         return self._ping(1.0) is not None
 
     def _ping(self, timeout_seconds: float) -> str | None:
-        """Return the version that the server states, or None when it does not answer."""
+        """Return the version that the server reports, or None if it does not answer."""
         answer = self.http.probe("/api/v1/ping", timeout_seconds)
         try:
             found = answer.json() if answer is not None and answer.ok else None
@@ -69,15 +69,15 @@ class CnosDB(DatabaseServer):
         return None if found is None else number.group() if number else ""
 
     def version(self) -> str:
-        """Return what the server states to a ping."""
+        """Return the version that the server reports to a ping."""
         self.check_alive(0.0)
-        stated = self._ping(5.0)
-        if stated is None:
-            raise TrialFailed(f"{self.name} at {self.url} does not answer when asked for its version.")
-        return stated
+        reported = self._ping(5.0)
+        if reported is None:
+            raise TrialFailed(f"{self.name} at {self.url} does not answer the request for its version.")
+        return reported
 
     def sql(self, statement: str, database: str = "public") -> list[dict[str, Any]]:
-        """Run one SQL statement and return its rows; none when the answer has no body, as that of DDL."""
+        """Run one SQL statement and return its rows; empty if the answer has no body, as for DDL."""
         text = self.http.text("/api/v1/sql", statement, params={"db": database}, what=statement)
         if not text.strip():
             return []
@@ -98,7 +98,7 @@ class CnosDB(DatabaseServer):
         return [_cell(row, "table_name", "Table") for row in self.sql("SHOW TABLES", database)]
 
     def create(self, database: str) -> None:
-        """Create a database that keeps old data, with one shard."""
+        """Create a database with one shard that keeps old data."""
         self.sql(
             f"CREATE DATABASE {database} WITH TTL '{self.retention}' SHARD 1 VNODE_DURATION '365d' "
             "REPLICA 1 PRECISION 'NS'"
@@ -113,10 +113,10 @@ class CnosDB(DatabaseServer):
         return f"DROP DATABASE {database}"
 
     def settle(self) -> None:
-        """Write the caches out where the version can, then wait until no file changes for REST_SECONDS.
+        """Flush the caches if the version can, then wait until no file changes for REST_SECONDS.
 
-        Merges that run on their own go on after the caches are written; so the files are watched. 2.0 cannot
-        write its caches out, and what is in them stays in the write-ahead log.
+        Background merges continue after the caches are flushed, so the files are watched. 2.0 cannot flush its caches;
+        their content stays in the write-ahead log.
         """
         self.write_out()
         self.watched_seconds = 0.0
@@ -126,7 +126,7 @@ class CnosDB(DatabaseServer):
         self.wait_unchanged(lambda: _files(data), REST_SECONDS)
 
     def write_out(self) -> None:
-        """Write the caches out."""
+        """Flush the caches."""
 
     def disk_usage(self) -> dict[str, int]:
         """Return the bytes of data, with index and summaries, and of the write-ahead log."""
@@ -148,8 +148,8 @@ class CnosDB(DatabaseServer):
         return counts
 
     def _count_table(self, database: str, table: str, fields: list[str]) -> TableCount:
-        # Without a condition on the time, 2.4 adds up what its files state and counts rows twice that were written
-        # twice. 2.0 sees only rows that have one of the fields that it is asked for, and refuses time alone.
+        # Without a condition on time, 2.4 adds up its files' metadata and counts rows twice that were written twice.
+        # 2.0 sees only rows that have one of the selected fields, and refuses to select time alone.
         counts = ", ".join(f'count("{name}") AS "{name}"' for name in ("time", *fields))
         since = "TIMESTAMP '1970-01-01T00:00:00Z'"
         found = self.sql(f'SELECT {counts} FROM "{table}" WHERE time >= {since}', database)  # noqa: S608
@@ -170,7 +170,7 @@ class CnosDB20(CnosDB):
                     "CnosDB 2.0 can read back only one of several databases in one data folder.",
                     f"Set clients = 1, or use the arm {AS_PUBLISHED}, which reports what each database returns.",
                 )
-            # Which of them can be read depends on whose files are written out first.
+            # Which of them is readable depends on whose files are flushed first.
             self.not_required = place.databases
 
     def files(self, at: Layout) -> dict[str, str]:
@@ -211,7 +211,7 @@ class CnosDB24(CnosDB):
         return [self.program, "run", "-M", "singleton", "--config", self.place.config / config.FILE]
 
     def write_out(self) -> None:
-        """Write the caches of all databases out before the statement returns."""
+        """Flush the caches of all databases before the statement returns."""
         for database in self.place.databases:
             try:
                 self.sql(f"COMPACT DATABASE {database}")
@@ -221,16 +221,16 @@ class CnosDB24(CnosDB):
                 self._compact_vnodes(database)
 
     def _compact_vnodes(self, database: str) -> None:
-        """Write out every vnode of a database: versions before 2.4.3 have no ``COMPACT DATABASE``.
+        """Flush every vnode of a database: versions before 2.4.3 have no ``COMPACT DATABASE``.
 
-        Only the data folder shows their numbers, so an external server keeps its caches.
+        Only the data folder contains their numbers, so an external server keeps its caches.
         """
         if self.external:
             return
         folder = self.place.data / config.FOLDERS["storage.path"] / "data" / f"cnosdb.{database}"
         vnodes = sorted(int(path.name) for path in folder.glob("*") if path.name.isdigit())
         if vnodes:
-            # Without the semicolon these versions miss the end of the list.
+            # Without the semicolon these versions miss the last item of the list.
             self.sql(f"COMPACT VNODE {' '.join(map(str, vnodes))};")
 
     def _count_table(self, database: str, table: str, fields: list[str]) -> TableCount:
@@ -248,18 +248,18 @@ driver = CnosDB
 
 
 def _cell(row: dict[str, Any], *names: str) -> str:
-    """Return the value of the first of several names that a column has in different versions."""
+    """Return the value of a column whose name differs between versions."""
     return str(next((row[name] for name in names if name in row), None))
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return the size and the time of change of every file below a folder."""
+    """Return the size and modification time of every file below a folder."""
     found: dict[str, tuple[int, int]] = {}
     for path in folder.rglob("*"):
         try:
             status = path.stat()
         except OSError:
-            continue  # it vanished after the listing
+            continue  # the file was removed after the listing
         if path.is_file():
             found[str(path)] = status.st_size, status.st_mtime_ns
     return found

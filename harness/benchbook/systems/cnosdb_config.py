@@ -1,7 +1,7 @@
 """Configuration of CnosDB: the settings of the harness, then those of the arm.
 
-2.0 requires every key and writes byte sizes as whole numbers; its defaults are those of the configuration file in
-its repository. From 2.4 on all keys are optional, and byte sizes are texts such as ``"128MiB"``.
+2.0 requires every key and writes byte sizes as whole numbers; its defaults are those of the configuration file in its
+repository. In 2.4 every key is optional, and byte sizes are strings such as ``"128MiB"``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ SECTIONS_20 = ("query", "storage", "wal", "cache", "log", "security")
 RUN_20: dict[str, Setting] = {"run.cpu": 4, "run.memory": 16}
 """Default options of ``cnosdb run`` in 2.0; memory in GB."""
 
-
 KNOWN_20 = (*DEFAULTS_20, *RUN_20)
 
 
@@ -59,7 +58,7 @@ def options_20(arm: Mapping[str, Setting]) -> list[str]:
 
 
 def settings_24(data: str, ports: Mapping[str, str], arm: Mapping[str, Setting]) -> dict[str, Value]:
-    """Return all keys that differ from the defaults of 2.4."""
+    """Return the keys that differ from the defaults of 2.4."""
     return {
         "global.host": "127.0.0.1",
         "global.store_metrics": False,
@@ -79,5 +78,5 @@ def _folders(data: str) -> dict[str, Value]:
 
 
 def _port(port: str) -> Value:
-    """Return a port as the number that the server expects; a placeholder stays text."""
+    """Return a port as the number that the server expects; placeholders stay strings."""
     return int(port) if port.isdigit() else port

@@ -1,4 +1,4 @@
-"""A packed-day service before Redis or Kvrocks, in the place that QData has in the publication.
+"""A packed-day service in front of Redis or Kvrocks, in the role of the publication's QData.
 
 It is part of the system under test: its processor time and memory count as the server's.
 """
@@ -16,7 +16,7 @@ from benchbook.process.wait import until
 from benchbook.systems.driver import Place
 
 SETTING = "service"
-"""Setting of an arm that asks for the service."""
+"""Setting of an arm that requests the service."""
 KINDS = ("go", "python")
 READY_SECONDS = 20.0
 
@@ -32,14 +32,14 @@ class DayService:
 
     @classmethod
     def wanted(cls, place: Place) -> DayService | None:
-        """Return the service that the arm asks for; None without one."""
+        """Return the service that the arm requests, or None."""
         kind = str(place.settings.get(SETTING, ""))
         if kind and kind not in KINDS:
             raise unknown("service", kind, KINDS, "the arm")
         return cls(place, kind) if kind else None
 
     def start(self, benchload: Path, store: str) -> None:
-        """Start it before the server at ``store``, and wait until it listens."""
+        """Start it in front of the server at ``store``, and wait until it listens."""
         (port,) = free_ports(1, self._place.host)
         address = f"{self._place.host}:{port}"
         self.url = f"http://{address}"

@@ -43,7 +43,7 @@ class DolphinDB(PythonServer):
         return [self.program, "-console", "0", "-home", self.program.parent, "-config", config]
 
     def disk_usage(self) -> dict[str, int]:
-        """Return the bytes of the column files (data), of the logs (wal) and of the list of chunks (system)."""
+        """Return the bytes of the column files (data), the redo logs (wal) and the chunk metadata (system)."""
         data = self.place.data
         wal = allocated(data / "redo") + allocated(data / "tsdb-redo")
         return {"data": allocated(data / "volumes"), "wal": wal, "system": allocated(data / "chunks")}

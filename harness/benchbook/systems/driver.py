@@ -1,8 +1,8 @@
-"""The protocol of system drivers: every database or store runs through these calls.
+"""The protocol of system drivers, through which the engine uses every database or store.
 
-A driver configures, starts and stops one server or embedded process for one trial. It never times anything: the
-engine in ``benchbook.run`` does. A family of systems is one module of this package, which offers ``driver``, a
-class whose instances are made from a place; ``systems/<name>.toml`` names the module.
+A driver configures, starts and stops one server or embedded process for one trial. It never times anything: the engine
+in ``benchbook.run`` does. A family of systems is one module of this package that sets ``driver`` to a class, created
+from a place; ``systems/<name>.toml`` names the module.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from benchbook.process import launch, spawn
 from benchbook.process.launch import CALL_SECONDS, Launch, Program, Started
 
 DATABASE = "benchbook"
-"""Name of the first database, which queries ask."""
+"""Name of the first database, to which queries go."""
 
 Setting = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where and how a driver runs its system in one trial; its folders exist."""
+    """The folders, program and settings with which a driver runs its system in one trial; the folders exist."""
 
     program: Program
     arm: str
@@ -44,11 +44,11 @@ class Place:
     databases: tuple[str, ...] = (DATABASE,)
     """Names of the databases, one for each client that loads at once."""
     limits: Limits = field(default_factory=Limits)
-    """What the system's processes may use. ``start`` enforces it; a driver reads it to size a heap."""
+    """Limits of the system's processes. ``start`` enforces them; a driver reads them to size a heap."""
     processes: Path | None = None
-    """Folder in which started processes are registered (``process/leftovers.py``); None registers nothing."""
+    """Folder that registers started processes (``process/leftovers.py``); None registers nothing."""
     launch: Launch | None = None
-    """How programs start; None starts them as processes of this machine."""
+    """Starts programs; None starts them as processes of this machine."""
 
     def start(
         self,
@@ -59,7 +59,7 @@ class Place:
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
-        """Start a server of the system; raise TrialFailed when that fails. ``name`` is what messages call it."""
+        """Start a server of the system; raise TrialFailed if that fails. Messages call it ``name``."""
         if self.launch is not None:
             return self.launch.start(command, name=name, log=log, cwd=cwd, environment=environment)
         return spawn.start(
@@ -69,7 +69,7 @@ class Place:
     def call(
         self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the system to its end; raise OSError or TimeoutExpired as ``subprocess.run`` does."""
+        """Run a program of the system to its end; raise OSError or TimeoutExpired like ``subprocess.run``."""
         return (self.launch or launch).call(command, timeout_seconds)
 
 
@@ -80,11 +80,11 @@ class TableCount:
     rows: int
     fields: dict[str, int] = field(default_factory=dict)
     exact: bool = True
-    """Whether ``rows`` are counted; False where they are the values of the fullest field."""
+    """True if ``rows`` were counted; False if they are the values of the fullest field."""
 
     @classmethod
     def of_fields(cls, fields: dict[str, int]) -> TableCount:
-        """Return the count of a table in a system that has no rows: those of its fullest field."""
+        """Return the count of a table in a system without rows: the values of its fullest field."""
         return cls(max(fields.values(), default=0), fields, exact=False)
 
 
@@ -109,19 +109,19 @@ class LoadRequest:
     gzip: bool = False
     timeout_seconds: float = 30.0
     retries: int = 5
-    """How often the client repeats a write that the server could not do."""
+    """Number of times that the client repeats a write that the server failed to do."""
     keep_going: bool = False
-    """Whether the load continues after a refused write."""
+    """True if the load continues after a refused write."""
     append: bool = False
-    """Whether the database may hold data already."""
+    """True if the database may hold data already."""
     lasts_seconds: float | None = None
     """If set: writes begin for so long, with rows that follow the dataset's in time after those of the dataset."""
     whole: bool = False
     """Whether a load continues after ``lasts_seconds`` until the dataset is complete."""
     wait: bool = False
-    """Whether the prepared client waits until it is told to begin."""
+    """True if the prepared client waits for ``begin``."""
     record: Path | None = None
-    """If set: the file that keeps a record of each operation."""
+    """If set, the file for a record of each operation."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class QueryRequest:
     lasts_seconds: float | None = None
     """If set: queries begin for so long, again with the first after the last."""
     answers: int | None = None
-    """If set: do not time, but emit one ``answer`` event for the first N queries of each type."""
+    """If set, emit one untimed ``answer`` event for each of the first N queries of each type."""
     record: Path | None = None
 
 
@@ -148,7 +148,7 @@ class BlobRequest:
     do: str
     """``put``, ``get``, ``delete``, ``mixed``, or ``check``, which reads everything back, untimed."""
     kept: Path
-    """File in which the client records which objects the store must have, and under which names."""
+    """File in which the client records the names of the objects that the store must have."""
     workers: int = 1
     batch: int = 1
     operations: int = 0
@@ -177,9 +177,9 @@ class Client(Protocol):
 
     @property
     def shares_process(self) -> bool:
-        """Whether it is the same process as the system, as that of an embedded one.
+        """True if client and system are the same process, as for embedded systems.
 
-        The costs of client and server cannot be separated then, and their ``processes()`` are the same.
+        Their costs cannot be separated then, and both have the same ``processes()``.
         """
         ...
 
@@ -192,17 +192,17 @@ class Client(Protocol):
         ...
 
     def processes(self) -> list[int]:
-        """Return the process ids of the client, now."""
+        """Return the current process ids of the client."""
         ...
 
     def cancel(self) -> None:
-        """End what runs now, from another thread; its iterator then ends or raises TrialFailed."""
+        """Stop the running operation, from another thread; its iterator then ends or raises TrialFailed."""
         ...
 
 
 @runtime_checkable
 class SeveralDatabases(Protocol):
-    """The additional call of a driver that takes a place with several databases."""
+    """The additional call of a driver that supports a place with several databases."""
 
     def count_in(self, database: str) -> dict[str, TableCount]:
         """Return rows and non-null values per table of one of the databases."""
@@ -210,29 +210,29 @@ class SeveralDatabases(Protocol):
 
 
 class Driver(Protocol):
-    """One system in one trial; the engine calls it in this order, and every call may raise TrialFailed."""
+    """One system in one trial; the engine calls the methods in this order, and each may raise TrialFailed."""
 
     watched_seconds: float
-    """How long the last ``settle`` only watched a system at rest, which is not part of settling."""
+    """Part of the last ``settle`` that only watched an idle system, which does not count as settling."""
 
     def configure(self) -> dict[str, str]:
         """Write configuration files; return them as file name → text.
 
-        Their digest identifies the configuration, so the returned texts hold placeholders for what differs from
-        trial to trial: ports and folders.
+        Their digest identifies the configuration, so the returned texts have placeholders for the ports and folders
+        that differ between trials.
         """
         ...
 
     def start(self) -> None:
-        """Start the server, without waiting until it is ready; called again after ``stop`` for a cold start."""
+        """Start the server without waiting until it is ready; called again after ``stop`` for a cold start."""
         ...
 
     def ready(self) -> bool:
-        """Return whether it answers now; raise TrialFailed with the last lines of its log when it has died."""
+        """Return whether it answers; raise TrialFailed with the end of its log if it has died."""
         ...
 
     def prepare(self) -> None:
-        """Create the databases; raise TrialFailed when one already holds data."""
+        """Create the databases; raise TrialFailed if one already holds data."""
         ...
 
     def settle(self) -> None:
@@ -244,7 +244,7 @@ class Driver(Protocol):
         ...
 
     def version(self) -> str:
-        """Return the version that the running system states."""
+        """Return the version that the running system reports."""
         ...
 
     def count(self) -> dict[str, TableCount]:
@@ -256,28 +256,28 @@ class Driver(Protocol):
         ...
 
     def processes(self) -> list[int]:
-        """Return the server's process tree, now; empty for an external server."""
+        """Return the current process tree of the server; empty for an external server."""
         ...
 
     def stop(self) -> None:
-        """Stop the server, then kill it; never raise for a process that is gone."""
+        """Stop the server, then kill it; never raise if a process is gone."""
         ...
 
 
 def driver(name: str, place: Place) -> Driver:
-    """Return the driver of ``benchbook.systems.<name>``; raise RequestError when there is none."""
+    """Return the driver of ``benchbook.systems.<name>``; raise RequestError if there is none."""
     return cast("Driver", driver_class(name)(place))
 
 
 def driver_class(name: str) -> type[Any]:
-    """Return the class of a driver; raise RequestError when there is none of that name."""
+    """Return the class of a driver; raise RequestError for an unknown name."""
     if name not in names():
         raise unknown("driver", name, names())
     return cast("type[Any]", importlib.import_module(f"benchbook.systems.{name}").driver)
 
 
 def runs_in_containers(name: str) -> bool:
-    """Return whether a driver starts all its programs through its place, so that they also run in containers."""
+    """Return whether a driver starts all its programs through its place, and so supports containers."""
     return name in names() and bool(getattr(driver_class(name), "in_containers", False))
 
 
@@ -290,7 +290,7 @@ def url_schemes(name: str) -> tuple[str, ...]:
 def names() -> list[str]:
     """Return the names of all drivers: the modules of this package that set ``driver``.
 
-    Read the source instead of importing it, so that listing them takes no time.
+    The modules are read, not imported, because importing all of them takes long.
     """
     from benchbook import systems as package
 

@@ -17,14 +17,14 @@ from benchbook.systems.server import Layout, Server, settings_text
 TEMPLATES = ("default", "aggregation")
 FILE = "elasticsearch.yml"
 INDEXES = "/*,-.*"
-"""Path of all indexes but the server's own."""
+"""Path of all indexes except the server's own."""
 
 
 def template(name: str) -> dict[str, Any]:
-    """Return an index template, with the suite's shards, copies and refresh interval.
+    """Return an index template with the suite's shards, replicas and refresh interval.
 
-    ``default`` keeps every document as it was sent and makes each value searchable. ``aggregation`` keeps only
-    columns: it stores no documents and numbers are not searchable, but aggregates are exact.
+    ``default`` stores every document as sent and makes each value searchable. ``aggregation`` stores only columns: no
+    documents, and numbers are not searchable, but aggregations are exact.
     """
     aggregation = name == "aggregation"
     number = {"doc_values": True, **({"index": False} if aggregation else {})}
@@ -38,7 +38,7 @@ def template(name: str) -> dict[str, Any]:
                 "properties": {"@timestamp": {"type": "date"}},
                 "dynamic_templates": [
                     {"tags": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}},
-                    # By default it stores numbers with a decimal point in 32 bits.
+                    # By default Elasticsearch stores decimal numbers in 32 bits.
                     {"floats": {"match_mapping_type": "double", "mapping": {"type": "double", **number}}},
                     {"integers": {"match_mapping_type": "long", "mapping": {"type": "long", **number}}},
                 ],
@@ -48,7 +48,7 @@ def template(name: str) -> dict[str, Any]:
 
 
 class Elasticsearch(Server):
-    """One Elasticsearch in one trial; the arm's setting ``refresh`` makes a refresh follow each write."""
+    """One Elasticsearch in one trial; the arm's setting ``refresh`` adds a refresh to each write."""
 
     ports = ("http", "transport")
     harness_settings = ("template", "heap", "refresh")
@@ -69,7 +69,7 @@ class Elasticsearch(Server):
             )
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration, and what the arm sets for the driver."""
+        """Return the server's configuration, and the arm's settings for the driver."""
         settings = {
             "cluster.name": "benchbook", "node.name": "benchbook", "path.data": f"{at.data}/data", "path.logs": at.logs,
             "network.host": at.host, "http.port": at.ports["http"], "transport.tcp.port": at.ports["transport"],
@@ -83,11 +83,11 @@ class Elasticsearch(Server):
         }
 
     def initialise(self) -> None:
-        """Complete the configuration from the distribution's, and give the server's user its folders."""
+        """Complete the configuration from the distribution's, and make the server's user the owner of its folders."""
         place, distribution = self.place, self.program.resolve().parent.parent
         self._user = ordinary_user("elasticsearch")
         options = (distribution / "config" / "jvm.options").read_text(encoding="utf-8")
-        # The server's user may not write where the distribution is.
+        # The server's user may not write to the distribution's folder.
         options = options.replace("logs/", f"{place.logs}/").replace(
             "HeapDumpPath=data", f"HeapDumpPath={place.logs}"
         )
@@ -98,7 +98,7 @@ class Elasticsearch(Server):
         self._user.take_over(place.config, place.logs, place.data)
 
     def _link(self, distribution: Path, user: OrdinaryUser) -> None:
-        """Link the distribution to a folder that the server's user may enter: the home of root is none."""
+        """Link the distribution to a folder that the server's user may enter, unlike the home of root."""
         if user.setpriv is None:
             self._home = distribution
             return
@@ -127,11 +127,11 @@ class Elasticsearch(Server):
         }
 
     def answers(self) -> bool:
-        """Ask whether all primary shards are available."""
+        """Check that all primary shards are available."""
         return self.http.answers("/_cluster/health?wait_for_status=yellow&timeout=1s", 5.0)
 
     def version(self) -> str:
-        """Return what ``/`` states."""
+        """Return the version that ``/`` reports."""
         return str(self.http.json("/")["version"]["number"])
 
     def prepare(self) -> None:
@@ -141,9 +141,9 @@ class Elasticsearch(Server):
         self.http.json("/_template/benchbook", template(self._template), method="PUT")
 
     def settle(self) -> None:
-        """Merge every index into one segment, as the suite does, then write everything out and cut the log.
+        """Merge every index into one segment, as the suite does, then flush and trim the translog.
 
-        6.8 keeps up to 512 MiB of a log that is written out, for copies on other nodes; there are none here.
+        6.8 keeps up to 512 MiB of flushed translog for replicas; there are none here.
         """
         self.http.text(f"{INDEXES}/_refresh", method="POST")
         self.http.text(f"{INDEXES}/_forcemerge?max_num_segments=1", method="POST")
@@ -152,16 +152,16 @@ class Elasticsearch(Server):
         self.http.text(f"{INDEXES}/_flush?force=true&wait_if_ongoing=true", method="POST")
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of data and of the log (wal); of an external server what it states for its indexes."""
+        """Return the bytes of data and translog (wal); for an external server, the size that it reports."""
         if self.external:
-            stated = self.http.json(f"{INDEXES}/_stats/store")["_all"]["total"]
-            return {"data": int(stated.get("store", {}).get("size_in_bytes", 0))}
+            stats = self.http.json(f"{INDEXES}/_stats/store")["_all"]["total"]
+            return {"data": int(stats.get("store", {}).get("size_in_bytes", 0))}
         data = self.place.data / "data"
         wal = sum(allocated(folder) for folder in data.glob("nodes/*/indices/*/*/translog"))
         return {"data": allocated(data) - wal, "wal": wal}
 
     def count(self) -> dict[str, TableCount]:
-        """Count the documents of each index and the values of each field, by the server's aggregations."""
+        """Count the documents of each index and the values of each field, by aggregations."""
         self.http.text(f"{INDEXES}/_refresh", method="POST")
         found = {}
         for index, held in self.http.json(f"{INDEXES}/_mapping").items():

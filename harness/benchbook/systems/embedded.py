@@ -1,7 +1,7 @@
-"""Embedded databases: the worker that holds the database is its own client.
+"""Embedded databases: the worker that contains the database is also the client.
 
-Client and system are one process. Their costs cannot be separated, and no transport lies between them, so a
-ranking with servers must say what the transport costs. ``shares_process`` tells the engine.
+Client and system are one process. Their costs cannot be separated, and there is no transport between them, so a
+ranking with servers must mention the cost of transport. ``shares_process`` signals this to the engine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class EmbeddedDriver(PythonWorker):
     title: ClassVar[str]
     shares_process = True
     watched_seconds = 0.0
-    """A checkpoint returns when it is done, so ``settle`` never only watches."""
+    """A checkpoint returns when it is done, so ``settle`` has no watching time."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place, self.engine, self.title)
@@ -34,14 +34,14 @@ class EmbeddedDriver(PythonWorker):
         self._open = False
 
     def configure(self) -> dict[str, str]:
-        """Write the arm's settings as the engine gets them."""
+        """Write the arm's settings in the form that the engine gets."""
         content = {"engine": self.engine, "settings": self.place.settings}
         text = json.dumps(content, indent=1, sort_keys=True) + "\n"
         (self.place.config / SETTINGS_FILE).write_text(text)
         return {SETTINGS_FILE: text}
 
     def ready(self) -> bool:
-        """Open the database; raise TrialFailed with the engine's error when that fails."""
+        """Open the database; raise TrialFailed with the engine's error if that fails."""
         if not self._open:
             self.ask("open", engine=self.engine, path=str(self._file), settings=self.place.settings)
             self._open = True
@@ -58,11 +58,11 @@ class EmbeddedDriver(PythonWorker):
             )
 
     def settle(self) -> None:
-        """Write everything that is committed into the database file."""
+        """Write all committed data to the database file."""
         self.ask("settle")
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of the database file (data), of its log (wal) and of the rest (other)."""
+        """Return the bytes of the database file (data), its log (wal) and the rest (other)."""
         parts = {"data": 0, "wal": 0, "other": 0}
         for path in self.place.data.iterdir():
             log = "wal" if path.name.startswith(self._file.name) else "other"
@@ -71,7 +71,7 @@ class EmbeddedDriver(PythonWorker):
         return parts
 
     def version(self) -> str:
-        """Return the version that the library states."""
+        """Return the version that the library reports."""
         return str(self.ask("version")["version"])
 
     def client(self, benchload: Path) -> WorkerClient:

@@ -1,6 +1,6 @@
-"""The local file system as a store of objects: the client writes and syncs one file per object.
+"""The local file system as an object store: the client writes and syncs one file per object.
 
-It is the physical yardstick: every store on the same disk has it below.
+It is the physical baseline: every store on the same disk is built on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Filesystem(Tool):
         self._sync = str(place.settings.get("sync", "data"))
 
     def configure(self) -> dict[str, str]:
-        """Return what the client asks of the kernel; there is no configuration file."""
+        """Return the sync mode; there is no configuration file."""
         for name, value in self.place.settings.items():
             if name != "sync" or value not in SYNCS:
                 raise TrialFailed(
@@ -38,10 +38,10 @@ class Filesystem(Tool):
         return {"sync": self._sync}
 
     def start(self) -> None:
-        """Do nothing: the file system is mounted."""
+        """Do nothing: the file system is already mounted."""
 
     def prepare(self) -> None:
-        """Make the folders, so that no operation has to."""
+        """Create the folders, so that no operation has to."""
         for folder in self._folders:
             for number in range(256):
                 (folder / f"{number:02x}").mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Filesystem(Tool):
         return {"data": sum(allocated(folder) for folder in self._folders)}
 
     def version(self) -> str:
-        """Return the version of the load tool, which writes the files."""
+        """Return the version of benchload, which writes the files."""
         return self.place.program.version
 
     def count(self) -> dict[str, TableCount]:
@@ -74,7 +74,7 @@ class Filesystem(Tool):
         return self._client
 
     def processes(self) -> list[int]:
-        """Return the client's processes: nothing else writes."""
+        """Return the client's processes, the only ones that write."""
         return self._client.processes() if self._client is not None else []
 
 

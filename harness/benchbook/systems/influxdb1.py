@@ -40,7 +40,7 @@ class InfluxDB1(DatabaseServer):
         return {FILE: sections_text(settings)}
 
     def initialise(self) -> None:
-        """Take the addresses that the arm sets, and refuse settings that the server would ignore."""
+        """Use the addresses that the arm sets, and refuse settings that the server would ignore."""
         chosen = self.settings.get("http.bind-address"), self.settings.get("bind-address")
         self._addresses = [
             _connectable(str(address or free)) for address, free in zip(chosen, self._addresses, strict=True)
@@ -68,11 +68,11 @@ class InfluxDB1(DatabaseServer):
         return self.http.probe("/ping", 1.0) is not None
 
     def version(self) -> str:
-        """Return what the server states in its ``X-Influxdb-Version`` header."""
+        """Return the version in the server's ``X-Influxdb-Version`` header."""
         self.check_alive(0.0)
         answer = self.http.probe("/ping", 5.0)
         if answer is None:
-            raise TrialFailed(f"{self.name} at {self.url} does not answer when asked for its version.")
+            raise TrialFailed(f"{self.name} at {self.url} does not answer the request for its version.")
         return str(answer.headers.get("X-Influxdb-Version", "")).removeprefix("v")
 
     def query(self, statement: str, database: str = "") -> list[dict[str, Any]]:
@@ -94,11 +94,11 @@ class InfluxDB1(DatabaseServer):
         return [row[0] for series in found for row in series.get("values", [])]
 
     def create(self, database: str) -> None:
-        """Create a database that keeps old data for ever."""
+        """Create a database that keeps old data forever."""
         self.query(f'CREATE DATABASE "{database}" WITH DURATION INF REPLICATION 1 NAME "autogen"')
 
     def reuse(self, database: str) -> None:
-        """Check that an existing database keeps old data too: the server refuses another retention policy."""
+        """Check that an existing database keeps old data too; the server refuses another retention policy."""
         self.create(database)
 
     def drop(self, database: str) -> None:
@@ -110,14 +110,14 @@ class InfluxDB1(DatabaseServer):
         return f'influx -execute "DROP DATABASE {database}"'
 
     def count_in(self, database: str) -> dict[str, TableCount]:
-        """Count the non-null values of each field; a measurement has the rows of its fullest field.
+        """Count the non-null values of each field; a measurement has as many rows as its fullest field has values.
 
         InfluxDB has no rows: it merges points of the same series and time field by field.
         """
         counts: dict[str, TableCount] = {}
         for series in self.query("SELECT COUNT(*) FROM /.*/", database):
             values = dict(zip(series["columns"], series["values"][0], strict=True))
-            # The columns are those of all measurements; a measurement without the field has null.
+            # The columns cover all measurements; a measurement without the field has null.
             counts[series["name"]] = TableCount.of_fields(
                 {
                     name.removeprefix("count_"): int(number)
@@ -128,11 +128,11 @@ class InfluxDB1(DatabaseServer):
         return counts
 
     def settle(self) -> None:
-        """Write out every cache, then wait until compactions rest; ``influxdb1_settle`` states the rule."""
+        """Flush every cache, then wait until compactions are done; ``influxdb1_settle`` defines the rule."""
         self.watched_seconds = settle(self._statistics, None if self.external else self._write_out)
 
     def _statistics(self) -> list[dict[str, Any]]:
-        """Return the server's counters of the trial's databases: ``name``, ``tags`` and ``values``."""
+        """Return the server's counters for the trial's databases: ``name``, ``tags`` and ``values``."""
         answer = self.http.json("/debug/vars", timeout_seconds=30.0)
         found = [one for one in answer.values() if isinstance(one, dict) and "values" in one]
         return [one for one in found if (one.get("tags") or {}).get("database") in self.place.databases]
@@ -149,7 +149,7 @@ class InfluxDB1(DatabaseServer):
     def size(self) -> dict[str, int]:
         """Return the bytes of data, wal, meta, and the server's statistics (monitor).
 
-        Of an external server, return the bytes that it states for the shards of the databases.
+        For an external server, return the bytes that it reports for the shards of the databases.
         """
         if self.external:
             shards = [one["values"] for one in self._statistics() if one["name"] == "shard"]

@@ -1,19 +1,18 @@
-"""When InfluxDB 1.x is settled, and how it is brought there.
+"""Define when InfluxDB 1.x is settled, and bring it to that state.
 
-**Settled** means, for the benchmark's database: nothing is left in the in-memory cache of any shard, and no
-compaction has run or waited for longer than one round of the server's planner. The server itself writes a
-cache out only when it has grown to 25 MB or rested for 10 minutes, and a restart does not write it out either,
-so it is asked to with its own tool, shard by shard: ``influxd backup -since`` a day in the far future writes a
-cache out and then copies nothing. Where the server cannot make the hard links that a backup needs, as on a
-mounted bucket, that tool tries again for minutes although the cache is written out: it is ended then. Full
-compactions, which the server starts after 4 hours without a write, are not waited for.
+**Settled** means, for the benchmark's database: the in-memory cache of every shard is empty, and no compaction has run
+or waited for longer than one round of the server's planner. The server flushes a cache only after it has grown to 25
+MB or been idle for 10 minutes, and a restart does not flush it either. Therefore the server's own tool flushes it
+shard by shard: ``influxd backup -since`` a day in the far future flushes a cache and then copies nothing. If the
+server cannot create the hard links that a backup needs, as on a mounted bucket, the tool retries for minutes although
+the cache is flushed; then it is stopped. Full compactions, which the server starts after 4 hours without a write, are
+not awaited.
 
-A compaction that waits is begun within a round. The server stops planning for a shard that it finds idle, and where
-that comes between a compaction's end and the next plan, its counter of waiting ones stays as it was for ever. So what
-waits and is not begun for ten rounds, while nothing runs, is no work.
+A waiting compaction starts within a round. The server stops planning for an idle shard; if that happens between the
+end of a compaction and the next plan, its counter of waiting compactions stays unchanged forever. Therefore
+compactions that wait for ten rounds while none runs do not count as work.
 
-On a server that the harness did not start, the backup port is unknown: there the cache may keep what it holds, and
-only compactions are waited for.
+For an external server the backup port is unknown: its caches may keep their content, and only compactions are awaited.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place
 
 SETTLE_SECONDS = 900.0
-"""How long compactions may take after a load before the trial fails."""
+"""Time that compactions may take after a load before the trial fails."""
 PLANNER_SECONDS = 1.0
-"""Interval of the server's compaction planner: rest is only believed when it outlasts one round."""
+"""Interval of the server's compaction planner; an idle server must stay idle for longer than one round."""
 STALE_SECONDS = 10 * PLANNER_SECONDS
-"""After this, compactions that wait while none runs are what the counter was left at."""
+"""After this time, waiting compactions with none running are a stale counter."""
 TOOL_SECONDS = 4.0
-"""After this the tool is ended where the cache is written out, else begun anew with twice the time."""
+"""After this time the tool is stopped if the cache is flushed, else restarted with twice the time."""
 FAR_FUTURE = "2200-01-01T00:00:00Z"
 
 _LEVELS = ("tsmLevel1", "tsmLevel2", "tsmLevel3", "tsmFull", "tsmOptimize")
@@ -46,14 +45,14 @@ _WAITING = tuple(f"{level}CompactionQueue" for level in _LEVELS)
 _DONE = ("cacheCompactions", *(f"{level}Compactions" for level in _LEVELS))
 
 Statistics = Callable[[], list[dict[str, Any]]]
-"""Returns the server's counters of the benchmark's database (``/debug/vars``)."""
+"""Returns the server's counters for the benchmark's database (``/debug/vars``)."""
 
 
 def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> float:
-    """Return when the server is settled; the result is for how many seconds it was only watched resting.
+    """Wait until the server is settled; return for how many seconds it was only watched while idle.
 
-    ``write_out`` makes it write its caches out; None where that is not possible, and what they hold is left.
-    Raises TrialFailed after SETTLE_SECONDS.
+    ``write_out`` flushes its caches; None if that is impossible, and the caches keep their content. Raise TrialFailed
+    after SETTLE_SECONDS.
     """
     deadline = time.monotonic() + SETTLE_SECONDS
     last, since = None, time.monotonic()
@@ -80,21 +79,21 @@ def settle(statistics: Statistics, write_out: Callable[[], None] | None) -> floa
 
 @dataclass(frozen=True)
 class Work:
-    """What a server still has to do, by its own counters."""
+    """Remaining work of a server, by its own counters."""
 
     held: int = 0
     """Bytes in caches."""
     running: int = 0
     """Compactions."""
     waiting: int = 0
-    """Compactions that the planner has found."""
+    """Compactions that the planner has found but not started."""
     done: int = 0
-    """Compactions since the start: where this changes, the server works."""
+    """Compactions since the start; the server works while this changes."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One shard, as the server's counters name it."""
+    """One shard, as the server's counters identify it."""
 
     database: str
     policy: str
@@ -102,7 +101,7 @@ class Shard:
 
 
 def cached(statistics: list[dict[str, Any]]) -> list[Shard]:
-    """Return the shards whose caches hold something."""
+    """Return the shards whose caches are not empty."""
     return [
         Shard(one["tags"]["database"], one["tags"]["retentionPolicy"], one["tags"]["id"])
         for one in statistics
@@ -111,9 +110,9 @@ def cached(statistics: list[dict[str, Any]]) -> list[Shard]:
 
 
 def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool]) -> None:
-    """Make the server whose backup port is ``rpc`` (host:port) write the cache of a shard out.
+    """Flush the cache of a shard on the server whose backup port is ``rpc`` (host:port).
 
-    ``written`` says whether that cache holds nothing any more.
+    ``written`` returns whether that cache is empty.
     """
     folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
     assert place.program.path is not None
@@ -132,18 +131,18 @@ def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool])
                     return
                 limit *= 2
                 if limit > SETTLE_SECONDS:
-                    raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
+                    raise TrialFailed(f"Could not flush InfluxDB's caches: {error}.") from error
     except OSError as error:
-        raise TrialFailed(f"InfluxDB's caches could not be written out: {error}.") from error
+        raise TrialFailed(f"Could not flush InfluxDB's caches: {error}.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if ran.returncode != 0:
-        words = " ".join((ran.stderr or ran.stdout).split())[-500:]
-        raise TrialFailed(f"InfluxDB's caches could not be written out: {words}")
+        output = " ".join((ran.stderr or ran.stdout).split())[-500:]
+        raise TrialFailed(f"Could not flush InfluxDB's caches: {output}")
 
 
 def _work(statistics: list[dict[str, Any]]) -> Work:
-    """Add up the counters of every shard."""
+    """Add up the counters of all shards."""
     total = Work()
     for one in statistics:
         values = one["values"]

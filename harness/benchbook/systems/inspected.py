@@ -1,4 +1,4 @@
-"""Servers that only a client library can ask: benchload has one, and reports what it finds (``benchload inspect``)."""
+"""Servers that only a client library can query: benchload reports their version and counts (``benchload inspect``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Inspected(Server):
         self._benchload: Path | None = None
 
     def client(self, benchload: Path) -> Client:
-        """Return benchload as the client, and remember it for the questions of the driver."""
+        """Return benchload as the client, and keep its path for the driver's own requests."""
         self._benchload = benchload
         return super().client(benchload)
 
@@ -36,17 +36,17 @@ class Inspected(Server):
         return True
 
     def version(self) -> str:
-        """Return the version that the server states."""
+        """Return the version that the server reports."""
         self.check_alive(0.0)
         return str(self._inspect()["version"])
 
     def prepare(self) -> None:
-        """Refuse a server whose database has rows; benchload makes the tables."""
+        """Refuse a server whose database has rows; benchload creates the tables."""
         if held := [name for name, table in self.count().items() if table.rows]:
             raise self.holds_data(", ".join(held))
 
     def count(self) -> dict[str, TableCount]:
-        """Return rows and values of each table, as the server answers benchload."""
+        """Return rows and values of each table, as benchload reads them from the server."""
         self.check_alive(0.0)
         tables = self._inspect("--count", timeout_seconds=COUNT_SECONDS).get("tables") or {}
         return {name: TableCount(int(one["rows"]), one["fields"] or {}) for name, one in tables.items()}

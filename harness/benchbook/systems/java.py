@@ -1,4 +1,4 @@
-"""What servers of the Java virtual machine share: the program, their jars, their heap."""
+"""Helpers for servers on the Java virtual machine: the java program, jars and heap sizes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from benchbook.errors import TrialFailed
 from benchbook.systems.driver import Place
 
 LARGEST_HEAP = 31 << 30
-"""Above it pointers are twice as long; the vendors advise to stay below."""
+"""Above this size pointers are twice as long; vendors advise staying below."""
 HEAP = "heap"
-"""Setting of an arm for the heap, such as ``4g`` or ``half``; it is no setting of the server."""
+"""Setting of an arm for the heap, such as ``4g`` or ``half``; it is not a setting of the server."""
 LOGBACK = """<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
     <encoder><pattern>%-5level %date{ISO8601} %logger{0} %msg%n</pattern></encoder>
@@ -20,7 +20,7 @@ LOGBACK = """<configuration>
   <root level="WARN"><appender-ref ref="STDOUT"/></root>
 </configuration>
 """
-"""Configuration of the library logback: warnings only, on the standard output."""
+"""Configuration of logback: warnings only, to standard output."""
 
 
 def program() -> str:
@@ -35,7 +35,7 @@ def program() -> str:
 
 
 def jars(path: Path) -> list[Path]:
-    """Return the jars of a program: those of a folder, or those in ``lib`` beside its ``bin``."""
+    """Return the jars of a program: those in a folder, or those in ``lib`` next to its ``bin``."""
     folder = path if path.is_dir() else path.resolve().parent.parent / "lib"
     found = sorted(folder.glob("*.jar"))
     if not found:
@@ -46,12 +46,12 @@ def jars(path: Path) -> list[Path]:
 
 
 def classpath(files: Sequence[Path]) -> str:
-    """Return the files as ``-cp`` takes them."""
+    """Return the files in the form of ``-cp``."""
     return ":".join(str(file) for file in files)
 
 
 def heap(size: str, memory_bytes: int) -> str:
-    """Return a heap size as ``-Xmx`` takes it; ``half`` is half of the memory that the server may use.
+    """Return a heap size in the form of ``-Xmx``; ``half`` is half of the memory that the server may use.
 
     >>> heap("1g", 8 << 30), heap("half", 8 << 30), heap("half", 256 << 30)
     ('1g', '4096m', '31744m')
@@ -68,7 +68,7 @@ def heap_of(place: Place) -> str:
 
 
 def memory_bytes() -> int:
-    """Return the memory that a server may use here: the limit of the control group, else the machine's memory."""
+    """Return the memory that a server may use here: the control group's limit, else the machine's memory."""
     limits = [Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
     total = next(
         int(line.split()[1]) << 10

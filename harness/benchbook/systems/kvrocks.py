@@ -24,21 +24,21 @@ class Kvrocks(Redis):
         return [self.program, "-c", self.place.config / self.file]
 
     def version(self) -> str:
-        """Return Kvrocks' version; ``redis_version`` is that of the Redis it is compatible with."""
+        """Return Kvrocks' version; ``redis_version`` is the version of Redis with which it is compatible."""
         stated = self.info("server")
         return str(stated.get("kvrocks_version", stated.get("version", "unknown")))
 
     def has_keys(self) -> bool:
-        """Return whether the server holds any key, by a scan: DBSIZE is an estimate there."""
+        """Return whether the server has keys, by a scan, because its DBSIZE is an estimate."""
         return next(iter(self.connection().scan_iter(count=1)), None) is not None
 
     def settle(self) -> None:
-        """Write the memtables out and compact everything, then wait until no flush and no compaction runs."""
+        """Flush the memtables, compact everything, then wait until no flush and no compaction runs."""
         self.ask("COMPACT")
         self.wait_settled(lambda: not self.busy(), "flushes or compactions still run", pause=0.05)
 
     def busy(self) -> dict[str, int]:
-        """Return the server's counters of flushes and compactions that are not zero."""
+        """Return the server's nonzero counters of flushes and compactions."""
         stated = {**self.info("rocksdb"), **self.info("keyspace"), **self.info("persistence")}
         found = {}
         for key, value in stated.items():

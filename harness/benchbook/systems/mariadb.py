@@ -1,4 +1,4 @@
-"""MariaDB: MySQL's driver, with another way to make the data folder."""
+"""MariaDB: MySQL's driver with a different initialisation of the data folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MariaDB(MySQL):
     defaults: ClassVar[dict[str, Setting]] = {}
 
     def initialise_command(self) -> Sequence[str | Path]:
-        """Return the command that makes the system tables."""
+        """Return the command that creates the system tables."""
         return [
             self._install(), f"--defaults-file={self.place.config / FILE}", f"--datadir={self.place.data}",
             "--skip-test-db", "--auth-root-authentication-method=normal",
@@ -35,7 +35,7 @@ class MariaDB(MySQL):
         found = shutil.which(INSTALL, path=":".join(map(str, beside))) or shutil.which(INSTALL)
         if found is None:
             raise TrialFailed(
-                f"{INSTALL}, which makes MariaDB's data folder, is neither near {program} nor on PATH.",
+                f"{INSTALL}, which creates MariaDB's data folder, is neither next to {program} nor on PATH.",
                 "Install it with: apt-get install mariadb-server",
             )
         return found

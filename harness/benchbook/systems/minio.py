@@ -1,7 +1,7 @@
 """MinIO: an S3 server with one drive. A database of the trial is a bucket, and its rows are objects.
 
-The keys to an external server come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from an address, which
-is stored with the results.
+The keys of an external server come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from its address, because
+results contain the address.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Minio(DatabaseServer):
         """Address and keys."""
         return S3(self.url, *self._keys)
 
-    def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - it has no configuration file
+    def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - MinIO has no configuration file
         """Return the environment that the arm sets."""
         return {"minio.env": "# minio server {drive}\n" + settings_text(self.settings, "{}={}")}
 
@@ -59,11 +59,11 @@ class Minio(DatabaseServer):
         self._drive.mkdir(parents=True, exist_ok=True)
 
     def answers(self) -> bool:
-        """List the buckets: the health endpoint answers before the server takes requests."""
+        """List the buckets, because the health endpoint answers before the server accepts requests."""
         return self.s3.answers()
 
     def version(self) -> str:
-        """Return the version that the server states; an external one must make its metrics public."""
+        """Return the version that the server reports; an external server must make its metrics public."""
         self.check_alive(0.0)
         return minio_server.version(self.http)
 
@@ -77,7 +77,7 @@ class Minio(DatabaseServer):
         return ["objects"] if self.s3.object_sizes(bucket_of(database)) else []
 
     def create(self, database: str) -> None:
-        """Make the bucket."""
+        """Create the bucket."""
         self.s3.make_bucket(bucket_of(database))
 
     def drop(self, database: str) -> None:
@@ -89,7 +89,7 @@ class Minio(DatabaseServer):
         return f"mc rb --force ALIAS/{bucket_of(database)}"
 
     def settle(self) -> None:
-        """Return at once: MinIO answers when the object is on its drive, and has no work in the background."""
+        """Return at once: MinIO acknowledges an object when it is on the drive, and has no background work."""
 
     def disk_usage(self) -> dict[str, int]:
         """Return the bytes of the buckets (data) and of MinIO's files (meta)."""
@@ -108,7 +108,7 @@ class Minio(DatabaseServer):
         return self.s3.environment
 
     def client(self, benchload: Path) -> Client:
-        """Return benchload, speaking S3; it takes objects, no rows, and answers no queries."""
+        """Return benchload with S3, for objects only: no rows and no queries."""
         log = self.place.logs / "benchload.log"
         return BenchloadClient(benchload, **self.client_options(bucket_of(self.place.databases[0]), log))
 
@@ -117,7 +117,7 @@ driver = Minio
 
 
 def bucket_of(database: str) -> str:
-    """Return the bucket of a database: names of buckets have no underscore.
+    """Return the bucket of a database; names of buckets have no underscore.
 
     >>> bucket_of("benchbook_2")
     'benchbook-2'

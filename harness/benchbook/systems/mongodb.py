@@ -32,13 +32,13 @@ class MongoDB(Inspected):
         return [self.program, "--config", self.place.config / FILE]
 
     def settle(self) -> None:
-        """Return at once: MongoDB writes a checkpoint each minute, and no other work of it ends.
+        """Return at once: MongoDB writes a checkpoint every minute and has no other work that ends.
 
-        The size is that of its files when it has stopped writing; WiredTiger does not compact unasked.
+        The size is that of its files after it has stopped writing; WiredTiger does not compact unless asked.
         """
 
     def disk_usage(self) -> dict[str, int]:
-        """Return the bytes of collections with their indexes (data) and of the journal (wal)."""
+        """Return the bytes of collections with their indexes (data) and the journal (wal)."""
         wal = allocated(self.place.data / "journal")
         return {"data": allocated(self.place.data) - wal, "wal": wal}
 

@@ -28,14 +28,14 @@ class MySQL(DatabaseServer):
     url_schemes = ("mysql",)
     reserved = ("datadir", "socket", "port", "bind-address", "pid-file", "user")
     defaults: ClassVar[dict[str, Setting]] = {"mysqlx": 0}
-    """Settings that it needs besides: no second protocol on a fixed port."""
+    """Required settings: no second protocol on a fixed port."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._connection: Any = None
         user = None if place.program.image else ordinary_user("mysql")
         self._user = user if user is not None and user.setpriv else None
-        """The account that the server changes to where the harness is root."""
+        """The account to which the server changes if the harness is root."""
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's options."""
@@ -44,13 +44,13 @@ class MySQL(DatabaseServer):
             "bind-address": at.host, "port": at.ports["port"], "secure-file-priv": "", **self.defaults,
         }  # fmt: skip
         if self.place.program.image:
-            options["user"] = "root"  # of the container, which has other accounts than this machine
+            options["user"] = "root"  # in the container, whose accounts differ from this machine's
         elif self._user:
             options["user"] = self._user.name
         return {FILE: "[mysqld]\n" + settings_text(options | self.settings, booleans=("0", "1"))}
 
     def initialise(self) -> None:
-        """Make the system tables."""
+        """Create the system tables."""
         if self._user is not None:
             self._user.take_over(self.place.data)
         command = self.initialise_command()
@@ -64,12 +64,12 @@ class MySQL(DatabaseServer):
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
             errors = " | ".join(line for line in lines if "[ERROR]" in line)
             raise TrialFailed(
-                f"{self.name} could not make its data folder: {errors or spawn.last_words(log)}",
-                f"Its whole output is {log}.",
+                f"{self.name} could not initialise its data folder: {errors or spawn.log_end(log)}",
+                f"The whole output is {log}.",
             )
 
     def initialise_command(self) -> Sequence[str | Path]:
-        """Return the command that makes the system tables."""
+        """Return the command that creates the system tables."""
         return [*self.command(), "--initialize-insecure"]
 
     def command(self) -> Sequence[str | Path]:
@@ -111,7 +111,7 @@ class MySQL(DatabaseServer):
             raise TrialFailed(f"{self.name} at {self.url} refuses {statement[:80]!r}: {error}.") from None
 
     def version(self) -> str:
-        """Return the version that the server states, without the suffix of its distribution."""
+        """Return the version that the server reports, without the distribution's suffix."""
         return str(self.sql("SELECT VERSION()")[0][0]).partition("-")[0]
 
     def databases(self) -> list[str]:
@@ -135,7 +135,7 @@ class MySQL(DatabaseServer):
         return f'mysql -e "DROP DATABASE {database}"'
 
     def count_in(self, database: str) -> dict[str, TableCount]:
-        """Count the rows of each table and the values of each column that is not part of its primary key."""
+        """Count the rows of each table and the values of each column outside its primary key."""
         tables: dict[str, list[str]] = {table: [] for table in self.tables(database)}
         for table, name, key in self.sql(
             "SELECT table_name, column_name, column_key FROM information_schema.columns "  # noqa: S608 - our name
@@ -146,7 +146,7 @@ class MySQL(DatabaseServer):
         return count_tables(self.sql, tables, "`", database)
 
     def settle(self) -> None:
-        """Have InnoDB write every changed page, and wait until none is left; purge has then run too."""
+        """Make InnoDB write every changed page, and wait until none is left; purge has then run too."""
         names = ("innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm")
         before = {name: self.sql(f"SELECT @@GLOBAL.{name}")[0][0] for name in names}
         for name in reversed(names):
@@ -159,14 +159,14 @@ class MySQL(DatabaseServer):
         return int(self.sql("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")[0][1])
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of the trial's databases (data), of the redo log (wal) and of the rest (system)."""
+        """Return the bytes of the trial's databases (data), the redo log (wal) and the rest (system)."""
         if self.external:
             names = ", ".join(repr(name) for name in self.place.databases)
-            stated = self.sql(
+            sizes = self.sql(
                 "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables "  # noqa: S608
                 f"WHERE table_schema IN ({names})"
             )
-            return {"data": int(stated[0][0])}
+            return {"data": int(sizes[0][0])}
         whole = self.place.data
         data = sum(allocated(whole / name) for name in self.place.databases)
         redo = allocated(whole / "#innodb_redo") + sum(
@@ -175,7 +175,7 @@ class MySQL(DatabaseServer):
         return {"data": data, "wal": redo, "system": allocated(whole) - data - redo}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        """Return benchload, which also reads bars."""
+        """Return benchload with support for bars."""
         options = self.client_options(database, log)
         program = "benchload, go-sql-driver/mysql"
         return BenchloadBars(benchload, defects=SQL_DEFECTS, program=program, **options)

@@ -1,6 +1,6 @@
-"""The null server, ``benchload null-server``, which counts what it receives and keeps nothing.
+"""The null server, ``benchload null-server``, which counts what it receives and discards it.
 
-What a client reaches against it is the client's own limit, so it serves to compare load tools.
+A client's rate against it is the client's own limit, so it serves to compare load tools.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class NullServer(Server):
     in_containers = False
 
     def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - it has no configuration
-        """Return nothing."""
+        """Return no files."""
         return {}
 
     def command(self) -> Sequence[str | Path]:
@@ -28,22 +28,22 @@ class NullServer(Server):
         return [self.program, "null-server", "--listen", self.layout.address("port"), *switches]
 
     def answers(self) -> bool:
-        """Ask for its counts."""
+        """Request its counts."""
         return self.http.answers("/count")
 
     def received(self) -> int:
-        """Return the rows that it received since its start."""
+        """Return the rows that it has received since its start."""
         return int(self.http.json("/count")["rows"])
 
     def version(self) -> str:
-        """Return the version of the load tool, which it is."""
+        """Return the version of benchload, which it is part of."""
         return self.place.program.version
 
     def prepare(self) -> None:
         """Do nothing: it has no databases."""
 
     def settle(self) -> None:
-        """Do nothing: it keeps nothing."""
+        """Do nothing: it stores nothing."""
 
     def size(self) -> dict[str, int]:
         """Return no bytes."""

@@ -1,4 +1,4 @@
-"""OpenTSDB 2 on a local HBase: two processes, started from their jars."""
+"""OpenTSDB 2 on a local HBase: two Java processes."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from benchbook.systems.driver import Place, Setting, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 LAUNCHER = Path(__file__).parent / "jvm" / "HBase.java"
-"""Starts HBase, makes OpenTSDB's tables, and settles them on request."""
+"""Starts HBase, creates OpenTSDB's tables, and settles them on request."""
 TABLES_MADE = "tables are there"
-"""What the launcher prints when HBase has its tables."""
+"""Output of the launcher when HBase has its tables."""
 SETTLED = "done"
-"""What the launcher prints when HBase has settled."""
+"""Output of the launcher when HBase has settled."""
 HBASE_JARS = (
     "hbase-", "reload4j", "slf4j-api", "commons-logging", "commons-math3", "htrace", "audience", "opentelemetry",
     "jakarta", "javassist", "findbugs",
 )  # fmt: skip
-"""Prefixes of the names of HBase's jars; it cannot run with the older libraries of OpenTSDB."""
+"""Name prefixes of HBase's jars; HBase cannot run with OpenTSDB's older libraries."""
 NOT_OPENTSDB = ("hbase-", "reload4j")
-"""Prefixes of the jars that OpenTSDB must not load."""
+"""Name prefixes of jars that OpenTSDB must not load."""
 OPENS = (
     "java.base/java.lang", "java.base/java.lang.reflect", "java.base/java.nio", "java.base/java.util",
     "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
 )  # fmt: skip
-"""What Java 17 must open to HBase."""
+"""Packages of Java 17 that HBase needs opened."""
 LOG4J = """log4j.rootLogger=WARN, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.target=System.err
@@ -41,15 +41,15 @@ log4j.appender.out.layout.ConversionPattern=%p %d %c{1} %m%n
 """
 FILE = "opentsdb.conf"
 METRICS_PER_REQUEST = 20
-"""Metrics that one request counts."""
+"""Number of metrics that one request counts."""
 FLUSH_THRESHOLD = "tsd.storage.compaction.min_flush_threshold"
 """Setting for the number of rows that may stay unmerged."""
 BUFFER_SECONDS = 2.0
-"""How long OpenTSDB buffers its writes, plus one second."""
+"""OpenTSDB's buffering time for writes, plus one second."""
 
 
 def site(data: str, zookeeper: str) -> str:
-    """Return hbase-site.xml: one process on the loopback address, files below ``data``, no web pages."""
+    """Return hbase-site.xml: one process on loopback, files below ``data``, no web pages."""
     settings = {
         "hbase.rootdir": f"file://{data}/hbase",
         "hbase.tmp.dir": f"{data}/scratch",
@@ -74,7 +74,7 @@ PROPERTY = "  <property><name>{}</name><value>{}</value></property>"
 
 
 class HBase:
-    """The HBase of one trial, which keeps the points: one process with its own ZooKeeper."""
+    """The HBase of one trial, which stores the points: one process that includes ZooKeeper."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -100,7 +100,7 @@ class HBase:
         threading.Thread(target=_read, args=(self._running, self._output), daemon=True).start()
 
     def ready(self) -> bool:
-        """Return whether its tables exist; raise TrialFailed when it has died."""
+        """Return whether its tables exist; raise TrialFailed if it has died."""
         assert self._running is not None
         self._running.check()
         while not self._ready:
@@ -111,7 +111,7 @@ class HBase:
         return True
 
     def settle(self, seconds: float) -> None:
-        """Write everything out and merge the files of each table into one."""
+        """Flush everything and merge the files of each table into one."""
         assert self._running is not None
         assert self._running.process.stdin is not None
         self._running.process.stdin.write(b"settle\n")
@@ -154,19 +154,19 @@ class OpenTSDB(Server):
         self._hbase = HBase(place)
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the configuration of OpenTSDB, and the heap of each of the two processes."""
+        """Return OpenTSDB's configuration, and the heap of each of the two processes."""
         settings: dict[str, Setting] = {
             "tsd.network.bind": at.host, "tsd.network.port": at.ports["port"], "tsd.http.cachedir": f"{at.data}/cache",
             "tsd.http.staticroot": f"{at.data}/cache",
             "tsd.storage.hbase.zk_quorum": f"127.0.0.1:{at.ports['zookeeper']}",
-            # By default it refuses metrics that nobody made by hand, and bodies of more than 4 KiB.
+            # The defaults refuse new metrics and bodies of more than 4 KiB.
             "tsd.core.auto_create_metrics": "true", "tsd.http.request.enable_chunked": "true",
             "tsd.http.request.max_chunk": 256 << 20, **self.settings,
         }  # fmt: skip
         return {FILE: settings_text(settings), "heap": java.heap_of(self.place) + "\n"}
 
     def initialise(self) -> None:
-        """Make the folder of its cache, and have it log warnings only."""
+        """Create the cache folder, and configure logging: warnings only."""
         (self.place.data / "cache").mkdir(exist_ok=True)
         (self.place.config / "logback.xml").write_text(java.LOGBACK, encoding="utf-8")
 
@@ -177,7 +177,7 @@ class OpenTSDB(Server):
             self._hbase.start(jars, self.layout.ports["zookeeper"])
 
     def ready(self) -> bool:
-        """Return whether OpenTSDB answers; start it when HBase is ready."""
+        """Return whether OpenTSDB answers; start it as soon as HBase is ready."""
         if not self.external:
             if not self._hbase.ready():
                 return False
@@ -186,7 +186,7 @@ class OpenTSDB(Server):
         return super().ready()
 
     def addresses(self) -> list[str]:
-        """Return the address of OpenTSDB: HBase listens on that of ZooKeeper by then."""
+        """Return only OpenTSDB's address: HBase already listens on ZooKeeper's."""
         return super().addresses()[:1]
 
     def command(self) -> Sequence[str | Path]:
@@ -200,19 +200,19 @@ class OpenTSDB(Server):
         ]  # fmt: skip
 
     def answers(self) -> bool:
-        """Ask for its version."""
+        """Request its version."""
         return self.http.answers("/api/version")
 
     def version(self) -> str:
-        """Return what ``/api/version`` states, else the version of its jar: the build in Maven states a word."""
-        stated = str(self.http.json("/api/version")["version"])
-        if stated[:1].isdigit() or self.external:
-            return stated
+        """Return the version that ``/api/version`` reports, else its jar's: the Maven build reports no number."""
+        reported = str(self.http.json("/api/version")["version"])
+        if reported[:1].isdigit() or self.external:
+            return reported
         jar = next(file for file in java.jars(self.program) if file.name.startswith("opentsdb-"))
         return jar.stem.removeprefix("opentsdb-")
 
     def prepare(self) -> None:
-        """Refuse a server that has metrics; the first point of a metric makes it."""
+        """Refuse a server that has metrics; the first point of a metric creates it."""
         if found := self._metrics():
             raise self.holds_data(f"{len(found)} metrics")
 
@@ -220,7 +220,7 @@ class OpenTSDB(Server):
         return sorted(self.http.json("/api/suggest?type=metrics&max=100000"))
 
     def settle(self) -> None:
-        """Wait until OpenTSDB merges no more rows; then HBase writes all out and merges the files of each table."""
+        """Wait until OpenTSDB has merged its rows; then HBase flushes and merges the files of each table."""
         if self.external:
             return
         threshold = int(self.place.settings.get(FLUSH_THRESHOLD, 100))
@@ -229,12 +229,12 @@ class OpenTSDB(Server):
         self._hbase.settle(self.settle_seconds)
 
     def _unmerged(self) -> int:
-        """Return how many rows are still to be merged."""
+        """Return how many rows still have to be merged."""
         stats = self.http.json("/api/stats")
         return sum(int(one["value"]) for one in stats if one["metric"] == "tsd.compaction.queue.size")
 
     def disk_usage(self) -> dict[str, int]:
-        """Return the bytes of the tables (data), of the logs (wal) and of the rest of HBase (system)."""
+        """Return the bytes of the tables (data), the logs (wal) and the rest of HBase (system)."""
         whole = self.place.data / "hbase"
         data = allocated(whole / "data" / "default") + allocated(whole / "archive")
         wal = sum(allocated(whole / name) for name in ("WALs", "oldWALs", "MasterData"))

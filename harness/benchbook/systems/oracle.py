@@ -1,4 +1,4 @@
-"""Oracle Database Free from its image, with the database of the image and an account of Benchbook."""
+"""Oracle Database Free from its image, with the image's database and an account for Benchbook."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchbook.systems.python_server import PythonServer
 from benchbook.systems.server import Layout
 
 PORT = 1521
-"""The fixed port of the listener in the image; on the machine's network it must be free."""
+"""The fixed port of the image's listener; on the machine's network it must be free."""
 SERVICE = "FREEPDB1"
 ACCOUNT = "benchbook"
 
 
 class Oracle(PythonServer):
-    """One Oracle in one trial. Each start takes the database of the image, so no file is in the data folder."""
+    """One Oracle in one trial. Each start uses the image's database, so the data folder stays empty."""
 
     url_schemes = ("oracle",)
     engine = "oracle"
@@ -28,7 +28,7 @@ class Oracle(PythonServer):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        # For one trial; the image and the worker get it, neither in a command line.
+        # For one trial; the image and the worker get it through their environment, not a command line.
         self._password = secret.draw("B", 8)
 
     def free_ports(self) -> list[int]:
@@ -48,15 +48,15 @@ class Oracle(PythonServer):
         return [self.program]
 
     def environment(self) -> dict[str, str]:
-        """Return the password, which the image gives its database."""
+        """Return the password, which the image sets for its database."""
         return {"ORACLE_PASSWORD": self._password}
 
     def connection(self) -> dict[str, Setting]:
-        """Return the password; the worker makes the account with it."""
+        """Return the password, with which the worker creates the account."""
         return {} if self.external else {"make": True, "password": self._password}
 
     def disk_usage(self) -> dict[str, int]:
-        """Return nothing: the files are inside the container, where only Oracle's views see them."""
+        """Return no sizes: the files are inside the container, where only Oracle's views can measure them."""
         return {}
 
 

@@ -1,10 +1,10 @@
 """PostgreSQL: a separate cluster in the data folder, with a password.
 
-``postgres://USER@HOST:PORT``, with the password in ``PGPASSWORD``, names an external server. USER must have the
-rights to create databases and to write a checkpoint.
+``postgres://USER@HOST:PORT``, with the password in ``PGPASSWORD``, names an external server. USER needs the rights to
+create databases and to write a checkpoint.
 
-The driver neither uses nor changes the cluster that Debian's package makes. ``initdb``, ``postgres`` and ``psql``
-are the programs beside the one that provision found. As root, the server runs as an ordinary user.
+The driver does not touch the cluster of Debian's package. ``initdb``, ``postgres`` and ``psql`` are the programs next
+to the one that provision found. If the harness is root, the server runs as an ordinary user.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from benchbook.systems.sql import count_tables
 FILE = "benchbook.conf"
 """Appended to the ``postgresql.conf`` that initdb writes."""
 USER = "benchbook"
-"""The superuser of a cluster that the harness makes."""
+"""The superuser of a cluster that the harness creates."""
 INIT_SECONDS = 120.0
 QUERY_SECONDS = 600.0
 
@@ -50,7 +50,7 @@ def quoted(value: Setting) -> Setting:
 
 @dataclass(frozen=True)
 class Psql:
-    """One database, asked through PostgreSQL's ``psql``; every question is a separate connection."""
+    """One database, queried through PostgreSQL's ``psql``; every query is a separate connection."""
 
     program: Path
     host: str
@@ -60,7 +60,7 @@ class Psql:
     database: str
 
     def answers(self) -> bool:
-        """Return whether the server takes queries now."""
+        """Return whether the server accepts queries."""
         with socket.socket() as probe:
             probe.settimeout(1.0)
             if probe.connect_ex((self.host, self.port)) != 0:
@@ -86,7 +86,7 @@ class Psql:
                 check=False, capture_output=True, text=True, errors="replace", timeout=QUERY_SECONDS,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise TrialFailed(f"psql could not ask the server: {error}.") from error
+            raise TrialFailed(f"psql could not query the server: {error}.") from error
 
 
 class PostgreSQL(DatabaseServer):
@@ -114,7 +114,7 @@ class PostgreSQL(DatabaseServer):
         return f"postgres://{USER}@{address}"
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return what is appended to the configuration that initdb writes."""
+        """Return the settings that are appended to the configuration from initdb."""
         settings: dict[str, Setting] = {
             "listen_addresses": at.host, "unix_socket_directories": "",
             **self.settings,
@@ -123,7 +123,7 @@ class PostgreSQL(DatabaseServer):
         return {FILE: settings_text(written, booleans=("off", "on"))}
 
     def initialise(self) -> None:
-        """Refuse settings that the server does not know, and make the cluster."""
+        """Refuse settings that the server does not know, and create the cluster."""
         if self.settings:
             check_settings(self.settings, self._known_settings(), "PostgreSQL")
         self._user = ordinary_user("postgres")
@@ -152,7 +152,7 @@ class PostgreSQL(DatabaseServer):
             with contextlib.suppress(OSError):
                 file.unlink()
         if ran.returncode != 0:
-            raise TrialFailed(f"initdb could not make the cluster: {' '.join(ran.stderr.split())[-500:]}")
+            raise TrialFailed(f"initdb could not create the cluster: {' '.join(ran.stderr.split())[-500:]}")
 
     def _call(self, command: Sequence[str | Path], seconds: float) -> subprocess.CompletedProcess[str]:
         try:
@@ -164,7 +164,7 @@ class PostgreSQL(DatabaseServer):
             raise TrialFailed(f"{self.name} could not be prepared: {error}.") from error
 
     def _beside(self, name: str) -> Path:
-        """Return a program of the same PostgreSQL: a link on PATH leads to the folder that holds all of them."""
+        """Return a program of the same PostgreSQL: a link on PATH leads to the folder of all its programs."""
         return self.program.resolve().with_name(name)
 
     def command(self) -> Sequence[str | Path]:
@@ -173,7 +173,7 @@ class PostgreSQL(DatabaseServer):
         return self._user.command([self._beside("postgres"), "-D", self._cluster])
 
     def psql(self, database: str = "postgres") -> Psql:
-        """Return a database to ask."""
+        """Return the connection to a database."""
         at = urlsplit(self.url)
         program = Path(shutil.which("psql") or "psql") if self.external else self._beside("psql")
         return Psql(
@@ -185,7 +185,7 @@ class PostgreSQL(DatabaseServer):
         return self.psql().answers()
 
     def version(self) -> str:
-        """Return the version that the server states, without the addition of its distribution."""
+        """Return the version that the server reports, without the distribution's suffix."""
         self.check_alive(0.0)
         return self.psql().rows("SHOW server_version")[0][0].split()[0]
 
@@ -223,20 +223,20 @@ class PostgreSQL(DatabaseServer):
         return count_tables(psql.rows, tables)
 
     def settle(self) -> None:
-        """Wait until no autovacuum works, then have every changed page written and synced (CHECKPOINT).
+        """Wait until no autovacuum works, then write and sync every changed page (CHECKPOINT).
 
-        Do not wait for an autovacuum that has not begun by then: a threshold of changed rows triggers it.
+        An autovacuum that has not started by then is not awaited: a threshold of changed rows triggers it.
         """
         working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
         self.wait_settled(lambda: self.psql().rows(working)[0][0] == "0", "autovacuum still works", pause=0.2)
         self.psql().rows("CHECKPOINT")
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of the trial's databases (data), of the write-ahead log (wal) and of the rest (other)."""
+        """Return the bytes of the trial's databases (data), the write-ahead log (wal) and the rest (other)."""
         names = ", ".join(f"'{name}'" for name in self.place.databases)
         if self.external:
-            stated = f"SELECT sum(pg_database_size(datname)) FROM pg_database WHERE datname IN ({names})"  # noqa: S608
-            return {"data": int(self.psql().rows(stated)[0][0] or 0)}
+            statement = f"SELECT sum(pg_database_size(datname)) FROM pg_database WHERE datname IN ({names})"  # noqa: S608
+            return {"data": int(self.psql().rows(statement)[0][0] or 0)}
         rows = self.psql().rows(f"SELECT oid FROM pg_database WHERE datname IN ({names})")  # noqa: S608 - our names
         data = sum(allocated(self._cluster / "base" / row[0]) for row in rows)
         wal = allocated(self._cluster / "pg_wal")
@@ -247,7 +247,7 @@ class PostgreSQL(DatabaseServer):
         return {"PGPASSWORD": self._password}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        """Return benchload, which also reads bars."""
+        """Return benchload with support for bars."""
         options = self.client_options(database, log)
         return BenchloadBars(
             benchload, defects=frozenset({"three-bars"}), program="benchload, pgx", **options

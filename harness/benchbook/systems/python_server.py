@@ -1,4 +1,4 @@
-"""What servers share that a Python package drives: the server, and a worker that holds its connections."""
+"""Base class of servers with a Python client library: the server, and a worker that holds its connections."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from benchbook.systems.server import Server
 
 
 class PythonServer(Server):
-    """A server in one trial, asked through the worker whose engine is named ``engine``."""
+    """A server in one trial; a worker with the engine ``engine`` talks to it."""
 
     engine: ClassVar[str]
     title: ClassVar[str]
     library: ClassVar[str]
-    """The package that drives it, for the report."""
+    """The client library, for the report."""
     refusal_seconds: ClassVar[float] = 60.0
-    """How long it may listen and refuse every connection while it starts."""
+    """Time that it may refuse every connection while it starts, although it listens."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -31,11 +31,11 @@ class PythonServer(Server):
         self._refused_since: float | None = None
 
     def connection(self) -> dict[str, Setting]:
-        """Return what the worker's engine needs to connect, besides the URL."""
+        """Return what the worker's engine needs to connect in addition to the URL."""
         return {}
 
     def answers(self) -> bool:
-        """Return whether it takes a connection; start the worker once something listens."""
+        """Return whether it accepts a connection; start the worker as soon as something listens."""
         if not self._listens():
             return False
         if self._worker.worker is None:
@@ -58,7 +58,7 @@ class PythonServer(Server):
             return False
 
     def _tolerate(self, refusal: TrialFailed) -> None:
-        """Raise the refusal if waiting does not help: the worker ended, or the server refuses for too long."""
+        """Raise the refusal if waiting does not help: the worker has ended, or the server has refused for too long."""
         worker, now = self._worker.worker, time.monotonic()
         self._refused_since = self._refused_since or now
         late = now - self._refused_since > self.refusal_seconds
@@ -66,16 +66,16 @@ class PythonServer(Server):
             raise refusal
 
     def version(self) -> str:
-        """Return the version that the server states."""
+        """Return the version that the server reports."""
         return str(self._worker.ask("version")["version"])
 
     def prepare(self) -> None:
-        """Refuse a server with tables; the first batch of a load makes them."""
+        """Refuse a server with tables; the first batch of a load creates them."""
         if found := self._worker.ask("tables")["tables"]:
             raise self.holds_data(", ".join(found))
 
     def settle(self) -> None:
-        """Write everything that is committed to the tables' files."""
+        """Write all committed data to the tables' files."""
         self._worker.ask("settle")
 
     def count(self) -> dict[str, TableCount]:

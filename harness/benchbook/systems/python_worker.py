@@ -1,4 +1,4 @@
-"""A worker process in Python that holds one embedded database, or the connections of one server, and its client.
+"""A Python worker process that contains an embedded database, or the connections to one server, and its client.
 
 The harness writes requests to the worker and reads events from it (``python -m benchbook.embedded``).
 """
@@ -25,7 +25,7 @@ class PythonWorker:
     """One worker in one trial."""
 
     def __init__(self, place: Place, name: str, title: str) -> None:
-        """``name`` is that of its log; messages call its system ``title``."""
+        """``name`` is the name of its log; messages call its system ``title``."""
         self.place = place
         self._title = title
         self._log = place.logs / f"{name}.log"
@@ -39,7 +39,7 @@ class PythonWorker:
             name=f"the {self._title} worker",
             log=self._log,
             cwd=self.place.data,
-            # Nothing in the data folder may be imported.
+            # Modules in the data folder must not be importable.
             environment={"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"},
             registry=self.place.processes,
             pipes=True,
@@ -50,18 +50,18 @@ class PythonWorker:
         return self.worker.tree() if self.worker is not None else []
 
     def stop(self) -> None:
-        """Close the worker's stdin, whereupon it closes its database and ends; then kill it."""
+        """Close the worker's stdin, so that it closes its database and ends; then kill it."""
         if self.worker is None:
             return
         stdin = self.worker.process.stdin
         if stdin is not None:
-            with contextlib.suppress(OSError):  # it died with a request unread
+            with contextlib.suppress(OSError):  # it died with an unread request
                 stdin.close()
         self.worker.stop(first=None)
         self.worker = None
 
     def ask(self, do: str, **more: Any) -> Event:
-        """Send a request and return its reply; raise TrialFailed when the worker refuses it or dies."""
+        """Send a request and return its reply; raise TrialFailed if the worker refuses it or dies."""
         reply: Event = {}
         for event in self.talk(do, **more):
             reply = event
@@ -85,7 +85,7 @@ class PythonWorker:
                 replied = event["type"] == "reply"
                 if replied and not event["ok"]:
                     raise TrialFailed(
-                        f"{self._title} cannot {do}: {event['message']}", f"Its log is {self._log}."
+                        f"{self._title} cannot {do}: {event['message']}", f"The log is {self._log}."
                     )
                 yield event
                 if replied:
@@ -93,7 +93,7 @@ class PythonWorker:
             self._died()
         finally:
             if not replied and self.worker is not None:
-                # The caller dropped the generator: events that are still to come would answer the next request.
+                # The caller abandoned the generator: remaining events would answer the next request.
                 self.worker.kill()
 
     def count(self) -> dict[str, TableCount]:
@@ -105,7 +105,7 @@ class PythonWorker:
         assert self.worker is not None
         self.worker.wait_ending(5.0)
         self.worker.check()
-        raise TrialFailed(f"The {self._title} worker closed its output.", f"Its log is {self._log}.")
+        raise TrialFailed(f"The {self._title} worker closed its output.", f"The log is {self._log}.")
 
 
 class WorkerClient:
@@ -194,7 +194,7 @@ class WorkerClient:
         return self._worker.processes()
 
     def cancel(self) -> None:
-        """Kill the worker if it is at work: nothing else ends every engine's statement at once."""
+        """Kill the worker if it is busy: nothing else stops a statement of every engine at once."""
         worker = self._worker.worker
         if self._busy and worker is not None:
             self._cancelled = True

@@ -16,9 +16,9 @@ from benchbook.systems.sql import count_tables
 
 FILE = "server.conf"
 REST_SECONDS = 4.0
-"""How long the files must stay the same: the server releases their writers after one second."""
+"""Time that the files must stay unchanged: the server releases their writers after one second."""
 SYSTEM_TABLES = ("sys.", "telemetry")
-"""Prefixes of the names of the server's own tables."""
+"""Name prefixes of the server's own tables."""
 
 
 class QuestDB(Server):
@@ -44,7 +44,7 @@ class QuestDB(Server):
         return {FILE: settings_text(settings, "{}={}")}
 
     def initialise(self) -> None:
-        """Put the configuration where the server reads it, in its data folder."""
+        """Copy the configuration to the data folder, where the server reads it."""
         folder = self.place.data / "conf"
         folder.mkdir(exist_ok=True)
         shutil.copyfile(self.place.config / FILE, folder / FILE)
@@ -65,7 +65,7 @@ class QuestDB(Server):
         return list(self.http.json("/exec", params={"query": statement}, what=statement)["dataset"])
 
     def version(self) -> str:
-        """Return what ``build()`` states."""
+        """Return the version that ``build()`` reports."""
         found = re.search(r"QuestDB (\d+\.\d+\.\d+)", str(self._rows("SELECT build()")[0][0]))
         return found[1] if found else "unknown"
 
@@ -74,12 +74,12 @@ class QuestDB(Server):
         return [name for name in names if not name.startswith(SYSTEM_TABLES)]
 
     def prepare(self) -> None:
-        """Refuse a server with tables; the first row of a table makes it."""
+        """Refuse a server with tables; the first row of a table creates it."""
         if found := self._tables():
             raise self.holds_data(", ".join(found))
 
     def settle(self) -> None:
-        """Wait until every log is applied to its table, and until the files are truncated to their content.
+        """Wait until every log is applied to its table and the files are truncated to their content.
 
         Files grow by 16 MiB per column, and the server truncates them when it releases their writers.
         """

@@ -1,4 +1,4 @@
-"""Redis, and the base of servers that speak its protocol."""
+"""Redis, and the base class of servers that speak its protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 BAR_BYTES = 28
-"""One bar in a packed day; ``harness/benchload/packedday`` describes the layout."""
+"""One bar in a packed day; ``harness/benchload/bars/packedday`` describes the layout."""
 BAR_FIELDS = ("open", "close", "high", "low", "volume", "amount", "turn")
 KEYS_PER_REQUEST = 500
 FIELDS_PER_REQUEST = 10_000
@@ -30,7 +30,7 @@ class Redis(Server):
     harness_settings = (SETTING,)
     file: ClassVar[str] = "redis.conf"
     defaults: ClassVar[dict[str, Setting]] = {}
-    """Settings that it needs besides."""
+    """Required settings of the driver."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -39,10 +39,10 @@ class Redis(Server):
         self._client: BenchloadBars | None = None
         self._benchload = Path("benchload")
         self._owns_keys = False
-        """Whether the keys of an external server are this trial's."""
+        """True if this trial wrote the keys of an external server."""
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration, and the kind of service before it."""
+        """Return the server's configuration, and the kind of packed-day service."""
         settings = {
             "bind": at.host,
             "port": at.ports["port"],
@@ -54,7 +54,7 @@ class Redis(Server):
         return {self.file: self.text(settings)} | service
 
     def text(self, settings: dict[str, Any]) -> str:
-        """Write settings as lines; an empty value is a pair of quotes."""
+        """Format settings as lines; an empty value becomes a pair of quotes."""
         quoted = {name: '""' if value == "" else value for name, value in settings.items()}
         return settings_text(quoted, "{} {}", booleans=("no", "yes"))
 
@@ -84,7 +84,7 @@ class Redis(Server):
             raise TrialFailed(f"{self.name} at {self.url} refuses {words[0]}: {error}.") from None
 
     def info(self, section: str) -> dict[str, Any]:
-        """Return a section of what the server states about itself."""
+        """Return a section of the server's INFO."""
         return dict(self.ask("INFO", section))
 
     def answers(self) -> bool:
@@ -97,7 +97,7 @@ class Redis(Server):
             return False
 
     def version(self) -> str:
-        """Return what INFO states."""
+        """Return the version that INFO reports."""
         return str(self.info("server").get("redis_version", "unknown"))
 
     def prepare(self) -> None:
@@ -111,33 +111,33 @@ class Redis(Server):
                 self._client.through = self._service.url
 
     def has_keys(self) -> bool:
-        """Return whether the server holds any key."""
+        """Return whether the server has keys."""
         return bool(self.ask("DBSIZE"))
 
     def settle(self) -> None:
-        """Have a snapshot written, and wait until no snapshot is written and no log is rewritten.
+        """Write a snapshot, and wait until no snapshot and no log rewrite is in progress.
 
         By default the server writes one 60 s to an hour later, so the bytes on disk would depend on the moment.
         """
         self.ask("BGSAVE", "SCHEDULE")
         self.wait_settled(lambda: not self.busy(), "a snapshot or a log is still written", pause=0.02)
         if self.info("persistence").get("rdb_last_bgsave_status") not in ("ok", None):
-            raise TrialFailed(f"{self.name} could not write its snapshot.", f"Its log is {self.log}.")
+            raise TrialFailed(f"{self.name} could not write its snapshot.", f"The log is {self.log}.")
 
     def busy(self) -> dict[str, int]:
-        """Return the server's counters of work in the background that are not zero."""
+        """Return the server's nonzero counters of background work."""
         names = ("rdb_bgsave_in_progress", "rdb_bgsave_scheduled", "aof_rewrite_in_progress")
         stated = self.info("persistence")
         return {name: int(stated[name]) for name in names if int(stated.get(name, 0))}
 
     def size(self) -> dict[str, int]:
-        """Return the bytes on disk; of an external server the memory that it states for data."""
+        """Return the bytes on disk; for an external server, the memory that it reports for data."""
         if self.external:
             return {"data": int(self.info("memory").get("used_memory_dataset", 0))}
         return self.disk_usage()
 
     def count(self) -> dict[str, TableCount]:
-        """Count the bars of packed days as the table ``finance``, and strings as ``objects``, by reading lengths."""
+        """Count the bars of packed days as the table ``finance``, and strings as ``objects``."""
         bars = objects = 0
         for keys in self._keys():
             kinds = self._pipeline("type", [(key,) for key in keys])
@@ -171,7 +171,7 @@ class Redis(Server):
         return list(pipe.execute())
 
     def client(self, benchload: Path) -> Client:
-        """Return benchload, speaking the Redis protocol, or HTTP with the packed-day service."""
+        """Return benchload with the Redis protocol, or with HTTP for the packed-day service."""
         self._benchload = benchload
         options = self.client_options(self.place.databases[0], self.place.logs / "benchload.log")
         program = f"benchload, {'HTTP' if self._service else 'go-redis'}"
@@ -179,11 +179,11 @@ class Redis(Server):
         return self._client
 
     def processes(self) -> list[int]:
-        """Return the process trees of the server and of the service before it."""
+        """Return the process trees of the server and of the packed-day service."""
         return super().processes() + (self._service.processes() if self._service is not None else [])
 
     def stop(self) -> None:
-        """Stop the service and the server; remove the keys of this trial from an external one."""
+        """Stop the service and the server; remove this trial's keys from an external server."""
         if self._service is not None:
             self._service.stop()
         if self._owns_keys:

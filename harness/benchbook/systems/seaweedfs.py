@@ -1,6 +1,6 @@
-"""SeaweedFS: one process with a master and a volume server, and a filer with an S3 gateway if the arm asks for it.
+"""SeaweedFS: one process with a master and a volume server; with a filer and S3 gateway if the arm requests them.
 
-Its telemetry is switched off: nothing leaves the machine.
+Its telemetry is switched off: no data leaves the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SeaweedFS(Server):
         "master", "master_grpc", "volume", "volume_grpc", "filer", "filer_grpc", "s3", "s3_grpc",
     )  # fmt: skip
     harness_settings = ("sync", "volumes", "gateway")
-    # With a gateway it waits ten seconds for nobody, and its data is removed next.
+    # With a gateway it waits ten seconds without need, and its data is removed next.
     stop_seconds = 2.0
 
     def __init__(self, place: Place) -> None:
@@ -52,19 +52,19 @@ class SeaweedFS(Server):
         """Refuse an external server, and write the configuration."""
         if self.external:
             raise TrialFailed(
-                f"{self.url} cannot be used: this driver starts a SeaweedFS itself.",
+                f"{self.url} is a running server, but this driver can only start SeaweedFS itself.",
                 f"Give a program with --system {self.name}=PATH.",
             )
         return super().configure()
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return how many volumes grow at once, and the flags that are the same in every trial."""
+        """Return the number of volumes that grow at once, and the flags that are the same in every trial."""
         growth = f"[master.volume_growth]\ncopy_1 = {int(self.place.settings.get('volumes', 7))}\n"
         flags = [flag for flag in self._flags(at) if not _differs(flag)]
         return {MASTER_FILE: growth, "flags": "\n".join(flags) + "\n"}
 
     def initialise(self) -> None:
-        """Make the folders of the volumes, and write the keys of the gateway."""
+        """Create the folders of the volumes, and write the keys of the gateway."""
         for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
         if self._gateway:
@@ -95,34 +95,34 @@ class SeaweedFS(Server):
         return settings_text(flags | self.settings, "-{}={}").splitlines()
 
     def answers(self) -> bool:
-        """Ask whether the master assigns file ids, and whether the gateway answers."""
+        """Check that the master assigns file ids and that the gateway answers."""
         answer = self.http.probe("/dir/assign")
         if answer is None or "fid" not in answer.text:
             return False
         return not self._gateway or self.s3.answers()
 
     def version(self) -> str:
-        """Return the version that the master states: the second word of ``30GB 4.44``."""
+        """Return the version that the master reports: the second word of ``30GB 4.44``."""
         stated = str(self.http.json("/dir/status").get("Version", "unknown")).split()
         return stated[1] if len(stated) > 1 else stated[0]
 
     def prepare(self) -> None:
-        """Make the bucket of the gateway; volumes have grown when the server became ready."""
+        """Create the gateway's bucket; volumes exist when the server is ready."""
         if self._gateway:
             self.s3.make_bucket(self.place.databases[0])
 
     def settle(self) -> None:
-        """Sync what it wrote to the device. It compacts a volume only after many deletions."""
+        """Sync the written data to the device. SeaweedFS compacts a volume only after many deletions."""
         for folder in self._folders:
             Local(folder).sync()
 
     def disk_usage(self) -> dict[str, int]:
-        """Return the bytes of the volumes with their indexes (data) and of the rest (other)."""
+        """Return the bytes of the volumes with their indexes (data) and the rest (other)."""
         data = sum(allocated(folder) for folder in self._folders)
         return {"data": data, "other": max(0, allocated(self.place.data) - data)}
 
     def count(self) -> dict[str, TableCount]:
-        """Count the objects of all volumes, as the volume server states them."""
+        """Count the objects of all volumes, as the volume server reports them."""
         volumes = Http(self.name, f"http://{self.layout.address('volume')}", on_failure=self.check_alive)
         found: list[dict[str, Any]] = volumes.json("/status").get("Volumes") or []
         files = sum(int(one.get("FileCount", 0)) - int(one.get("DeleteCount", 0)) for one in found)
@@ -133,7 +133,7 @@ class SeaweedFS(Server):
         return self.s3.environment
 
     def client(self, benchload: Path) -> Client:
-        """Return benchload: through the gateway by S3, else as SeaweedFS's clients do."""
+        """Return benchload with S3 through the gateway, or with SeaweedFS's protocol."""
         options = self.client_options(self.place.databases[0], self.place.logs / "benchload.log")
         if self._gateway:
             return BenchloadClient(benchload, **{**options, "url": lambda: self.s3.url})
@@ -144,7 +144,7 @@ driver = SeaweedFS
 
 
 def _differs(flag: str) -> bool:
-    """Return whether a flag differs from trial to trial, as ports and folders do."""
+    """Return whether a flag differs between trials, as ports and folders do."""
     name = flag[1:].partition("=")[0]
     return ".port" in name or name.endswith(("dir", "localSocket", "config"))
 

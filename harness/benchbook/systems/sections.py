@@ -1,4 +1,4 @@
-"""TOML files of servers as flat settings: ``section.key`` → value."""
+"""TOML configuration files of servers as flat settings: ``section.key`` → value."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from benchbook.systems.driver import Setting
 
 
 def sections_text(flat: Mapping[str, Setting | Sequence[str]], sections: Sequence[str] = ()) -> str:
-    """Write flat settings as TOML, in an order that depends on the keys alone.
+    """Write flat settings as TOML, sorted by key.
 
-    Write ``sections`` even when they are empty.
+    Sections in ``sections`` are written even if they are empty.
 
     >>> print(sections_text({"on": True, "wal.path": "/w"}))
     on = true

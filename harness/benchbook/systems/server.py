@@ -1,6 +1,6 @@
-"""What the drivers of servers share: configure, start, watch and stop one server, and point clients at it.
+"""Base classes of server drivers: configure, start, watch and stop one server, and connect clients to it.
 
-A family is a subclass that says what differs; docs/adding-a-system.md writes one from start to end.
+A family is a subclass that implements the differences; docs/adding-a-system.md writes one from start to end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout:
 
 
 class Server:
-    """A server in one trial, which the harness starts, or which runs already and is only used (``external``)."""
+    """A server in one trial; the harness starts it, unless it is already running (``external``)."""
 
     target: str
     """Name of benchload's target."""
@@ -50,20 +50,20 @@ class Server:
     url_schemes: ClassVar[tuple[str, ...]] = ("http", "https")
     """Schemes of the URLs of external servers."""
     ports: ClassVar[tuple[str, ...]] = ("port",)
-    """Names of the ports that it listens on; clients connect to the first one."""
+    """Names of its ports; clients connect to the first one."""
     reserved: ClassVar[tuple[str, ...]] = ()
-    """Settings that the harness sets, so no arm may set them."""
+    """Settings that the harness controls and no arm may change."""
     harness_settings: ClassVar[tuple[str, ...]] = ()
-    """Settings of an arm that are for the driver and not for the server."""
+    """Settings of an arm for the driver, not for the server."""
     in_containers: ClassVar[bool] = True
-    """Whether it also runs from an image: all its programs start through ``place``."""
+    """True if it can run from an image; all its programs start through ``place``."""
     ready_seconds: ClassVar[float] = 120.0
-    """How long it may take until it answers."""
+    """Time that it may take to answer after its start."""
     settle_seconds: ClassVar[float] = 900.0
-    """How long it may take to settle after a load."""
+    """Time that it may take to settle after a load."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
     stop_seconds: ClassVar[float] = GRACE_SECONDS
-    """How long it may take to stop before it is killed."""
+    """Time that it may take to stop before it is killed."""
     headers: ClassVar[Mapping[str, str]] = {}
     """Headers of every HTTP request of the driver."""
 
@@ -81,44 +81,44 @@ class Server:
         self._started: Started | None = None
         self._addresses: list[str] = []
 
-    # What a family says.
+    # For families to implement.
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return the configuration files by name, for these folders and ports."""
         raise NotImplementedError
 
     def initialise(self) -> None:
-        """Make what the data folder must hold before the first start; the files are written by then."""
+        """Create what the data folder needs before the first start; configuration files exist by then."""
 
     def command(self) -> Sequence[str | Path]:
         """Return the command that starts the server."""
         raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that are added to the environment of the server."""
+        """Return variables to add to the server's environment."""
         return {}
 
     def answers(self) -> bool:
-        """Return whether the server takes requests now."""
+        """Return whether the server accepts requests."""
         raise NotImplementedError
 
     def disk_usage(self) -> dict[str, int]:
-        """Return the bytes on disk by part, of a server that the harness started."""
+        """Return the bytes on disk by part, for a server that the harness started."""
         return {"data": allocated(self.place.data)}
 
     def url_of(self, address: str) -> str:
-        """Return the URL of the server from its ``host:port``."""
+        """Return the URL of the server at ``host:port``."""
         return f"{self.scheme}://{address}"
 
     def client_environment(self) -> dict[str, str]:
-        """Return the secrets that clients get in their environment, never in a command line."""
+        """Return secrets for the environment of clients; they never appear in a command line."""
         return {}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
         """Return the client that loads and queries one database."""
         return BenchloadClient(benchload, **self.client_options(database, log))
 
-    # What a family can use.
+    # For families to use.
 
     def client_options(self, database: str, log: Path) -> dict[str, Any]:
         """Return the options of a ``BenchloadClient`` of one database."""
@@ -129,7 +129,7 @@ class Server:
 
     @property
     def external(self) -> bool:
-        """Whether the server runs already, so that the harness only uses it."""
+        """True if the server was already running, so that the harness only uses it."""
         return self.place.program.url is not None
 
     @property
@@ -157,7 +157,7 @@ class Server:
         return Http(self.name, self.url, self.headers, self.check_alive)
 
     def check_alive(self, wait_seconds: float = 0.5) -> None:
-        """Raise TrialFailed with the last lines of the log if the server has died, or dies now."""
+        """Raise TrialFailed with the end of the log if the server has died, or dies within ``wait_seconds``."""
         if self._started is not None:
             self._started.wait_ending(wait_seconds)
             self._started.check()
@@ -168,7 +168,7 @@ class Server:
             raise TrialFailed(f"{self.name} did not settle within {self.settle_seconds:.0f} s: {reason}.")
 
     def wait_unchanged(self, read: Callable[[], object], rest_seconds: float) -> None:
-        """Wait until ``read`` returns the same for ``rest_seconds``, which are no part of settling."""
+        """Wait until ``read`` returns the same for ``rest_seconds``, which do not count as settling."""
         if not until_unchanged(read, rest_seconds, self.settle_seconds):
             raise TrialFailed(
                 f"{self.name} did not settle within {self.settle_seconds:.0f} s: its files still change."
@@ -176,7 +176,7 @@ class Server:
         self.watched_seconds = rest_seconds
 
     def holds_data(self, what: str, removal: str = "") -> TrialFailed:
-        """Return the refusal of a server that is not empty; ``removal`` is the command that empties it."""
+        """Return the error for a server that is not empty; ``removal`` is a command that empties it."""
         return TrialFailed(
             f"{self.name} at {self.url} already holds data: {what}.",
             f"Check that you do not need it, then remove it{f' with: {removal}' if removal else ''}.",
@@ -223,12 +223,12 @@ class Server:
         return self._addresses
 
     def ready(self) -> bool:
-        """Return whether it answers; raise TrialFailed with the last lines of its log when it has died."""
+        """Return whether it answers; raise TrialFailed with the end of its log if it has died."""
         self.check_alive(0.0)
         return self.answers()
 
     def size(self) -> dict[str, int]:
-        """Return the bytes on disk by part; nothing for an external server, whose disk may be elsewhere."""
+        """Return the bytes on disk by part; empty for an external server, whose disk may be elsewhere."""
         return {} if self.external else self.disk_usage()
 
     def client(self, benchload: Path) -> Client:
@@ -236,7 +236,7 @@ class Server:
         return one_per_database(self.place, lambda name, log: self.database_client(benchload, name, log))
 
     def processes(self) -> list[int]:
-        """Return the server's process tree; nothing for an external server."""
+        """Return the server's process tree; empty for an external server."""
         return self._started.tree() if self._started is not None else []
 
     def stop(self) -> None:
@@ -247,7 +247,7 @@ class Server:
 
 
 class DatabaseServer(Server):
-    """A server with databases that the driver makes before a load, counts, and drops in an external server."""
+    """A server with databases, which the driver creates, counts, and drops from an external server."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -266,14 +266,14 @@ class DatabaseServer(Server):
         raise NotImplementedError
 
     def reuse(self, database: str) -> None:
-        """Bring an empty database of an external server into the form that ``create`` gives it."""
+        """Bring an empty database of an external server into the state that ``create`` produces."""
 
     def drop(self, database: str) -> None:
         """Drop a database with its data."""
         raise NotImplementedError
 
     def drop_command(self, database: str) -> str:
-        """Return the command by which a person drops a database."""
+        """Return the command with which a user drops a database."""
         raise NotImplementedError
 
     def count_in(self, database: str) -> dict[str, TableCount]:
@@ -281,7 +281,7 @@ class DatabaseServer(Server):
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Create each database that is missing; raise TrialFailed when one holds data."""
+        """Create each missing database; raise TrialFailed if one holds data."""
         known = self.databases()
         for database in self.place.databases:
             if database not in known:
@@ -298,9 +298,9 @@ class DatabaseServer(Server):
         return self.count_in(self.place.databases[0])
 
     def stop(self) -> None:
-        """Stop the server; drop the databases that this trial made in an external one."""
+        """Stop the server; drop the databases that this trial created in an external one."""
         for database in self._created if self.external else ():
-            # If it is gone already, the prepare of the next trial reports what is left.
+            # If the server is gone, the next trial's prepare reports what is left.
             with contextlib.suppress(TrialFailed):
                 self.drop(database)
         self._created = []
@@ -310,7 +310,7 @@ class DatabaseServer(Server):
 def settings_text(
     settings: Mapping[str, Setting], line: str = "{} = {}", booleans: tuple[str, str] = ("false", "true")
 ) -> str:
-    r"""Return settings as lines, in an order that depends on the names alone.
+    r"""Return settings as lines, sorted by name.
 
     >>> settings_text({"port": 1, "bind": "127.0.0.1", "cache": True}, "{}: {}")
     'bind: 127.0.0.1\ncache: true\nport: 1\n'
@@ -320,7 +320,7 @@ def settings_text(
 
 
 def check_settings(settings: Mapping[str, Setting], known: Sequence[str], name: str) -> None:
-    """Raise TrialFailed when the arm has a setting that the server does not know and would ignore."""
+    """Raise TrialFailed if the arm has a setting that the server does not know and would ignore."""
     for setting in settings:
         if setting not in known:
             guess = nearest(setting, known)

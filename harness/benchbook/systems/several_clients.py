@@ -1,9 +1,9 @@
-"""Several clients that load at once, each a process with its own database, as one client.
+"""Several clients that load at once, each a process with a separate database, presented as one client.
 
-Intervals and the summary hold sums, and histograms are merged. An interval that not every client wrote through
-has ``"whole": false``, so that no steady rate comes from the time after some ended. Events of the type
-``client-interval`` keep the intervals of each client. The summary has the duration of the client that wrote
-longest, and its ``clients`` are the summaries of the clients.
+Intervals and the summary hold sums, and histograms are merged. An interval that not every client filled has ``"whole":
+false``, so that the steady rate excludes the time after a client has ended. Events of the type ``client-interval``
+keep the intervals of each client. The summary has the duration of the slowest client, and its ``clients`` are the
+individual summaries.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ SUMMARY_SUMS = (
     "client_cpu_ns", "generator_stall_ns", "record_stall_ns", "drained_operations", "drained_rows",
 )  # fmt: skip
 EVEN = 0.05
-"""Intervals of two clients cover the same second when their lengths differ by less than this share."""
+"""Maximum relative difference in length of intervals that count as the same second."""
 
 BARRIER_SECONDS = 0.2
-"""From the time that all clients are prepared until they begin: longer than a message to any of them takes."""
+"""Time between the preparation of all clients and their start: longer than a message to any of them takes."""
 
 _Item = tuple[int, Event | BaseException | None]
 
@@ -60,8 +60,8 @@ class SeveralClients:
             client.load(replace(request, wait=barrier, record=record and numbered(record, place)))
             for place, client in enumerate(self._clients)
         ]
-        # A client sends its first event when it is prepared; all begin at one time after that. Take it here: the
-        # thread that starts a process must outlive it.
+        # A prepared client sends its first event, and all begin together after that. Read it in this thread, because
+        # the thread that starts a process must outlive it.
         firsts = [next(stream, None) for stream in streams]
         at = time.time() + BARRIER_SECONDS
         for client in self._clients if barrier else ():
@@ -101,7 +101,7 @@ class SeveralClients:
         return [pid for client in self._clients for pid in client.processes()]
 
     def cancel(self) -> None:
-        """End what runs now."""
+        """Stop all running clients."""
         for client in self._clients:
             client.cancel()
 
@@ -137,7 +137,7 @@ class _Merged:
             }
 
     def take(self, place: int, event: Event) -> Iterator[Event]:
-        """Keep an event; yield the intervals that it completes."""
+        """Store an event; yield the intervals that it completes."""
         kind = event.get("type")
         if kind == "interval":
             yield {**event, "type": "client-interval", "client": place}
@@ -153,12 +153,12 @@ class _Merged:
             yield from self.ended(place)
 
     def ended(self, place: int) -> Iterator[Event]:
-        """Stop waiting for intervals of a client."""
+        """Do not expect more intervals from a client."""
         self._active.discard(place)
         yield from self._complete()
 
     def end(self) -> Iterator[Event]:
-        """Yield the histograms, the errors and the summary of all."""
+        """Yield the merged histograms, errors and summary."""
         for events in self._histograms.values():
             yield _histogram(events)
         yield from self._errors.values()

@@ -1,4 +1,4 @@
-"""Spark SQL: one HiveThriftServer2, with its tables and its metastore in the data folder."""
+"""Spark SQL: one HiveThriftServer2 with its tables and metastore in the data folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Spark(PythonServer):
         return {FILE: settings_text(settings, "{} {}")}
 
     def initialise(self) -> None:
-        """Make the folders of tables, of temporary files, and of the batches that the client hands over."""
+        """Create the folders for tables, temporary files, and batches from the client."""
         for name in ("warehouse", "scratch", "batches"):
             (self.place.data / name).mkdir(exist_ok=True)
 
@@ -70,7 +70,7 @@ class Spark(PythonServer):
         }
 
     def connection(self) -> dict[str, Setting]:
-        """Return the folder through which batches are handed over."""
+        """Return the folder for batches from the client."""
         folder = self.place.data / "batches"
         folder.mkdir(exist_ok=True)
         return {"folder": str(folder)}

@@ -1,4 +1,4 @@
-"""Counting the rows and values of tables by SQL."""
+"""Count the rows and values of tables by SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that serves nothing, such as fio or s3fs: a trial measures what the program does on its storage."""
+"""A program without a server, such as fio or s3fs: a trial measures what it does on its storage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from benchbook.systems.driver import Client, Place, TableCount
 
 
 class Tool:
-    """A program in one trial; nothing of it runs between ``start`` and ``stop``."""
+    """A program in one trial; no process of it runs between ``start`` and ``stop``."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self.watched_seconds = 0.0
 
     def configure(self) -> dict[str, str]:
-        """Return nothing: it has no configuration file."""
+        """Return no files: it has no configuration."""
         return {}
 
     def start(self) -> None:
@@ -31,14 +31,14 @@ class Tool:
             raise TrialFailed(f"{name} is a program, not a server.", f"Give its path: --system {name}=PATH")
 
     def ready(self) -> bool:
-        """Return true: it is ready at any time."""
+        """Return true."""
         return True
 
     def prepare(self) -> None:
         """Do nothing: it has no database."""
 
     def settle(self) -> None:
-        """Do nothing: what it wrote is the storage's by now."""
+        """Do nothing: its data is already in the storage."""
 
     def size(self) -> dict[str, int]:
         """Return the bytes of the data folder."""
@@ -53,7 +53,7 @@ class Tool:
         return found[0] if found else "unknown"
 
     def count(self) -> dict[str, TableCount]:
-        """Return nothing: it holds no rows."""
+        """Return no tables."""
         return {}
 
     def client(self, benchload: Path) -> Client:  # noqa: ARG002 - the signature of a driver
@@ -69,7 +69,7 @@ class Tool:
 
 
 class _NoClient:
-    """Refuses what a program without a server cannot do."""
+    """Refuses loads and queries, which need a server."""
 
     shares_process = False
 
@@ -77,7 +77,7 @@ class _NoClient:
         self._name = name
 
     def load(self, _request: object) -> Iterator[Event]:
-        raise self._refusal("takes no rows")
+        raise self._refusal("stores no rows")
 
     def query(self, _request: object) -> Iterator[Event]:
         raise self._refusal("answers no queries")

@@ -12,7 +12,7 @@ from benchbook.systems.driver import TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 FIRST = 100_000_000
-"""Second in 1973 from which values are counted: a window that begins before 1970 finds nothing."""
+"""Count values from this second in 1973 on: a window that begins before 1970 finds nothing."""
 
 
 class VictoriaMetrics(Server):
@@ -39,17 +39,17 @@ class VictoriaMetrics(Server):
         return [self.program, *self._flags(self.layout)]
 
     def answers(self) -> bool:
-        """Ask for its health."""
+        """Check its health endpoint."""
         return self.http.answers("/health")
 
     def version(self) -> str:
-        """Return the version among its metrics; Debian's build states none, so then that of the package."""
-        stated = next((labels for labels, _ in self.http.metrics("/metrics").get("vm_app_version", [])), {})
-        found = re.search(r"\d+\.\d+\.\d+", stated.get("short_version") or stated.get("version", ""))
+        """Return the version among its metrics, else the package's: Debian's build reports none."""
+        labels = next((found for found, _ in self.http.metrics("/metrics").get("vm_app_version", [])), {})
+        found = re.search(r"\d+\.\d+\.\d+", labels.get("short_version") or labels.get("version", ""))
         return found[0] if found else self.place.program.version
 
     def prepare(self) -> None:
-        """Refuse a server with series of the database."""
+        """Refuse a server that has series of the database."""
         if self._series():
             raise self.holds_data(f'series of the database "{self.place.databases[0]}"')
 
@@ -58,7 +58,7 @@ class VictoriaMetrics(Server):
         return list(self.http.json("/api/v1/label/__name__/values", params=params)["data"])
 
     def settle(self) -> None:
-        """Write what is in memory to disk and make it visible, then merge the parts of each month into one."""
+        """Flush memory to disk and make it visible, then merge the parts of each month into one."""
         self.http.text("/internal/force_flush")
         if not self.external:
             self.http.text("/internal/force_merge")

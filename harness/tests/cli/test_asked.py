@@ -1,4 +1,4 @@
-"""What is asked of a run stands in its plan, so that resuming it does the same."""
+"""A plan stores the options of its run, so that resuming does the same."""
 
 from __future__ import annotations
 

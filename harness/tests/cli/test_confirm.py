@@ -1,4 +1,4 @@
-"""A large run reports its hours and bytes, and asks before it starts."""
+"""A large run reports its hours and bytes, and asks for confirmation."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def commands(page: str) -> list[list[str]]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a project with the declarations of this one and no experiment."""
+    """Create a project with this one's declarations but no experiment."""
     place = tmp_path / "project"
     for part in PARTS:
         shutil.copytree(root() / part, place / part)

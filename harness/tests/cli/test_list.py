@@ -16,4 +16,4 @@ def test_one_broken_declaration_does_not_hide_the_others(tmp_path: Path, monkeyp
     list_.command("experiments", Path("results"), as_json=False)
     shown = capsys.readouterr().out
     assert "quickstart" in shown
-    assert "cannot be read: experiments/broken/experiment.toml" in shown
+    assert "unreadable: experiments/broken/experiment.toml" in shown

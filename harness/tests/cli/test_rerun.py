@@ -1,4 +1,4 @@
-"""``bench rerun``: what it prints, refuses and ends with."""
+"""``bench rerun``: its output, refusals and exit codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REVISION = "a" * 40
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Results with a run from a checkout with changes; nix is there, and had from elsewhere."""
+    """Results with a run from a checkout with changes; nix is on PATH."""
     monkeypatch.setenv("BENCHBOOK_NIX", "no-such-nix")
     place = tmp_path / "results" / "runs" / "quickstart-1"
     place.mkdir(parents=True)
@@ -68,7 +68,7 @@ def clean(results: Path) -> Path:
 
 @pytest.fixture
 def nix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Put a nix in place that ends with an exit code."""
+    """Put a script named nix on PATH that ends with an exit code."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # the handlers of the tests' own process stay
 
     def make(code: int) -> None:

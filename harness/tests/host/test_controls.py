@@ -39,7 +39,7 @@ STILL = {
 
 
 def judged(tmp_path, **changes):
-    """Controls by name, of a machine that is STILL but for the changes ``topic__key=value``."""
+    """Return controls by name, of the machine STILL with the changes ``topic__key=value``."""
     facts = copy.deepcopy(STILL)
     for path, value in changes.items():
         topic, key = path.split("__")
@@ -64,7 +64,7 @@ def test_a_still_machine_is_controlled_throughout(tmp_path):
         ("kernel__clocksource", "hpet", "clock source", "echo tsc | sudo tee"),
         ("memory__transparent_huge_pages", "always", "transparent huge pages", "echo madvise"),
         ("swap__total_bytes", 10**9, "swap", "sudo swapoff"),
-        ("load__load1", 3.0, "load before", "stop what runs"),
+        ("load__load1", 3.0, "load before", "stop other programs"),
         ("pressure__cpu", f"{NOT_READABLE}absent", "pressure information (PSI)", "psi=1"),
         ("permissions__drop_caches", False, "dropping the page cache", "lukewarm"),
         ("permissions__perf_event_paranoid", 4, "hardware counters", "perf_event_paranoid=2"),

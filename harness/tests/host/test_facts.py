@@ -50,5 +50,5 @@ def test_facts_name_no_host_no_user_and_no_folder(tmp_path):
     assert "customer-of-ours" not in text
     assert str(Path.home()) not in text
     for name in (socket.gethostname(), getpass.getuser()):
-        # short names such as "vm" or "root" are words of other facts too
+        # Short names such as "vm" or "root" occur in other facts too.
         assert len(name) < 6 or name not in text

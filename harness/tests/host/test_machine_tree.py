@@ -1,4 +1,4 @@
-"""Facts read from a file tree made for the test: what other machines look like."""
+"""Facts from a file tree of the test, which imitates other machines."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchbook.host.cgroup import cgroup
 from benchbook.host.facts import kernel, machine, virtual, virtualisation
 from benchbook.host.filesystem import describe, device_of, filesystem
 from benchbook.host.hardware import cpu, memory, numa, swap
-from benchbook.host.pressure import before, load, pressure, steal
+from benchbook.host.pressure import current_load, load, pressure, steal
 from benchbook.host.reading import NOT_READABLE, Tree, Unreadable
 
 
@@ -152,11 +152,11 @@ def test_a_partition_its_disk_and_its_mount_options(tree, write, tmp_path):
 
 def test_a_file_system_without_a_device_says_so(tree, write, tmp_path):
     write("/proc/self/mountinfo", "1 0 0:40 / / rw - tmpfs tmpfs rw,size=10k\n")
-    with pytest.raises(Unreadable, match="no block device stands behind tmpfs"):
+    with pytest.raises(Unreadable, match="tmpfs has no block device"):
         device_of(tmp_path, tree)
     found = filesystem(tmp_path, tree)
     assert found["mount_options"] == ["rw", "size=10k"]
-    assert found["device"] == "not readable: no block device stands behind tmpfs"
+    assert found["device"] == "not readable: tmpfs has no block device"
 
 
 def test_load_pressure_and_steal(tree, write):
@@ -167,7 +167,7 @@ def test_load_pressure_and_steal(tree, write):
     assert steal(tree)["fraction_since_boot"] == 0.1
     assert pressure(tree)["cpu"]["some"]["total_seconds"] == 1.0
     assert pressure(tree)["io"].startswith(NOT_READABLE)
-    assert before(tree) == {
+    assert current_load(tree) == {
         "load1": 0.5, "load5": 1.0, "load15": 1.5, "runnable": 2.0, "psi_cpu_some_avg10": 2.5,
     }  # fmt: skip
 

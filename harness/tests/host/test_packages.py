@@ -66,5 +66,5 @@ def test_a_wrong_line_is_named(tmp_path, line, words):
 
 
 def test_a_missing_list_is_named(tmp_path):
-    with pytest.raises(RequestError, match=r"apt-packages\.txt cannot be read"):
+    with pytest.raises(RequestError, match=r"apt-packages\.txt is unreadable"):
         packages(tmp_path)

@@ -58,7 +58,7 @@ def test_outside_a_checkout_within_another_and_without_git(checkout, tmp_path_fa
     outside = revision(tmp_path_factory.mktemp("outside"))
     assert (outside.revision, outside.dirty, outside.detail) == (None, None, "the folder is not a checkout")
     (checkout / "inner").mkdir()
-    assert revision(checkout / "inner").detail == "the folder is no checkout of its own"
+    assert revision(checkout / "inner").detail == "the folder is inside another checkout"
     monkeypatch.setenv("PATH", str(checkout))
     assert revision(checkout).detail == "git is absent"
 

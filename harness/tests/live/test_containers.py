@@ -104,7 +104,7 @@ def test_the_image_is_known_by_its_identity_and_the_limits_arrive(program: Progr
         started.kill()
         started.wait_ending(10)
         with pytest.raises(
-            TrialFailed, match=r"in a container, exited with code 137.*Its last words: .*lvl=info"
+            TrialFailed, match=r"in a container, exited with code 137.*The end of its log: .*lvl=info"
         ):
             started.check()
         assert launch.usage()["cpu_user_seconds"] >= used["cpu_user_seconds"], "what it used stays known"

@@ -41,7 +41,7 @@ def test_a_system_that_hangs_is_ended_and_the_run_goes_on(tmp_path: Path) -> Non
     once(process, tmp_path, "worker", stop, after="")
     ended(process, 4)
     [reason] = reasons(tmp_path)
-    assert "it hung, and was ended" in reason
+    assert "All processes were idle for" in reason
     assert rows(tmp_path, "select count(*) as n from trials where status = 'ok'") == [{"n": 3}]
     clean(tmp_path)
 

@@ -111,7 +111,7 @@ def test_a_killed_server_is_told_with_its_last_words(server: InfluxDB1) -> None:
     server.prepare()
     os.kill(server.processes()[0], signal.SIGKILL)
     with pytest.raises(
-        TrialFailed, match=r"influxdb-1\.8\.10 was ended by SIGKILL. Its last words: .*lvl=info"
+        TrialFailed, match=r"influxdb-1\.8\.10 was ended by SIGKILL. The end of its log: .*lvl=info"
     ):
         server.count()
     with pytest.raises(TrialFailed, match="SIGKILL"):

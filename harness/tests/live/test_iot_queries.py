@@ -78,7 +78,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sets = [word for name, level in {**chosen, **SIZE}.items() for word in ("--set", f"{name}={level}")]
     done = bench("run", "cnos-vs-influx", "--profile", "smoke", "--results", str(results), *sets)
     if done.returncode == 3:
-        pytest.skip("InfluxDB 1.8.10 cannot be had here")
+        pytest.skip("InfluxDB 1.8.10 is unavailable here")
     assert done.returncode == 0, done.stderr
     return next((results / "runs").iterdir())
 

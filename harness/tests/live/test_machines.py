@@ -148,7 +148,7 @@ def test_a_worker_that_is_lost_fails_its_trial_and_the_run_goes_on(influxd: Path
     trials = rows(results, 'select status, reason, placement from trials order by "index"')
     assert [one["status"] for one in trials] == ["failed", "failed", "ok"], err
     assert re.search(r"The trial lost the client's worker", trials[0]["reason"])
-    assert re.search(r"The server's worker .* was lost in the trial", trials[1]["reason"])
+    assert re.search(r"The server's worker .* was lost during the trial", trials[1]["reason"])
     placed = json.loads(trials[2]["placement"])
     assert network.address["spare"] in placed["server"]["worker"]
     assert {network.address["client1"] in one["worker"] for one in placed["clients"]} == {True}

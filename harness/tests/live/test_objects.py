@@ -23,7 +23,7 @@ DISKS = [*RUN, "--set", "workers=20", "--set", "arm=durable"]
 
 
 def run(results: Path, *arguments: str) -> list[dict[str, object]]:
-    """Run it and return its trials; skip where the system cannot be had, or nothing may be mounted."""
+    """Run it and return its trials; skip where the system is unavailable, or nothing may be mounted."""
     need_benchload()
     for parent in (results, *results.parents[:2]):
         if parent.stat().st_uid == os.geteuid():

@@ -104,7 +104,7 @@ def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     record.write_text(record.read_text()[:100])
     done = bench("resume", "--results", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "done again" in done.stderr
+    assert "the trial runs again" in done.stderr
     assert_whole(tmp_path)
     assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
 

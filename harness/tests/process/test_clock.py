@@ -1,4 +1,4 @@
-"""Clocks compared over messages."""
+"""Clock offsets from messages."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Control groups: of version 2 on a tree of files, of version 1 or 2 on this machine's own kernel."""
+"""Control groups: version 2 on a tree of files, version 1 or 2 on this machine's kernel."""
 
 import contextlib
 import os
@@ -34,7 +34,7 @@ def machine(tmp_path, mounts, membership, *groups):
 
 
 def kernel_files(monkeypatch, *names):
-    """Have each new group hold the files that the kernel would put there."""
+    """Create in each new group the files that the kernel would create."""
     made = control_group._make
 
     def with_files(*arguments):
@@ -67,7 +67,7 @@ def test_version_2_moves_the_harness_aside_and_sets_both_limits_in_one_folder(tm
     assert len(group.entries()) == 1
     assert group.in_force() == LIMITS
     assert (group.folders["memory"] / "memory.swap.max").read_text() == "0"
-    # next time the harness stands in the group beside, and the new one is still made beside it, not below
+    # The second time the harness is in the sibling group, and the new group is still its sibling, not its child.
     (tmp_path / "proc/self/cgroup").write_text(f"0::/user/bench/{control_group.HARNESS}\n")
     assert ControlGroup(LIMITS, 8, tree).folders["memory"].parent == home
 
@@ -97,7 +97,7 @@ def test_where_no_group_can_be_made_the_reason_and_the_next_step_are_told(tmp_pa
 
 @contextlib.contextmanager
 def real_group(limits):
-    """Yield a group of this machine's kernel, or skip with the kernel's own words."""
+    """Yield a group of this machine's kernel, or skip with the kernel's error."""
     try:
         group = ControlGroup(limits, 9999)
     except Unavailable as reason:

@@ -1,4 +1,4 @@
-"""Requests to a server: what is sent, what is tried again, and what an error says."""
+"""Requests to a server: content, retries and errors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_server_that_is_gone_is_told_with_its_address_and_the_reason():
 
 
 def test_a_request_that_the_server_may_have_seen_is_not_sent_again():
-    """It hangs up after it has read the statement: it may have carried it out."""
+    """A server that closes the connection after it has read the statement, which it may have executed."""
     seen = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

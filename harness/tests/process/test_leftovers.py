@@ -1,4 +1,4 @@
-"""What a killed harness left: ended only when it is surely the same process."""
+"""Leftovers of a killed harness end only if they are surely the recorded processes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The user without rights that some servers need."""
+"""The unprivileged user that some servers need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords are drawn at one place and stand in nothing that is kept, whatever a server prints."""
+"""Passwords come from one module and appear in no stored file, whatever a server prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbook.systems.driver import Place
 
 SOURCE = Path(benchbook.__file__).parent
 OTHERWISE = {"plan/plan.py", "process/containers.py", "process/secret.py"}
-"""Who draws what is no password: seeds and names."""
+"""Modules that draw random values other than passwords: seeds and names."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_password_is_drawn_nowhere_else() -> None:
-    """Else nobody would look for it in what is kept."""
+    """Otherwise the password would not be redacted."""
     found = {
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")

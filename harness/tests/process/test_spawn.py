@@ -1,4 +1,4 @@
-"""Processes of systems: their own group, their last words, their end."""
+"""Processes of systems: process group, end of the log, termination."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def test_death_is_told_with_the_last_words(tmp_path):
     running = start(tmp_path, "echo starting; echo no space left >&2; exit 3")
     running.wait_ending(5)
     with pytest.raises(
-        TrialFailed, match=r"the server exited with code 3\. Its last words: starting \| no space"
+        TrialFailed, match=r"the server exited with code 3\. The end of its log: starting \| no space"
     ):
         running.check()
     running.stop()
@@ -111,10 +111,10 @@ def test_it_dies_with_the_harness_even_by_kill_9(tmp_path):
 
 def test_last_words_of_a_silent_or_missing_log(tmp_path):
     (tmp_path / "empty").write_text("\n\n")
-    assert spawn.last_words(tmp_path / "empty") == "(its log is empty)"
-    assert spawn.last_words(tmp_path / "missing") == "(its log is empty)"
+    assert spawn.log_end(tmp_path / "empty") == "(empty)"
+    assert spawn.log_end(tmp_path / "missing") == "(empty)"
 
 
 def test_last_words_are_the_last_lines_of_a_long_log(tmp_path):
     (tmp_path / "log").write_text("".join(f"line {n}\n" for n in range(10_000)))
-    assert spawn.last_words(tmp_path / "log", lines=2) == "line 9998 | line 9999"
+    assert spawn.log_end(tmp_path / "log", lines=2) == "line 9998 | line 9999"

@@ -1,4 +1,4 @@
-"""The state of the caches of a trial, from that of its phases."""
+"""The cache state of a trial, from those of its phases."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from benchbook.run import cache
     ],
 )
 def test_a_trial_is_cold_where_all_that_asked_for_it_had_it(states, found):
-    assert cache.of_trial(states) == found
+    assert cache.trial_state(states) == found
 
 
 def read(phase, value, metric="server_read_bytes"):
@@ -36,4 +36,4 @@ def read(phase, value, metric="server_read_bytes"):
     ],
 )
 def test_cold_is_seen_by_the_bytes_that_were_read_since_the_stop(measured, found):
-    assert cache.seen({"q": "cold", "w": "warm"}, measured) == {"q": found, "w": "warm"}
+    assert cache.confirmed({"q": "cold", "w": "warm"}, measured) == {"q": found, "w": "warm"}

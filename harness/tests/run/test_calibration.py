@@ -1,4 +1,4 @@
-"""The client's ceiling is measured where the client of a trial is: on the same cores."""
+"""The client's ceiling is measured on the cores that clients of trials use."""
 
 from __future__ import annotations
 

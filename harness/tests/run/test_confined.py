@@ -14,7 +14,7 @@ def program(url=None):
 
 
 def test_a_limit_on_a_server_elsewhere_is_a_reason_to_skip():
-    with pytest.raises(Unavailable, match="runs at http://there already"):
+    with pytest.raises(Unavailable, match="already runs at http://there"):
         Confined(Limits(cpu_cores=1.0), 0, program("http://there"), embedded=False)
 
 
@@ -40,9 +40,7 @@ def test_with_two_cores_it_is_said_that_they_are_shared(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     shared = Confined(Limits(), 0, program(), embedded=False)
     assert shared.cores is None
-    assert (
-        shared.as_dict()["pinning"] == "none: server and client share 2 cores, too few to give each its own"
-    )
+    assert shared.as_dict()["pinning"] == "none: server and client share 2 cores, too few to separate them"
     own = Confined(Limits(pinning="always"), 0, program(), embedded=False)
     assert (own.as_dict()["server_cores"], own.as_dict()["client_cores"]) == ([0], [1])
     assert own.client_cores() == 1

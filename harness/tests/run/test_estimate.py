@@ -1,4 +1,4 @@
-"""How long a plan takes, before it is run."""
+"""The estimated duration of a plan."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A run is written down before its plan exists, and its file is removed when the plan is stored."""
+"""A run is recorded before its plan exists; storing the plan removes the record."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_garbage_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (tmp_path / "intentions" / "1.json").write_text("{")
     (tmp_path / "intentions" / "2.json").write_text(json.dumps({"pid": "x"}))
     assert intention.orphans(tmp_path) == []
-    assert capsys.readouterr().err.count("not readable") == 2
+    assert capsys.readouterr().err.count("is unreadable") == 2
 
 
 def test_a_folder_that_cannot_be_written_is_no_error_yet(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_a_run_next_door_is_seen_while_it_lives_and_no_longer(tmp_path):
     with scratch.announced("own-run", tmp_path):
         [found] = scratch.neighbours(tmp_path)
         assert (found.run_id, found.pid) == ("other-run", other.pid)
-        assert "other-run" in scratch.words([found])
+        assert "other-run" in scratch.neighbours_note([found])
         other.kill(), other.communicate()
         assert (tmp_path / f"{other.pid}.json").exists()  # killed, it could not take it away
         assert scratch.neighbours(tmp_path) == []

@@ -1,4 +1,4 @@
-"""A storage that is full is told as what it is; a disk that the results share is not its matter."""
+"""A full storage is reported as the cause of a failure, unless it shares the disk of the results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def disks(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_a_full_storage_is_told_with_its_bytes(disks: dict[str, int]) -> None:
-    words = watchdog.words("loop-ext4", Path("data"), Path("results"))
+    words = watchdog.disk_full_note("loop-ext4", Path("data"), Path("results"))
     assert words == " Its storage loop-ext4 is full: 100 of 16777216 bytes are free."
     disks["free"] = 8 << 20
-    assert watchdog.words("loop-ext4", Path("data"), Path("results")) == ""
+    assert watchdog.disk_full_note("loop-ext4", Path("data"), Path("results")) == ""
     disks |= {"free": 0, "device": 1}
-    assert watchdog.words("local", Path("data"), Path("results")) == "", (
+    assert watchdog.disk_full_note("local", Path("data"), Path("results")) == "", (
         "the run is to stop, and can be resumed"
     )
 
@@ -39,9 +39,12 @@ def test_what_the_harness_cannot_write_there_fails_the_trial_alone(disks: dict[s
     full = OSError(errno.ENOSPC, "No space left on device")
     with (
         pytest.raises(TrialFailed, match="loop-ext4 is full"),
-        watchdog.told("loop-ext4", Path("data"), Path("r")),
+        watchdog.disk_full_as_failure("loop-ext4", Path("data"), Path("r")),
     ):
         raise full
     disks["device"] = 1
-    with pytest.raises(OSError, match="No space"), watchdog.told("local", Path("data"), Path("r")):
+    with (
+        pytest.raises(OSError, match="No space"),
+        watchdog.disk_full_as_failure("local", Path("data"), Path("r")),
+    ):
         raise full

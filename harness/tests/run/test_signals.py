@@ -1,4 +1,4 @@
-"""Signals that end a run, and those that it was started to ignore."""
+"""Signals that end a run, and signals that it ignores from its start."""
 
 from __future__ import annotations
 

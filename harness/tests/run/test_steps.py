@@ -1,4 +1,4 @@
-"""The order of what is done to a system in a load: settled before it is counted and measured."""
+"""The order of a load: the system settles before it is counted and measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUMMARY = {"type": "summary", "duration_ns": 10**9, "rows": 2, "values": 2, "ope
 
 
 class Watched:
-    """A driver and a client that write down what they are asked."""
+    """A driver and a client that record their calls."""
 
     watched_seconds = 0.0
 
@@ -45,7 +45,7 @@ class Watched:
 
 
 class Losing(Watched):
-    """A system that is known to lose what it acknowledged, and says so when it is asked to count."""
+    """A system that loses acknowledged rows and refuses to count them."""
 
     not_required = ("benchbook",)
 
@@ -107,7 +107,7 @@ def test_rows_that_are_gone_after_settling_make_the_trial_invalid(tmp_path: Path
 
     findings = Findings()
     findings.check_counts(DIGEST, {"t": TableCount(1, {"v": 1})})
-    with pytest.raises(TrialInvalid, match="rows in t: 2 expected, 1 found"):
+    with pytest.raises(TrialInvalid, match="rows in t: expected 2, found 1"):
         findings.require_whole()
 
 

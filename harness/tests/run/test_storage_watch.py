@@ -1,4 +1,4 @@
-"""A trial whose storage dies is ended, whatever it is doing; one whose storage lives is left alone."""
+"""A trial ends when its storage dies, in any phase; a working storage disturbs no trial."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from benchbook.run.watchdog import StorageWatch
 
 
 class Storage:
-    """A storage that dies when it is told to."""
+    """A storage that dies on request."""
 
     def __init__(self):
         self.dead = threading.Event()
@@ -27,7 +27,7 @@ class Storage:
 
 
 class Client:
-    """A client that waits for ever, unless it is asked to end."""
+    """A client that waits forever unless it is asked to end."""
 
     def __init__(self, tmp_path, script):
         self.running = start(["sh", "-c", script], name="client", log=tmp_path / "log")
@@ -43,8 +43,8 @@ class Client:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(watchdog, "ASKED_SECONDS", 0.01)
-    monkeypatch.setattr(watchdog, "SPOKEN_SECONDS", 0.1)
+    monkeypatch.setattr(watchdog, "PROBE_SECONDS", 0.01)
+    monkeypatch.setattr(watchdog, "REPORT_SECONDS", 0.1)
     monkeypatch.setattr(watchdog, "GRACE_SECONDS", 0.1)
 
 
@@ -65,7 +65,7 @@ def test_the_client_is_ended_when_the_storage_has_died(tmp_path, script, ending)
         storage.dead.set()
         client.running.wait_ending(30.0)
     assert client.running.ending() == ending
-    assert watch.words == "MinIO was ended by SIGKILL."
+    assert watch.failure == "MinIO was ended by SIGKILL."
     assert storage.abandoned
     for one in (client.running, server):
         one.stop(grace_seconds=0.0)
@@ -94,7 +94,7 @@ def test_a_storage_that_was_dead_for_a_while_fails_its_trial_too(tmp_path):
     watch = StorageWatch(storage, client, list)
     with pytest.raises(TrialFailed, match="SIGKILL"), watch.watched():  # noqa: PT012
         storage.dead.set()
-        while not watch.words:
+        while not watch.failure:
             time.sleep(0.01)
         storage.dead.clear()
     client.running.stop()
@@ -106,5 +106,5 @@ def test_a_storage_that_lives_disturbs_nobody(tmp_path):
     with watch.watched():
         time.sleep(0.3)
     assert client.running.ending() is None
-    assert (watch.words, storage.abandoned, client.cancelled) == ("", 0, 0)
+    assert (watch.failure, storage.abandoned, client.cancelled) == ("", 0, 0)
     client.running.stop(grace_seconds=0.0)

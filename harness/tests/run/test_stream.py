@@ -1,4 +1,4 @@
-"""Events are written down as they come, and a failed client's own words stay in the record."""
+"""Events are stored at once, and a failed client's messages stay in the record."""
 
 from __future__ import annotations
 

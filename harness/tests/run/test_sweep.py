@@ -1,4 +1,4 @@
-"""Resuming where nothing is left to do takes away what a harness left that was killed after its last trial."""
+"""Resuming a complete run removes what a harness killed after its last trial left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All time of a trial is either a phase's or the harness's own."""
+"""All time of a trial belongs to a phase or is overhead of the harness."""
 
 from __future__ import annotations
 

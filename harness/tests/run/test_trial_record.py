@@ -1,4 +1,4 @@
-"""What the record of a trial says beyond its measurements."""
+"""The record of a trial apart from its measurements."""
 
 from __future__ import annotations
 

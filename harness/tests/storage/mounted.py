@@ -20,7 +20,7 @@ def place(tmp_path):
 
 @contextmanager
 def mounted(tmp_path, driver, **options):
-    """Mount a storage and unmount it; skip the test, by its reason, where this machine cannot."""
+    """Mount a storage and unmount it; skip the test with the reason if this machine cannot."""
     if driver.startswith("loop_") and not shutil.which("mkfs.ext4"):
         pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
     made = storage(declared(driver, **options), place(tmp_path))

@@ -32,7 +32,7 @@ def test_a_folder_that_holds_something_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(TrialFailed, match=r"cannot be made: .*--results"):
+    with pytest.raises(TrialFailed, match=r"cannot be created: .*--results"):
         storage(declared(), StoragePlace(tmp_path / "file" / "data")).mount()
 
 

@@ -1,4 +1,4 @@
-"""Several disks below one data folder: each its own file system, all of them gone afterwards, also after a crash."""
+"""Several disks below one data folder: separate file systems, all removed afterwards, also after a crash."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def three(tmp_path):
 
 
 def backed(tmp_path):
-    """Return the loop devices whose file lies in the test's folder."""
+    """Return the loop devices with a file in the test's folder."""
     found = []
     for file in Path("/sys/block").glob("loop*/loop/backing_file"):
         try:

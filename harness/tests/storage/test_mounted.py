@@ -1,4 +1,4 @@
-"""Storages that are mounted: tmpfs and the private ext4, as root; and what a killed harness left of them."""
+"""Storages that are mounted: tmpfs and the private ext4, as root; and leftovers of a killed harness."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How much of a folder is in memory."""
+"""The share of a folder that is in memory."""
 
 import mmap
 import os

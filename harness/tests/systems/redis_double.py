@@ -1,4 +1,4 @@
-"""A connection to Redis that is a script."""
+"""A scripted connection to Redis."""
 
 from __future__ import annotations
 

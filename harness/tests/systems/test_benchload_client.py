@@ -1,4 +1,4 @@
-"""The client of servers, against scripts that stand for benchload."""
+"""The client of servers, with scripts in place of benchload."""
 
 import json
 import threading

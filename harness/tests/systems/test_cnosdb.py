@@ -1,4 +1,4 @@
-"""The CnosDB driver against a small HTTP server that answers like one, and a program that is none."""
+"""The CnosDB driver against a small HTTP server that imitates one, and against scripts."""
 
 import signal
 import threading

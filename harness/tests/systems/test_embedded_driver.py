@@ -1,4 +1,4 @@
-"""The driver and client of embedded systems, with the real SQLite and a script that stands for benchload."""
+"""The driver and client of embedded systems, with the real SQLite and a script in place of benchload."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The local file system as a store of objects."""
+"""The local file system as an object store."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The InfluxDB driver against a small HTTP server that answers like one."""
+"""The InfluxDB driver against a small HTTP server that imitates one."""
 
 import threading
 import tomllib
@@ -114,7 +114,7 @@ def test_a_busy_port_is_told_before_the_start(server, place):
     settings = {"http.bind-address": f"127.0.0.1:{server.port}"}
     busy = driver(place("influxd", script=CONFIG, settings=settings))
     busy.configure()
-    with pytest.raises(TrialFailed, match=f"127.0.0.1:{server.port} cannot be listened on"):
+    with pytest.raises(TrialFailed, match=f"Cannot listen on 127.0.0.1:{server.port}"):
         busy.start()
 
 

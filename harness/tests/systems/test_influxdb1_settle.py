@@ -1,4 +1,4 @@
-"""InfluxDB 1.x is settled when its caches are written out and its compactions rest."""
+"""InfluxDB 1.x is settled when its caches are flushed and no compaction runs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from benchbook.systems.mongodb import driver
 
 @pytest.fixture
 def asked(place, tmp_path):
-    """Return a driver, and a function that says what its benchload answers."""
+    """Return a driver, and a function that sets the output of its benchload."""
     one = driver(place("mongodb-7.0", "7.0", url="mongodb://db:27017"))
     benchload = tmp_path / "benchload"
 

@@ -1,4 +1,4 @@
-"""The heap of a Java system: what the arm says, and half of what the trial may use."""
+"""The heap of a Java system: the arm's setting, or half of the memory that the trial may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MariaDB: how its data folder is made; test_mysql.py has the rest."""
+"""MariaDB: initialisation of its data folder; test_mysql.py has the rest."""
 
 import pytest
 
@@ -46,6 +46,8 @@ def test_the_program_of_path_is_the_next_choice(local, tmp_path, monkeypatch):
 
 def test_without_the_program_the_package_is_named(local, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(TrialFailed, match="mariadb-install-db, which makes MariaDB's data folder") as caught:
+    with pytest.raises(
+        TrialFailed, match="mariadb-install-db, which creates MariaDB's data folder"
+    ) as caught:
         local().configure()
     assert "apt-get install mariadb-server" in caught.value.hint

@@ -68,7 +68,7 @@ def test_objects_are_counted_with_their_bytes(external, buckets):
 
 
 def test_the_version_is_among_its_metrics(external, web):
-    with pytest.raises(TrialFailed, match="does not state its version"):
+    with pytest.raises(TrialFailed, match="does not report its version"):
         external.version()
     web.answers["GET /minio/v2/metrics/node"] = 'minio_software_version_info{version="2026-02-12"} 1\n'
     assert external.version() == "2026-02-12"

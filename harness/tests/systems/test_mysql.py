@@ -1,4 +1,4 @@
-"""MySQL: its options, the making of its data folder, and its answers, with a connection that is a script."""
+"""MySQL: its options, the initialisation of its data folder, and its answers, with a scripted connection."""
 
 import re
 
@@ -52,7 +52,7 @@ class Connection:
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Return the connection that every connect gives, and what it was asked with."""
+    """Return the connection that every connect returns, with its recorded arguments."""
     connection = Connection({})
     connection.options = {}
 
@@ -103,7 +103,7 @@ def test_the_data_folder_is_made_before_the_first_start(local, tmp_path):
     ]  # fmt: skip
     (tmp_path / "bin" / "broken").touch()
     with pytest.raises(
-        TrialFailed, match=r"mysqld could not make its data folder: \[ERROR\] no space left\. "
+        TrialFailed, match=r"mysqld could not initialise its data folder: \[ERROR\] no space left\. "
     ) as caught:
         local().configure()
     assert str(tmp_path / "logs" / "initialise.log") in caught.value.hint

@@ -1,4 +1,4 @@
-"""The null server as a system: started, counted, stopped, with the real load tool where it is built."""
+"""The null server as a system: started, counted, stopped, with the real benchload if it is built."""
 
 import time
 import urllib.request

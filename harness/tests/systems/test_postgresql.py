@@ -108,7 +108,7 @@ def test_the_cluster_is_made_once_and_started_twice(local, tmp_path) -> None:
 def test_what_initdb_says_is_told(local, tmp_path) -> None:
     one = local()
     (tmp_path / "data" / "cluster").mkdir()
-    with pytest.raises(TrialFailed, match="initdb could not make the cluster: the cluster exists"):
+    with pytest.raises(TrialFailed, match="initdb could not create the cluster: the cluster exists"):
         one.configure()
 
 

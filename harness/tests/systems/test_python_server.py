@@ -1,4 +1,4 @@
-"""Servers driven from Python: a script that listens stands for Spark, and a module of two functions for its client."""
+"""Servers driven from Python, with a listening script as Spark and a module of two functions as its client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redis: its configuration, and its answers, with a connection that is a script."""
+"""Redis: its configuration, and its answers, with a scripted connection."""
 
 import pytest
 import redis as library
@@ -11,7 +11,7 @@ from tests.systems.redis_double import Connection
 
 @pytest.fixture
 def external(place, monkeypatch):
-    """Return the driver of a server that already runs, with a connection in place of its own."""
+    """Return the driver of a running server, with a scripted connection."""
 
     def make(**options):
         one = driver(place("redis-7", "7.0", url="redis://db:6379"))

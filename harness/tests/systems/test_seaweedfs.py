@@ -63,7 +63,7 @@ def test_several_disks_have_a_folder_each(place, tmp_path):
 
 
 def test_an_external_server_is_refused(place):
-    with pytest.raises(TrialFailed, match=r"http://db:9333 cannot be used.*--system weed=PATH"):
+    with pytest.raises(TrialFailed, match=r"http://db:9333 is a running server.*--system weed=PATH"):
         driver(place("weed", url="http://db:9333")).configure()
 
 

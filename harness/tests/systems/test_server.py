@@ -1,4 +1,4 @@
-"""What drivers of servers share, by the smallest driver: a script that listens on nothing."""
+"""The base class of server drivers, tested with the smallest driver: a script that does not listen."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_busy_port_is_told_before_the_start(small):
     one = small()
     one.configure()
     port = int(one.url.rpartition(":")[2])
-    with socket.create_server(("127.0.0.1", port)), pytest.raises(TrialFailed, match="cannot be listened on"):
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(TrialFailed, match="Cannot listen on"):
         one.start()
     assert one.processes() == []
 
@@ -123,7 +123,7 @@ def test_a_server_that_dies_is_told_with_its_last_words(small):
     one.configure()
     one.start()
     one._started.wait_ending(5.0)
-    with pytest.raises(TrialFailed, match=r"small exited with code 3\. Its last words: no space left"):
+    with pytest.raises(TrialFailed, match=r"small exited with code 3\. The end of its log: no space left"):
         one.ready()
     with pytest.raises(TrialFailed, match="no space left"):
         one.http.text("/x")

@@ -1,4 +1,4 @@
-"""Two clients come out as one: sums, merged histograms, and the first failure ends the other."""
+"""Two clients presented as one: sums, merged histograms, and the first failure ends the other."""
 
 from __future__ import annotations
 

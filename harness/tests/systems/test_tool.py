@@ -1,4 +1,4 @@
-"""Programs that serve nothing."""
+"""Programs without a server."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_url_is_refused(place):
 
 def test_its_client_takes_no_rows_and_no_queries(place, tmp_path):
     client = driver(place("fio")).client(tmp_path)
-    with pytest.raises(TrialFailed, match="fio takes no rows"):
+    with pytest.raises(TrialFailed, match="fio stores no rows"):
         client.load(None)
     with pytest.raises(TrialFailed, match="fio answers no queries"):
         client.query(None)

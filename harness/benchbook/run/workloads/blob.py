@@ -1,4 +1,4 @@
-"""The limit that the disk sets: writes that fio syncs one by one, just before a put, on the same file system."""
+"""The workload ``blob``: put, get and delete objects; then read every object back and compare digests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
 SECONDS = 1
-"""How long fio writes; long enough for some hundred syncs of a slow disk."""
+"""Duration of the measurement: long enough for some hundred syncs of a slow disk."""
 FIO = "fio"
 
 
-def measure(folder: Path, workers: int, size: int) -> float | None:
-    """Return synced writes a second of so many jobs, each into a file of its own; None without fio."""
+def measure_sync_limit(folder: Path, workers: int, size: int) -> float | None:
+    """Return the synced writes per second of ``workers`` jobs, each on its own file; None without fio."""
     program = shutil.which(FIO)
     if program is None:
         return None
@@ -40,25 +40,24 @@ def measure(folder: Path, workers: int, size: int) -> float | None:
         found = json.loads(ran.stdout[ran.stdout.index("{") :])
         return float(found["jobs"][0]["write"]["iops"])
     except (OSError, ValueError, LookupError, subprocess.TimeoutExpired) as error:
-        raise TrialFailed(f"fio could not measure what the disk syncs: {error}.") from error
+        raise TrialFailed(f"fio could not measure the disk's sync rate: {error}.") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-# The workload ``blob``: objects put, got and deleted; afterwards every one is read back and compared by digest.
-
 CHECK_WORKERS = 4
-"""Operations in flight while objects are read back, which nobody times."""
+"""Operations in flight while objects are read back, which is not timed."""
 
 
 def run(steps: Steps, phase: str, options: BlobOptions) -> None:
-    """Do the operations; where they wrote, let the system settle; read every object back."""
+    """Do the operations, let the system settle if they wrote, and read every object back."""
     from benchbook.run.stream import required_summary
 
     client = steps.client
     if not isinstance(client, Blobs):
         raise TrialFailed(
-            f"{steps.planned.levels['system']} takes no objects.", "Leave this system out of the experiment."
+            f"{steps.planned.levels['system']} does not store objects.",
+            "Leave this system out of the experiment.",
         )
     asked = request(steps, phase, options)
     if options.sync_limit:
@@ -86,7 +85,7 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
 
 
 def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
-    """Return the request that a client is given."""
+    """Return the request for a client."""
     return BlobRequest(
         flags=steps.dataset.flags(),
         do=options.do,
@@ -104,7 +103,7 @@ def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
 
 
 def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
-    """Add what the disk below the data can sync: once a block for cells that ask the same of it."""
+    """Measure the sync rate of the disk below the data, once per block for cells with the same parameters."""
     asked = (
         steps.planned.block,
         str(steps.planned.levels["storage"]),
@@ -117,13 +116,13 @@ def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
     folder = steps.context.scratch / f"{steps.planned.index:04d}"
     size = max(1, int(steps.digest["bytes"]) // max(1, int(steps.digest["objects"])))
     with steps.timeline.phase("sync-limit"):
-        rate = measure(folder, options.workers, size)
+        rate = measure_sync_limit(folder, options.workers, size)
     if rate is not None:
         steps.findings.measurements.append(Measurement(phase, "synced_writes_per_second", rate))
 
 
 def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> None:
-    """Hold every object that was acknowledged against what the store gives back."""
+    """Compare every acknowledged object with what the store returns."""
     wanted = BlobRequest(
         flags=asked.flags, do="check", kept=asked.kept, workers=CHECK_WORKERS,
         timeout_seconds=asked.timeout_seconds,
@@ -133,13 +132,13 @@ def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> N
         if event["type"] == "checked":
             found = event
     if not found:
-        raise TrialFailed(f"{phase}: the objects could not be read back.")
-    for name, expected, got in checks(phase, found, steps.digest, whole=_whole(asked.kept)):
+        raise TrialFailed(f"{phase}: could not read the objects back.")
+    for name, expected, got in checks(phase, found, steps.digest, whole=_is_prefix(asked.kept)):
         steps.findings.check(name, expected, got)
 
 
-def _whole(kept: Path) -> bool:
-    """Say whether what a store has to have are the first objects of the dataset, none left out."""
+def _is_prefix(kept: Path) -> bool:
+    """Return whether the acknowledged objects are the first ones of the dataset, with no gaps."""
     lines = kept.read_text().splitlines() if kept.exists() else []
     return [int(line.partition("\t")[0]) for line in lines] == list(range(len(lines)))
 
@@ -147,9 +146,9 @@ def _whole(kept: Path) -> bool:
 def checks(
     phase: str, found: Event, digest: dict[str, Any], *, whole: bool = True
 ) -> list[tuple[str, int, int]]:
-    """Return name, expected and found number of what a reading back has to show.
+    """Return name, expected and found number of each check of objects that were read back.
 
-    ``whole``: as many objects as the dataset has are the dataset; after a mix they may be others.
+    With ``whole``, the objects are the first of the dataset; after a mix they may be others.
     """
     objects, same = int(found["objects"]), int(found["sha256"] == found["expected"])
     made = [
@@ -165,7 +164,7 @@ def checks(
 
 
 def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Measurement]:
-    """Return the metrics of a phase. An operation of several objects is one transaction."""
+    """Return the metrics of a phase; an operation on several objects is one transaction."""
     duration = float(summary["duration_ns"]) / 1e9
     operations, objects = float(summary["operations"]), float(summary["rows"])
     rate = per_second(summary)

@@ -1,4 +1,4 @@
-"""The workload ``command``: a tool's own command under hyperfine, beside the commands of other tools."""
+"""The workload ``command``: time a tool's command with hyperfine."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from benchbook.systems.driver import Driver
 HYPERFINE = "hyperfine"
 
 ENV_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-"""A word before a program that sets a variable for it alone."""
+"""A word before a program that sets an environment variable for it."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What hyperfine measured: one number a run where it gives them, else the mean of all runs."""
+    """Results of hyperfine: the time of each run and mean CPU times."""
 
     seconds: list[float]
     """Wall time of each run."""
     user_seconds: float
-    """Mean CPU time in user mode, of the command and all it started."""
+    """Mean CPU time in user mode, of the command and its children."""
     system_seconds: float
     """Mean CPU time in system mode."""
 
@@ -42,7 +42,7 @@ class Timed:
 def places(
     benchload: Path, driver: Driver, dataset: Dataset, folder: Path, options: CommandOptions
 ) -> dict[str, str]:
-    """Return what stands for each place that a command may name."""
+    """Return the values of the placeholders that a command may contain."""
     url = str(getattr(driver, "url", ""))
     return {
         "benchload": shlex.quote(str(benchload)),
@@ -75,28 +75,29 @@ def prepare(
 
 
 def received(driver: Driver) -> int:
-    """Return the rows that a server has counted as they came."""
+    """Return the rows that a server has received."""
     counted = getattr(driver, "received", None)
     if counted is None:
         raise TrialFailed(
-            "The option received needs a server that counts what it is sent, and this one does not.",
+            "The option received needs a server that counts the rows that it receives; this one does not.",
             "Leave the option out of the phase, or test with the system null-server.",
         )
     return int(counted())
 
 
 def command(options: CommandOptions, places: Mapping[str, object]) -> str:
-    """Return the command of the chosen tool with its places filled; raise Unavailable where it cannot be run here."""
+    """Return the command of the chosen tool with placeholders filled; raise Unavailable if it cannot run here."""
     text = options.commands[options.tool].format(**places)
     for program in programs(text):
         if shutil.which(program) is None:
             raise Unavailable(
-                f"{options.tool} cannot be had here: {program} is not on PATH.",
+                f"{options.tool} is unavailable here: {program} is not on PATH.",
                 f"Put {program} on PATH, or leave the tool out with --set tool=….",
             )
     if shutil.which(HYPERFINE) is None:
         raise Unavailable(
-            "hyperfine, which times the commands, is not on PATH.", "Get it with: apt-get install hyperfine"
+            "hyperfine, which times the commands, is not on PATH.",
+            "Install it with: apt-get install hyperfine",
         )
     return text
 
@@ -119,16 +120,16 @@ def programs(text: str) -> list[str]:
     return found
 
 
-def run(text: str, options: CommandOptions, words: str, folder: Path, registry: Path | None) -> Timed:
-    """Time a command; its own output goes into ``folder``. Raise TrialFailed where a run does not end with code 0."""
-    stem = re.sub(r"[^\w.-]+", "-", words)
+def run(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
+    """Time a command whose output goes to ``folder``; raise TrialFailed if a run exits with another code than 0."""
+    stem = re.sub(r"[^\w.-]+", "-", name)
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
     running = spawn.start(
         [
             HYPERFINE, "--style=basic", "--shell=sh", f"--runs={options.runs}", f"--warmup={options.warmup}",
             f"--export-json={export}", f"exec 2>>{shlex.quote(str(log))}; {{ {text}; }} {_output(options)}",
         ],
-        name=words, log=folder / f"{stem}.hyperfine.log", registry=registry,
+        name=name, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
     try:
         while running.ending() is None:
@@ -138,37 +139,37 @@ def run(text: str, options: CommandOptions, words: str, folder: Path, registry: 
         running.stop(grace_seconds=0.0, first=signal.SIGKILL)
     if ending != "exited with code 0":
         raise TrialFailed(
-            f"{words} did not end well ({text}). Its last words: {spawn.last_words(log)}",
-            f"Its whole output is {log}.",
+            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}",
+            f"The whole output is {log}.",
         )
     return read(json.loads(export.read_text(encoding="utf-8")))
 
 
 def lines(text: str) -> int:
-    """Run a command once and return how many lines it prints."""
+    """Run a command once and return the number of lines that it prints."""
     counted = 0
     with subprocess.Popen(["sh", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout is not None
         while part := running.stdout.read(1 << 20):
             counted += part.count(b"\n")
     if running.returncode != 0:
-        raise TrialFailed(f"The command ended with code {running.returncode}: {text}")
+        raise TrialFailed(f"The command exited with code {running.returncode}: {text}")
     return counted
 
 
 def _output(options: CommandOptions) -> str:
-    """Return where the standard output of the timed command goes: with its messages, unless it is the data."""
+    """Return where the timed command's stdout goes: to the log, unless it is the data."""
     return ">/dev/null" if options.counts == "lines" else ">&2"
 
 
 def read(exported: Mapping[str, Any]) -> Timed:
-    """Return what an export of hyperfine holds."""
+    """Parse hyperfine's JSON export."""
     result = exported["results"][0]
     return Timed([float(one) for one in result["times"]], float(result["user"]), float(result["system"]))
 
 
 def measurements(phase: str, timed: Timed, rows: int | None) -> list[Measurement]:
-    """Return the metrics of a command; rates are over the median of its runs."""
+    """Return the metrics of a command; rates refer to the median of its runs."""
     seconds, cpu = median(timed.seconds), timed.user_seconds + timed.system_seconds
     found = [
         Measurement(phase, "command_seconds", seconds),

@@ -1,4 +1,4 @@
-"""The workload ``fio``: one job of fio in the data folder; its own JSON, as measurements, histogram and intervals."""
+"""The workload ``fio``: run one fio job in the data folder and convert its JSON."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PERCENTILES = {
     "latency_p999": "99.900000",
 }
 LOG_MILLISECONDS = 250
-"""How often fio writes down its bandwidth: a stall is seen from there on."""
+"""Interval at which fio logs its bandwidth, so that stalls show."""
 
 
 def fio(steps: Steps, phase: str, options: FioOptions) -> None:
-    """Lay the files out where the job reads, run it, keep what fio states."""
+    """Create the files if the job reads, run it, and keep fio's results."""
     program = steps.context.program("fio")
     if program.path is None:
         raise TrialFailed("fio is a program, not a server.", "Give its path: --system fio=PATH")
@@ -58,7 +58,7 @@ def fio(steps: Steps, phase: str, options: FioOptions) -> None:
 
 
 def arguments(options: FioOptions, name: str, folder: Path) -> list[str]:
-    """Return the job as fio is asked for it.
+    """Return fio's command line for a job.
 
     >>> arguments(FioOptions(rw="read", size="4g", block_size="256k"), "read", Path("/d"))[:5]
     ['--name=read', '--directory=/d', '--rw=read', '--bs=256k', '--size=4g']
@@ -81,7 +81,7 @@ def arguments(options: FioOptions, name: str, folder: Path) -> list[str]:
 
 
 def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str, Any]:
-    """Run fio and return its job; raise TrialFailed with its own words."""
+    """Run fio and return its job; raise TrialFailed with its error."""
     log = output.with_suffix(".log")
     running = spawn.start(
         [*command, f"--output={output}"],
@@ -99,24 +99,24 @@ def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str
     try:
         job: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))["jobs"][0]
     except (OSError, ValueError, LookupError):
-        raise TrialFailed(f"fio {phase} {ending}. Its last words: {spawn.last_words(log)}") from None
+        raise TrialFailed(f"fio {phase} {ending}. The end of its log: {spawn.log_end(log)}") from None
     if ending != "exited with code 0" or job.get("error"):
         raise TrialFailed(
-            f"fio {phase} {ending}, with error {job.get('error')}. Its last words: {spawn.last_words(log)}",
-            f"Its whole output is {output}.",
+            f"fio {phase} {ending}, with error {job.get('error')}. The end of its log: {spawn.log_end(log)}",
+            f"The whole output is {output}.",
         )
     return job
 
 
 def directions(job: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return read and write, as far as the job did them."""
+    """Yield read and write, if the job did them, each with its results."""
     for name in ("read", "write"):
         if job[name]["total_ios"]:
             yield name, job[name]
 
 
 def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
-    """Return the metrics of a job; of one that does both, reads have the plain names, writes begin with ``write_``.
+    """Return the metrics of a job; if it reads and writes, the names of write metrics begin with ``write_``.
 
     Latency is fio's completion latency.
     """
@@ -138,7 +138,7 @@ def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
 
 
 def events(job: dict[str, Any], log: Path) -> Iterator[Event]:
-    """Yield the job as events: intervals from its log of bandwidth, then a histogram of each direction."""
+    """Yield the job as events: intervals from its bandwidth log, then a histogram for each direction."""
     yield from _intervals(log)
     from hdrh.histogram import HdrHistogram
 
@@ -154,7 +154,7 @@ def events(job: dict[str, Any], log: Path) -> Iterator[Event]:
 
 
 def _intervals(log: Path) -> Iterator[Event]:
-    """Yield what each line of a log of bandwidth says: milliseconds, KiB/s, 0 for reads and 1 for writes."""
+    """Yield an interval for each line of a bandwidth log: milliseconds, KiB/s, 0 for reads or 1 for writes."""
     last: dict[int, int] = {}
     index: dict[int, int] = {}
     try:

@@ -1,4 +1,4 @@
-"""The workload ``kline``: short and long reads of bars, as published or with its defects put right."""
+"""The workload ``kline``: short and long reads of bars, with or without the defects of the published readers."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
 ANSWERS = 20
-"""Answers of each kind of read that are held against the dataset and compared across systems."""
+"""Answers of each kind of read that are compared with the dataset and across systems."""
 
-PUT_RIGHT: dict[str, frozenset[Defect]] = {
+CORRECTED: dict[str, frozenset[Defect]] = {
     "as-published": frozenset(),
     "any-stock": frozenset({"one-stock"}),
     "same-bars": frozenset({"one-stock", "three-bars"}),
     "corrected": frozenset({"one-stock", "three-bars", "undecoded"}),
 }
-"""Method → defects of the published readers that it puts right."""
+"""Method → defects of the published readers that it corrects."""
 
 FLAGS: dict[Defect, str] = {"one-stock": "--one-stock", "three-bars": "--margin=60s"}
-"""Defects that show in the requests, as flags of ``benchload bars-requests``."""
+"""Defects that affect the requests, as flags of ``benchload bars-requests``."""
 
 
-def left(options: KlineOptions, client: BarsClient) -> frozenset[Defect]:
-    """Return the defects of a client's published reader that the method leaves in place."""
-    return client.published_defects - PUT_RIGHT[options.method]
+def remaining_defects(options: KlineOptions, client: BarsClient) -> frozenset[Defect]:
+    """Return the defects of a client's published reader that the method does not correct."""
+    return client.published_defects - CORRECTED[options.method]
 
 
-def asking(options: KlineOptions, defects: frozenset[Defect]) -> tuple[str, ...]:
-    """Return the flags that the requests of a phase are drawn with."""
+def request_flags(options: KlineOptions, defects: frozenset[Defect]) -> tuple[str, ...]:
+    """Return the flags for the requests of a phase."""
     shown = [
         FLAGS[one] for one in sorted(defects & FLAGS.keys()) if one != "three-bars" or options.read == "short"
     ]
@@ -47,13 +47,13 @@ def asking(options: KlineOptions, defects: frozenset[Defect]) -> tuple[str, ...]
 
 
 def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
-    """Draw the requests that any client of a phase may need, before the first trial."""
+    """Draw the requests that the clients of a phase may need, before the first trial."""
     from benchbook.run import benchload
 
-    kept = PUT_RIGHT["corrected"] - PUT_RIGHT[options.method]
-    nothing: frozenset[Defect] = frozenset()
-    for defects in {nothing, kept & {"one-stock"}, kept & {"three-bars"}, kept & frozenset(FLAGS)}:
-        flags = asking(options, defects)
+    kept = CORRECTED["corrected"] - CORRECTED[options.method]
+    none: frozenset[Defect] = frozenset()
+    for defects in {none, kept & {"one-stock"}, kept & {"three-bars"}, kept & frozenset(FLAGS)}:
+        flags = request_flags(options, defects)
         key = (dataset.flags(), " ".join(flags), options.requests)
         if key not in context.query_files:
             text = benchload.bars_requests(context.benchload, dataset, flags)
@@ -64,15 +64,15 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
 
 
 def run(steps: Steps, phase: str, options: KlineOptions) -> None:
-    """Read for the duration, timed; then hold answers against the dataset, outside of the timed time."""
+    """Read for the duration, timed; then compare untimed answers with the dataset."""
     client = steps.client
     if not isinstance(client, BarsClient):
         raise TrialFailed(
-            f"{steps.planned.levels['system']} has no reader of bars, which the workload kline needs.",
-            "Leave it out with --set system=….",
+            f"{steps.planned.levels['system']} has no client that reads bars, which the workload kline needs.",
+            "Leave the system out with --set system=….",
         )
     system = str(steps.planned.levels["system"])
-    defects = left(options, client)
+    defects = remaining_defects(options, client)
     request = BarsRequest(
         requests=_file(steps, options, defects),
         flags=steps.dataset.flags(),
@@ -103,20 +103,20 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
 def measurements(
     phase: str, summary: Event, histograms: list[Event], request: BarsRequest
 ) -> list[Measurement]:
-    """Return the metrics of a phase of reads; latencies come from the merged histograms of its timed reads.
+    """Return the metrics of a phase; latencies come from the merged histograms of its timed reads.
 
-    Rows of answers that nobody decoded are what their bytes hold: whole days, also where one bar was asked for.
+    For answers that are not decoded, rows follow from the bytes: whole days, even if one bar was requested.
     """
     reads, rate = float(summary["operations"]), per_second(summary)
     errors = float(summary.get("errors") or 0)
-    came = float(summary["rows"]) / reads if reads else 0.0
+    rows_per_read = float(summary["rows"]) / reads if reads else 0.0
     return [
         Measurement(phase, "reads_per_second", reads * rate),
         Measurement(phase, "rows_per_second", float(summary["rows"]) * rate),
         Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate),
         Measurement(phase, "reads", reads),
-        Measurement(phase, "rows_per_read", came),
-        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else came),
+        Measurement(phase, "rows_per_read", rows_per_read),
+        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else rows_per_read),
         Measurement(phase, "errors", errors),
         Measurement(phase, "in_flight", float(request.in_flight)),
         *latency(phase, histograms),
@@ -125,5 +125,5 @@ def measurements(
 
 def _file(steps: Steps, options: KlineOptions, defects: frozenset[Defect]) -> Path:
     return steps.context.query_files[
-        steps.dataset.flags(), " ".join(asking(options, defects)), options.requests
+        steps.dataset.flags(), " ".join(request_flags(options, defects)), options.requests
     ]

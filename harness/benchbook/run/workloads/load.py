@@ -41,7 +41,7 @@ def sent(options: LoadOptions, summary: Event, digest: dict[str, Any], what: str
 
 
 def databases(clients: int) -> tuple[str, ...]:
-    """Return the names of the databases that so many clients load into.
+    """Return the names of the databases into which ``clients`` clients load.
 
     >>> databases(2)
     ('benchbook', 'benchbook_2')
@@ -50,7 +50,7 @@ def databases(clients: int) -> tuple[str, ...]:
 
 
 def expected(options: LoadOptions, error: Event) -> bool:
-    """Say whether the experiment expects a refusal: the server answered it, in words that it names."""
+    """Return whether the experiment expects a refusal: the server answered with one of the declared messages."""
     answered = int(error.get("status") or 0) > 0
     return answered and any(words in str(error.get("message")) for words in options.expects)
 
@@ -60,11 +60,11 @@ def measurements(
 ) -> list[Measurement]:
     """Return the metrics of a load.
 
-    A row counts when it was acknowledged and is in the system afterwards: ``found`` is the share of those
-    acknowledged that is. Rates are over the acknowledged time of all clients together; over the window, if the load
-    had a duration. Bytes are those of the dataset in line protocol, scaled to the rows that count, so that systems fed
-    in different formats are compared by the same work. ``rows_per_second_attempted`` counts every row that was sent,
-    acknowledged or not: what a client says that counts a refused write as loaded.
+    A row counts if it was acknowledged and the system has it afterwards; ``found`` is the share of acknowledged rows
+    for which that holds. Rates are over the acknowledged time of all clients together, or over the window if the load
+    had a duration. Bytes are those of the dataset in line protocol, scaled to the rows that count, so that systems
+    with different formats are compared by the same work. ``rows_per_second_attempted`` counts every row that was sent,
+    like a client that counts refused writes as loaded.
     """
     acknowledged = float(summary["duration_ns"]) / 1e9
     sent, values = float(summary["rows"]), float(summary["values"]) * found
@@ -88,5 +88,5 @@ def measurements(
 
 
 def latencies(phase: str, histograms: list[Event]) -> list[Measurement]:
-    """Return the latency of the writes that were acknowledged, from the merged histograms."""
+    """Return the latency of acknowledged writes, from the merged histograms."""
     return latency(phase, histograms)

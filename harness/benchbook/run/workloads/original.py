@@ -1,7 +1,7 @@
-"""The workload ``original``: the very tool of a publication, from PATH, driven unchanged; its own words are parsed.
+"""The workload ``original``: run a publication's own tool from PATH, unchanged, and parse its output.
 
-What these tools state is kept as they state it. What they do not look at is looked at here: whether the points
-that they say they wrote are in the server.
+The tool's numbers are kept as reported. Benchbook adds the check that the tools omit: whether the server has the
+points that they claim to have written.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ _NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
 
 @dataclass(frozen=True)
 class Adapter:
-    """How one tool is called and what its output says. ``{url}`` stands for the server's address."""
+    """The command of one tool and the parser of its output. ``{url}`` is replaced by the server's address."""
 
     command: tuple[str, ...]
     feed: tuple[str, ...]
-    """What is piped into it; empty for nothing."""
+    """Program whose output is piped into it; empty for none."""
     database: str
     """The database that it writes by default."""
     parse: Callable[[str], dict[str, float] | None]
-    """Its output → metrics; None where it does not hold them."""
+    """Its output → metrics; None if the output lacks them."""
     loads_first: bool = False
-    """Whether it needs what ``bulk_load_influx`` has loaded."""
+    """True if it needs the data that ``bulk_load_influx`` loads."""
 
     def programs(self) -> list[str]:
-        """Return the programs that have to be on PATH."""
+        """Return the programs that must be on PATH."""
         return [*self.feed[:1], self.command[0]]
 
 
 def _found(text: str, patterns: dict[str, str]) -> dict[str, float] | None:
-    """Return the first group of the last match of each pattern; None where one does not match."""
+    """Return the first group of the last match of each pattern; None if a pattern does not match."""
     found = {name: re.findall(pattern, text) for name, pattern in patterns.items()}
     if not all(found.values()):
         return None
@@ -58,7 +58,7 @@ def _found(text: str, patterns: dict[str, str]) -> dict[str, float] | None:
 
 
 def parse_inch(text: str) -> dict[str, float] | None:
-    """Parse what inch says.
+    """Parse the output of inch.
 
     >>> parse_inch("Total time: 3013.7 seconds")
     {'seconds': 3013.7}
@@ -67,7 +67,7 @@ def parse_inch(text: str) -> dict[str, float] | None:
 
 
 def parse_stress(text: str) -> dict[str, float] | None:
-    """Parse what influx-stress says.
+    """Parse the output of influx-stress.
 
     >>> parse_stress("Write Throughput: 117084 Points Written: 7260000")
     {'rows_per_second': 117084.0, 'rows': 7260000.0}
@@ -78,7 +78,7 @@ def parse_stress(text: str) -> dict[str, float] | None:
 
 
 def parse_load(text: str) -> dict[str, float] | None:
-    """Parse what bulk_load_influx says.
+    """Parse the output of bulk_load_influx.
 
     >>> parse_load("loaded 60 items in 6.0sec with 1 workers (mean point rate 10.0/sec, mean value rate 99.5/s, …")
     {'rows': 60.0, 'seconds': 6.0, 'rows_per_second': 10.0, 'values_per_second': 99.5}
@@ -95,7 +95,7 @@ def parse_load(text: str) -> dict[str, float] | None:
 
 
 def parse_queries(text: str) -> dict[str, float] | None:
-    """Parse what query_benchmarker_influxdb says; its latencies are milliseconds.
+    """Parse the output of query_benchmarker_influxdb, whose latencies are milliseconds.
 
     >>> parse_queries("all queries : min: 0.40ms (…), mean: 2.00ms (…), max: 57.00ms (…), count: 1000, sum: 2.0sec")
     {'latency_min': 0.0004, 'latency_mean': 0.002, 'latency_max': 0.057, 'queries': 1000.0}
@@ -137,13 +137,13 @@ ADAPTERS = {
 
 
 def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
-    """Run the tool against the server and keep what it states; count what it wrote."""
+    """Run the tool against the server, keep its numbers, and count what it wrote."""
     adapter = ADAPTERS[options.tool]
     needed = [*adapter.programs(), *(ADAPTERS["bulk_load_influx"].programs() if adapter.loads_first else ())]
     for program in needed:
         if shutil.which(program) is None:
             raise Unavailable(
-                f"{program} is not on PATH.", "Install the tool of the publication, or leave this level out."
+                f"{program} is not on PATH.", "Install the publication's tool, or leave this level out."
             )
     if adapter.loads_first:
         with steps.timeline.phase("data"):
@@ -158,39 +158,40 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
 
 
 def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -> dict[str, float]:
-    """Run a tool to its end and return what it states; raise TrialFailed with its last words."""
+    """Run a tool to its end and return its numbers; raise TrialFailed with the end of its log."""
     url = getattr(steps.driver, "url", "")
     if not url:
         raise TrialFailed(
-            f"{adapter.command[0]} speaks to InfluxDB over HTTP.", "Use it with an InfluxDB system."
+            f"{adapter.command[0]} needs a server with InfluxDB's HTTP interface.",
+            "Use it with an InfluxDB system.",
         )
     given = options.arguments
-    own = (*adapter.command, *given.get(adapter.command[0], ()))  # type: ignore[call-overload]
-    command = shlex.join([part.replace("{url}", url) for part in own])
+    parts = (*adapter.command, *given.get(adapter.command[0], ()))  # type: ignore[call-overload]
+    command = shlex.join([part.replace("{url}", url) for part in parts])
     for feed in adapter.feed:
         command = f"{shlex.join([feed, *given.get(feed, ())])} | {command}"  # type: ignore[call-overload]
-    words, log = f"{phase} {options.tool}", Path(steps.folder / "logs" / f"original-{phase}.log")
+    name, log = f"{phase} {options.tool}", Path(steps.folder / "logs" / f"original-{phase}.log")
     running = spawn.start(
-        ["sh", "-c", command], name=words, log=log, registry=steps.context.results / "processes"
+        ["sh", "-c", command], name=name, log=log, registry=steps.context.results / "processes"
     )
     deadline = time.monotonic() + seconds(options.limit)
     try:
         while running.ending() is None:
             running.wait_ending(1.0)
             steps.storage.check()
-            # inch tries a server that is gone for ever.
+            # inch retries forever when a server is gone.
             steps.driver.ready()
             if time.monotonic() > deadline:
-                raise TrialFailed(f"{words} did not end within {options.limit} ({command}).")
+                raise TrialFailed(f"{name} did not end within {options.limit} ({command}).")
     finally:
         ending = running.ending()
         running.stop(grace_seconds=0.0, first=signal.SIGKILL)
-    said = log.read_text(encoding="utf-8", errors="replace")
-    stated = adapter.parse(said)
+    output = log.read_text(encoding="utf-8", errors="replace")
+    stated = adapter.parse(output)
     if ending != "exited with code 0" or stated is None:
         raise TrialFailed(
-            f"{words} {ending} ({command}). Its last words: {spawn.last_words(log)}",
-            f"Its whole output is {log}.",
+            f"{name} {ending} ({command}). The end of its log: {spawn.log_end(log)}",
+            f"The whole output is {log}.",
         )
     return stated
 
@@ -198,25 +199,25 @@ def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -
 def _checked(
     steps: Steps, options: OriginalOptions, adapter: Adapter, stated: dict[str, float]
 ) -> dict[str, float]:
-    """Hold the points that a tool says it wrote against those in the server; add the rate that inch does not state."""
+    """Compare the points that a tool claims with those in the server; add the rate that inch does not report."""
     if "queries" in stated or not isinstance(steps.driver, SeveralDatabases):
         return stated
     counted = steps.driver.count_in(adapter.database)
-    there = sum(table.rows for table in counted.values())
+    found = sum(table.rows for table in counted.values())
     expected = (
         inch_points(options.arguments.get("inch", [])) if options.tool == "inch" else int(stated["rows"])
     )
     if options.tool == "influx-stress":
-        # It counts points that were refused, and gives some the times of earlier ones: what is there is told.
-        return {**stated, "rows_found": float(there)}
-    steps.findings.check(f"points of {options.tool} in {adapter.database}", expected, there)
+        # It counts refused points, and repeats timestamps of earlier ones, so the points found are only reported.
+        return {**stated, "rows_found": float(found)}
+    steps.findings.check(f"points of {options.tool} in {adapter.database}", expected, found)
     return with_rate(stated, expected)
 
 
 def with_rate(stated: dict[str, float], rows: int) -> dict[str, float]:
-    """Add the points and, where the tool states a time in which it can be told, their rate.
+    """Add the points and, if the reported time is long enough, their rate.
 
-    inch states tenths of a second: of a load shorter than half of one it says 0.0, and then there is no rate.
+    inch reports tenths of a second. A load shorter than 0.05 s is reported as 0.0, and has no rate.
 
     >>> with_rate({"seconds": 0.0}, 100)
     {'seconds': 0.0, 'rows': 100.0}
@@ -228,7 +229,7 @@ def with_rate(stated: dict[str, float], rows: int) -> dict[str, float]:
 
 
 def inch_points(arguments: list[str]) -> int:
-    """Return how many points inch writes, from its arguments and its defaults.
+    """Return how many points inch writes with these arguments and its defaults.
 
     >>> inch_points(["-t", "100,10,10", "-p", "10000"])
     100000000

@@ -1,4 +1,4 @@
-"""The workload ``query``: queries of one type, the same set in the same order for every system."""
+"""The workload ``query``: run queries of one type, the same set in the same order for every system."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PERCENTILES = {
 }
 
 ANSWERS = 20
-"""Answers of each type that are kept and compared across systems."""
+"""Answers of each type that are stored and compared across systems."""
 
 
 def request(options: QueryOptions, queries: Path) -> QueryRequest:
@@ -35,7 +35,7 @@ def request(options: QueryOptions, queries: Path) -> QueryRequest:
 
 
 def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
-    """Return the request for the answers, which is not timed."""
+    """Return the request for untimed answers."""
     return QueryRequest(queries=queries, timeout_seconds=seconds(options.timeout), answers=ANSWERS)
 
 
@@ -51,7 +51,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
 
 
 def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
-    """Return mean and percentiles of the latency of a phase's timed operations, s; none without any."""
+    """Return mean and percentiles of the latency of a phase's timed operations; empty if there are none."""
     from benchbook.measure import histogram
 
     encoded = [event["encoded"] for event in _latency(histograms)]
@@ -64,7 +64,7 @@ def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
 
 
 def _latency(histograms: list[Event]) -> list[Event]:
-    """Return the histograms that latency is read from: from the intended start where there is one."""
+    """Return the histograms for latency: those from the intended start if there are any."""
     timed = [event for event in histograms if event.get("operation") != "warmup"]
     response = [event for event in timed if event.get("kind") == "response"]
     return response or [event for event in timed if event.get("kind") == "service"]

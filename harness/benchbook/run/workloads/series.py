@@ -1,4 +1,4 @@
-"""The workloads ``inch`` and ``stress``: many series, a table of their own, totals known exactly."""
+"""The workloads ``inch`` and ``stress``: write many series into one table, with exactly known totals."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 START = datetime(2018, 1, 1, tzinfo=UTC)
 INCH_TABLE, STRESS_TABLE = "m0", "ctr"
-"""As the tools name them, and benchload's generators of the same name."""
+"""Table names of the tools, and of benchload's generators of the same name."""
 
 MOST_TICKS = 600_000
-"""A second each: a week, more than any server writes into every series."""
+"""One tick per second for a week: more than any server writes into every series."""
 
 
 def inch(steps: Steps, phase: str, options: InchOptions) -> None:
-    """Write every point of every series, and count them all in the server."""
+    """Write every point of every series, and count the points in the server."""
     fields = {
         "v0" if place == 0 else f"v0{place}": options.series * options.points
         for place in range(options.fields)
@@ -40,7 +40,7 @@ def inch(steps: Steps, phase: str, options: InchOptions) -> None:
 
 
 def stress(steps: Steps, phase: str, options: StressOptions) -> None:
-    """Write for a time, and count in the server what it acknowledged."""
+    """Write for a duration, and count the acknowledged points in the server."""
     flags = _extent(options.series, timedelta(seconds=MOST_TICKS), "1s")
     request = _request("stress", flags, {}, options, lasts_seconds=seconds(options.lasts))
     summary = _load(steps, phase, "stress", request, STRESS_TABLE)
@@ -49,7 +49,7 @@ def stress(steps: Steps, phase: str, options: StressOptions) -> None:
 
 
 def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: str) -> dict[str, Any]:
-    """Load, have the system settle, hold the values of the table against those acknowledged."""
+    """Load, let the system settle, compare the values in the table with those acknowledged."""
     from benchbook.run.stream import required_summary
 
     request = replace(request, record=steps.operations(phase))

@@ -1,4 +1,4 @@
-"""What the workload ``blob`` measures, and what it holds against what."""
+"""Metrics and checks of the workload ``blob``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SUMMARY = {"duration_ns": 2_000_000_000, "operations": 10, "rows": 100, "bytes":
 
 
 def found(**changes: Any) -> dict[str, Any]:
-    """Return what a reading back of the whole dataset shows."""
+    """Return the result of reading the whole dataset back."""
     whole = {"objects": 100, "read": 100, "different": 0, "back": 0, "sha256": "aa", "expected": "aa"}
     return {**whole, **changes}
 
 
 def wrong(**changes: Any) -> list[str]:
-    """Return the names of the checks that do not hold."""
+    """Return the names of the checks that fail."""
     return [name for name, expected, got in checks("put", found(**changes), DIGEST) if expected != got]
 
 

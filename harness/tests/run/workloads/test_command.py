@@ -1,4 +1,4 @@
-"""The workload ``command``: places, missing tools, what hyperfine exports, and what becomes of it."""
+"""The workload ``command``: placeholders, missing tools, hyperfine's export and its metrics."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def test_the_mistake_reaches_the_declaration_of_an_experiment():
 
 
 def test_a_tool_that_is_not_on_path_is_unavailable(hyperfine):
-    with pytest.raises(Unavailable, match="theirs cannot be had here: no-such-tool is not on PATH"):
+    with pytest.raises(Unavailable, match="theirs is unavailable here: no-such-tool is not on PATH"):
         command.command(options(tool="theirs"), {"url": "http://x"})
 
 

@@ -1,4 +1,4 @@
-"""The workload kline: which defects a method leaves, how requests are drawn, what is measured."""
+"""The workload kline: remaining defects of a method, requests, metrics."""
 
 from __future__ import annotations
 
@@ -32,15 +32,20 @@ class Client:
 )
 def test_each_method_puts_one_more_defect_right(method, sql, store):
     options = KlineOptions(read="short", method=method)
-    assert kline.left(options, Client(SQL_DEFECTS)) == sql
-    assert kline.left(options, Client({"undecoded"})) == store
+    assert kline.remaining_defects(options, Client(SQL_DEFECTS)) == sql
+    assert kline.remaining_defects(options, Client({"undecoded"})) == store
 
 
 def test_only_short_reads_ask_for_more_than_their_bar():
     short, long = (KlineOptions(read=read, method="as-published", requests=20) for read in ("short", "long"))
-    assert kline.asking(short, SQL_DEFECTS) == ("--read=short", "--count=20", "--one-stock", "--margin=60s")
-    assert kline.asking(long, SQL_DEFECTS) == ("--read=long", "--count=20", "--one-stock")
-    assert kline.asking(short, frozenset({"undecoded"})) == ("--read=short", "--count=20")
+    assert kline.request_flags(short, SQL_DEFECTS) == (
+        "--read=short",
+        "--count=20",
+        "--one-stock",
+        "--margin=60s",
+    )
+    assert kline.request_flags(long, SQL_DEFECTS) == ("--read=long", "--count=20", "--one-stock")
+    assert kline.request_flags(short, frozenset({"undecoded"})) == ("--read=short", "--count=20")
 
 
 def test_published_reads_in_flight_are_the_systems_own():

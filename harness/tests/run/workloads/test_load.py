@@ -1,4 +1,4 @@
-"""Metrics of a load come from what was acknowledged, over the acknowledged time."""
+"""Metrics of a load count acknowledged rows over the acknowledged time."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_refusals_are_expected_by_their_words() -> None:
     assert not expected(LoadOptions(), refused)
     assert not expected(options, {"status": 500, "message": "shard closed"})
     assert expected(options, {"status": 500, "message": "timeout"})
-    # What the client says, and not the server, is never expected.
-    assert not expected(options, {"status": 0, "message": "no whole answer within --timeout"})
+    # A failure that the client reports, not the server, is never expected.
+    assert not expected(options, {"status": 0, "message": "no complete answer within --timeout"})
 
 
 def test_a_load_goes_on_after_refusals_only_where_it_expects_some() -> None:

@@ -1,4 +1,4 @@
-"""Latency of queries: from the intended start where there is one, of timed operations alone, never averaged."""
+"""Latency of queries: from the intended start if there is one, of timed operations only, never averaged."""
 
 from __future__ import annotations
 
