@@ -1,1 +1,1 @@
-"""Plan: from an experiment and a profile to trials in a stored order."""
+"""Planning: turn an experiment and a profile into trials in a stored order."""

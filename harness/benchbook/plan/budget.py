@@ -14,15 +14,15 @@ from benchbook.plan.plan import Plan, phase_options, trial_dataset
 from benchbook.record.folder import TRIAL_FILE
 
 BYTES_PER_ROW = 100
-"""Bytes on disk of a row while it is loaded, log and data together: half of it in line protocol, rounded up."""
+"""Bytes on disk per row during a load, log and data together: half in line protocol, rounded up."""
 LONG_HOURS = 2.0
 LARGE_BYTES = 20 * 10**9
 
 
 def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
-    """Return the measured length of a trial by cell, from earlier runs of the same experiment and profile."""
+    """Return the median length of a trial by cell, from earlier runs of the same experiment and profile."""
     found: dict[str, list[float]] = {}
-    # The whole name, because the slug of another experiment may begin with this one's.
+    # Match the whole name, because the slug of another experiment may begin with this one's.
     run_id = re.compile(re.escape(plan.experiment) + r"-\d{8}T\d{6}-[0-9a-f]{4}")
     runs = sorted(path for path in (results / "runs").glob("*") if run_id.fullmatch(path.name))[-5:]
     for path in (file for run in runs for file in run.glob(f"trials/*/{TRIAL_FILE}")):
@@ -36,7 +36,7 @@ def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
 
 
 def estimate_seconds(results: Path, plan: Plan, skipped: Collection[str] = ()) -> float:
-    """Return how long the plan takes, from earlier trials in these results or else from the profile's estimate.
+    """Return the expected length of the plan, from earlier trials in these results, else from the profile's estimate.
 
     Trials of ``skipped`` systems take no time.
     """
@@ -46,7 +46,7 @@ def estimate_seconds(results: Path, plan: Plan, skipped: Collection[str] = ()) -
 
 
 def largest_bytes(plan: Plan) -> float:
-    """Return the bytes on disk of the largest trial; each trial removes its data before the next."""
+    """Return the bytes on disk of the largest trial; each trial removes its data at its end."""
     largest = 0.0
     for trial in plan.trials:
         parameters = trial_dataset(plan, trial.levels).typed()
@@ -60,15 +60,15 @@ def largest_bytes(plan: Plan) -> float:
 
 @dataclass(frozen=True)
 class Magnitude:
-    """The estimate of a plan."""
+    """Estimated time and disk space of a plan."""
 
     hours: float
     disk_bytes: float
-    """Of the largest trial."""
+    """Bytes of the largest trial."""
 
     @property
     def large(self) -> bool:
-        """Whether a run asks before it starts."""
+        """True if a run asks for confirmation before it starts."""
         return self.hours > LONG_HOURS or self.disk_bytes > LARGE_BYTES
 
     def text(self) -> str:
@@ -83,5 +83,5 @@ class Magnitude:
 
 
 def magnitude(results: Path, plan: Plan) -> Magnitude:
-    """Return how long a plan takes and the disk that it needs."""
+    """Return how long a plan takes and how much disk it needs."""
     return Magnitude(estimate_seconds(results, plan) / 3600, largest_bytes(plan))

@@ -1,4 +1,4 @@
-"""The levels of every factor of a run: declared, replaced by the profile, replaced by ``--set``."""
+"""Determine the levels of every factor of a run: declared, replaced by the profile, replaced by ``--set``."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from benchbook.errors import RequestError, command, unknown
 Factors = dict[str, list[Setting]]
 
 AA = "aa"
-"""Factor of an A/A run: its two labels change nothing, so that a system is measured against itself."""
+"""Factor of an A/A run: its two labels change nothing, so that a system is compared with itself."""
 AA_LABELS = ("A", "B")
 
 SOURCE = "source"
-"""Factor that says where systems come from (host, docker, …); without it the first source that has them."""
+"""Factor that names the source of systems (host, docker, …); without it, the first source that has them."""
 FROM = " from "
-"""Between a system and its source, in the name of a program of a run."""
+"""Separates a system from its source in the name of a program."""
 
 _DEFAULTS: Factors = {"arm": ["vanilla"], "storage": ["local"]}
 
 
 def parse_set(texts: list[str]) -> dict[str, list[str]]:
-    """Return ``--set factor=a,b`` texts as factor → levels; raise RequestError where one is malformed."""
+    """Parse ``--set factor=a,b`` texts as factor → levels; raise RequestError for a malformed one."""
     chosen: dict[str, list[str]] = {}
     for text in texts:
         name, equals, levels = text.partition("=")
         values = [level.strip() for level in levels.split(",")]
         if not equals or not name.strip() or not all(values):
-            raise RequestError(f"--set {text}: is not of the form factor=level or factor=level,level.")
+            raise RequestError(f"--set {text}: write it as factor=level or factor=level,level.")
         if name.strip() in chosen:
             raise RequestError(
-                f"--set {text}: the factor {name.strip()} is set twice.", "Join its levels by commas."
+                f"--set {text}: the factor {name.strip()} is set twice.", "Separate its levels with commas."
             )
         if len(set(values)) < len(values):
             raise RequestError(
@@ -58,7 +58,7 @@ def factors(
 ) -> Factors:
     """Return every factor with its levels, typed and checked, system first.
 
-    Raises RequestError for an unknown factor or level, or a value that an option does not take.
+    Raise RequestError for an unknown factor or level, or an invalid value of an option.
     """
     merged: Factors = {**_DEFAULTS, **experiment.factors, **profile.factors}
     arms = _arm_factors({**merged, **chosen}, catalogue)
@@ -98,18 +98,18 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
 
 
 def _storage_factors(storages: list[Storage]) -> list[str]:
-    """Return the options of the chosen storages, each of which may be varied; on another storage it changes nothing."""
+    """Return the options of the chosen storages, which can be factors; they affect no other storage."""
     return sorted({name for one in storages for name in OPTIONS[one.driver].model_fields})
 
 
 def _arm_factors(levels: Mapping[str, Sequence[Setting]], catalogue: Catalogue) -> Factors:
-    """Return the factors that arms of the chosen systems have of their own, each with its declared levels."""
+    """Return the factors that arms of the chosen systems define, each with its declared levels."""
     found: Factors = {}
     for name in levels["system"]:
-        for arm, held in catalogue.system(str(name)).arms.items():
+        for arm, declared in catalogue.system(str(name)).arms.items():
             if arm in levels["arm"]:
-                for factor, key in held.factors.items():
-                    found.setdefault(factor, []).append(held.settings[key])
+                for factor, key in declared.factors.items():
+                    found.setdefault(factor, []).append(declared.settings[key])
     return found
 
 
@@ -121,7 +121,7 @@ def _typed(
     text: str,
     declared: list[Setting] | None,
 ) -> Setting:
-    """Return a level given as text in the type its option, its parameter or its arm's setting has."""
+    """Convert a level from text to the type of its option, parameter or arm's setting."""
     if declared and type(declared[0]) is int:
         return _whole(name, text)
     if name == "cpu_limit":
@@ -168,7 +168,7 @@ def _check_level(
 
 
 def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experiment: Experiment) -> None:
-    """Every system must have every arm, and every arm the factors of arms: else cells look compared that are not."""
+    """Check that every system has every arm, and every arm its factors; otherwise cells would not be comparable."""
     for name in merged["system"]:
         system = catalogue.system(str(name))
         for arm in merged["arm"]:
@@ -179,6 +179,6 @@ def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experi
             for factor in varied:
                 if factor not in system.arms[str(arm)].factors:
                     raise RequestError(
-                        f"The factor {factor} is not one of the arm {arm} of systems/{name}.toml.",
+                        f"The factor {factor} does not exist in the arm {arm} of systems/{name}.toml.",
                         "Leave the factor out, or choose systems and arms that have it with --set.",
                     )

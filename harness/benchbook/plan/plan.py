@@ -18,13 +18,11 @@ from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
 from benchbook.plan.factors import AA, AA_LABELS, Factors, factors
 
-# Cells: every combination of one level of each factor.
-
 Levels = dict[str, Setting]
 
 
 def cells(factors: Factors) -> list[Levels]:
-    """Return all combinations, the last factor changing fastest.
+    """Return all combinations; the last factor changes fastest.
 
     >>> cells({"system": ["a", "b"], "arm": ["vanilla"]})
     [{'system': 'a', 'arm': 'vanilla'}, {'system': 'b', 'arm': 'vanilla'}]
@@ -33,7 +31,7 @@ def cells(factors: Factors) -> list[Levels]:
 
 
 def label(levels: Levels) -> str:
-    """Return a cell's name, the same in every run that has the same levels.
+    """Return a cell's name, which is the same in every run with the same levels.
 
     >>> label({"system": "a", "batch_size": 10})
     'system=a,batch_size=10'
@@ -45,19 +43,18 @@ def _shown(level: Setting) -> str:
     return str(level).lower() if isinstance(level, bool) else str(level)
 
 
-# The order of trials: randomised complete blocks, ABBA where there are two cells.
-#
-# Blocks spread slow changes of the machine over all cells alike; shuffling inside a block keeps a cell from
-# always following the same other one. With two cells a shuffle would leave a 1 in 4 chance of three equal
-# blocks in a row, so every second block is the reverse of the one before it: ABBA or BAAB, which of them is drawn
-# anew for each pair of blocks. Were it always the same, two trials of one cell would stand next to each other at
-# every border of blocks, and noise that lasts longer than a trial would make intervals too narrow.
-
 Cell = TypeVar("Cell")
 
 
 def blocks(cells: list[Cell], count: int, seed: int) -> list[list[Cell]]:
-    """Return ``count`` blocks, each holding every cell once, in an order that ``seed`` decides."""
+    """Return ``count`` blocks, each containing every cell once, in an order that depends on ``seed``.
+
+    These are randomised complete blocks. Blocks spread slow changes of the machine over all cells alike, and shuffling
+    within a block keeps a cell from always following the same other one. With two cells a shuffle would leave a 1 in 4
+    chance of three equal blocks in a row, so every second block reverses the previous one: ABBA or BAAB, drawn for
+    each pair of blocks. If it were always the same one, two trials of one cell would be adjacent at every border of
+    pairs, and noise that lasts longer than a trial would make intervals too narrow.
+    """
     shuffler = random.Random(seed)
     if len(cells) == 2:
         pairs = (shuffler.sample(cells, 2) for _ in range(0, count, 2))
@@ -65,28 +62,26 @@ def blocks(cells: list[Cell], count: int, seed: int) -> list[list[Cell]]:
     return [shuffler.sample(cells, len(cells)) for _ in range(count)]
 
 
-# The plan of a run: what will be done, in which order. It is stored before anything is started.
-
 SCHEMA = 1
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One trial to come."""
+    """One trial of a plan."""
 
     trial_id: str
     index: int
-    """Place in the whole run, from 0."""
+    """Place in the run, from 0."""
     block: int
     position: int
-    """Place in its block, from 0."""
+    """Place in the block, from 0."""
     cell: str
     levels: dict[str, Setting]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a run does."""
+    """Everything that determines what a run does."""
 
     run_id: str
     experiment: str
@@ -96,54 +91,53 @@ class Plan:
     created_at: str
     trials_per_cell: int
     trial_seconds: float
-    """Declared estimate of one trial's length."""
+    """Declared estimate of the length of a trial."""
     dataset: dict[str, Any]
     """The dataset's declaration with the profile's parameters."""
     phases: list[dict[str, Any]]
-    """Phases with the profile's options, before a factor replaces some."""
+    """Phases with the profile's options, before factors replace some."""
     given: dict[str, str]
-    """Programs or servers that ``--system NAME=PATH-or-URL`` named."""
+    """Programs or servers from ``--system NAME=PATH-or-URL``."""
     trials: list[PlannedTrial]
     schema: int = SCHEMA
     precision: dict[str, Any] | None = None
-    """What fixed the number of trials where a precision was asked for: the share, and the pilot (None: it is one)."""
+    """Origin of the number of trials with --precision: the share, and the pilot (None for the pilot itself)."""
     cluster: str | None = None
-    """Address of the Dask scheduler whose workers carry it out; None: this machine does."""
-
+    """Address of the Dask scheduler whose workers carry out the plan; None means this machine."""
     record_operations: bool = False
-    """Whether each operation is kept as a record of its own, beside the histograms."""
+    """True if each operation is recorded separately, in addition to the histograms."""
 
     @property
     def against_itself(self) -> bool:
-        """Whether it is an A/A run, which gives the machine's noise floor."""
+        """True if it is an A/A run, which measures the machine's noise floor."""
         return any(AA in trial.levels for trial in self.trials)
 
     def text(self) -> str:
-        """Return the plan as the JSON that ``plan.json`` holds."""
+        """Return the plan as the JSON of ``plan.json``."""
         return json.dumps(asdict(self), indent=1, default=str) + "\n"
 
     def cells(self) -> list[str]:
-        """Return the cells in the order in which they come first."""
+        """Return the cells in order of first occurrence."""
         return list(dict.fromkeys(trial.cell for trial in self.trials))
 
     def systems(self) -> list[str]:
-        """Return the systems that any trial needs, in order of first use."""
+        """Return the systems of the trials, in order of first use."""
         return list(dict.fromkeys(str(trial.levels["system"]) for trial in self.trials))
 
     @staticmethod
     def parse(data: dict[str, Any]) -> Plan:
-        """Return the plan that ``data``, read from ``plan.json``, describes."""
+        """Return the plan from the content of ``plan.json``."""
         if data.get("schema") != SCHEMA:
             raise RequestError(
-                f"plan.json has schema {data.get('schema')}, this Benchbook writes and reads {SCHEMA}.",
-                "Use the Benchbook revision that made the run (it stands in its run.json).",
+                f"plan.json has schema {data.get('schema')}, but this Benchbook reads only {SCHEMA}.",
+                "Use the Benchbook revision that made the run; its run.json names it.",
             )
         trials = [PlannedTrial(**trial) for trial in data["trials"]]
         return Plan(**{**data, "trials": trials})
 
 
 def profile_named(slug: str, experiment: Experiment, name: str) -> Profile:
-    """Return a profile of an experiment; raise RequestError with the nearest name where it has none such."""
+    """Return a profile of an experiment; raise RequestError with the nearest name if there is none."""
     if name not in experiment.profiles:
         raise unknown("profile", name, experiment.profiles, f"experiments/{slug}/experiment.toml")
     return experiment.profiles[name]
@@ -162,9 +156,9 @@ def plan(
 ) -> Plan:
     """Return the plan of one run of an experiment.
 
-    ``chosen`` holds levels from ``--set``; ``trials`` replaces the profile's number of trials a cell;
-    ``order_seed`` is drawn where it is not given; ``against_itself`` makes an A/A run, with every cell twice.
-    Raises RequestError for anything that does not exist or fit.
+    ``chosen`` holds levels from ``--set``; ``trials`` replaces the profile's number of trials per cell; ``order_seed``
+    is random by default; ``against_itself`` plans an A/A run with every cell twice. Raise RequestError for an invalid
+    request.
     """
     experiment = catalogue.experiment(slug)
     profile = profile_named(slug, experiment, profile_name)
@@ -177,8 +171,8 @@ def plan(
     chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell, profile, chosen or {})]
     if not chosen_cells:
         raise RequestError(
-            f"experiments/{slug}/experiment.toml leaves out every cell that was asked for.",
-            "Choose other levels with --set; `without` there says which go together with which.",
+            f"experiments/{slug}/experiment.toml leaves out every requested cell.",
+            "Choose other levels with --set; `without` there lists excluded combinations.",
         )
     seed = secrets.randbits(32) if order_seed is None else order_seed
     count = trials or profile.trials
@@ -237,7 +231,7 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
 
 
 def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
-    """Return the dataset of one cell: the plan's, with the factors that are dataset parameters."""
+    """Return the dataset of one cell: the plan's, with factors that are dataset parameters applied."""
     declared = Dataset.model_validate(planned.dataset)
     parameters = GENERATORS[declared.generator].model_fields
     return declared.replaced({name: level for name, level in levels.items() if name in parameters})

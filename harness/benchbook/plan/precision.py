@@ -1,7 +1,7 @@
-"""How many trials a precision asks for, from a pilot: fixed before the measured part begins.
+"""Determine how many trials a precision needs, from a pilot, before the measured part begins.
 
-Deciding after each trial whether the interval is narrow enough would stop at lucky moments and make intervals
-that hold too seldom. So the spread is taken from a pilot whose trials are no part of the measured run.
+Deciding after each trial whether the interval is narrow enough would stop at lucky moments, and the intervals would
+have too little coverage. Therefore the spread comes from a pilot whose trials are not part of the measured run.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
 
 PILOT = 4
-"""Trials a cell of a pilot: cells are pooled, so few a cell give enough degrees of freedom."""
+"""Trials per cell of a pilot: cells are pooled, so few trials each give enough degrees of freedom."""
 FEWEST = 3
 MOST = 1000
-ASKED = ("rows_per_second", "latency_p50")
-"""Metrics whose intervals have to be narrow enough; every main one where a run has neither."""
+TARGET_METRICS = ("rows_per_second", "latency_p50")
+"""Metrics whose intervals must be narrow enough; every main metric if a run has neither."""
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What a pilot says."""
+    """The result of a pilot."""
 
     trials: int
-    """Trials a cell."""
+    """Trials per cell."""
     pair: tuple[str, str]
-    """Phase and metric that asks for most."""
+    """Phase and metric that need the most trials."""
     spread: float
-    """Its standard deviation between trials, as a factor: 1.05 is 5 %."""
+    """Its standard deviation between trials, as a factor: 1.05 means 5 %."""
 
 
 def parse(text: str) -> float:
-    """Return ``5%`` or ``0.05`` as 0.05; raise RequestError for anything else.
+    """Parse ``5%`` or ``0.05`` as 0.05; raise RequestError for anything else.
 
     >>> parse("5%")
     0.05
@@ -46,7 +46,7 @@ def parse(text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0.001 <= found <= 0.5:
-        means = "this is no number" if math.isnan(found) else f"this means {100 * found:g} %"
+        means = "not a number" if math.isnan(found) else f"this means {100 * found:g} %"
         raise RequestError(
             f"--precision {text}: {means}; allowed are 0.1% to 50%.",
             "Write it as a share, such as --precision 5% (or 0.05).",
@@ -57,13 +57,13 @@ def parse(text: str) -> float:
 def needed(
     pilot: str, measured: Mapping[tuple[str, str], Sequence[Sequence[float]]], precision: float
 ) -> Needed:
-    """Return the trials a cell after which each cell's 95 % interval is expected within ± ``precision``.
+    """Return the trials per cell for which the 95 % interval of each cell is expected within ± ``precision``.
 
-    ``measured`` holds the pilot's values: (phase, metric) → one sequence a cell. The spread of a metric is pooled
-    over all cells. Raises RequestError where the pilot shows none.
+    ``measured`` holds the pilot's values: (phase, metric) → one sequence per cell. The spread of a metric is pooled
+    over all cells. Raise RequestError if the pilot has no spread.
     """
     found: list[Needed] = []
-    names = [pair for pair in measured if pair[1] in ASKED]
+    names = [pair for pair in measured if pair[1] in TARGET_METRICS]
     for pair in names or [pair for pair in measured if is_main(pair[1])]:
         variances = [
             (len(values) - 1, statistics.variance(map(math.log, values)))
@@ -76,7 +76,7 @@ def needed(
             found.append(Needed(trials(spread, precision), pair, math.exp(spread)))
     if not found:
         raise RequestError(
-            f"The pilot {pilot} has no metric with 2 trials of a cell, so it says nothing of the spread.",
+            f"The pilot {pilot} has no metric with 2 trials of a cell, so its spread is unknown.",
             f"See why with `{command(f'report {pilot}')}`, or set a number of trials with --trials.",
         )
     return max(found, key=lambda one: (one.trials, one.spread))

@@ -1,4 +1,4 @@
-"""A setting that an arm offers as a factor takes its level from the cell, and only where every arm has it."""
+"""A setting that an arm offers as a factor gets its level from the cell, if every arm has it."""
 
 from __future__ import annotations
 

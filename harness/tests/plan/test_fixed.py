@@ -1,4 +1,4 @@
-"""A factor replaces an option of every phase that has it, but where the phase holds it fixed."""
+"""A factor replaces an option of every phase that has it, unless the phase fixes it."""
 
 from __future__ import annotations
 

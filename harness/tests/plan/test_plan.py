@@ -1,4 +1,4 @@
-"""A plan holds every trial in order; anything wrong in the request is one sentence."""
+"""A plan contains every trial in order; an invalid request is reported in one sentence."""
 
 from __future__ import annotations
 

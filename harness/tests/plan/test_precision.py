@@ -29,7 +29,7 @@ def test_what_is_no_precision_is_refused(text):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("5", "--precision 5: this means 500 %;"), ("five", "--precision five: this is no number;")],
+    [("5", "--precision 5: this means 500 %;"), ("five", "--precision five: not a number;")],
 )
 def test_a_refusal_says_what_was_found_and_what_to_write(text, words):
     with pytest.raises(RequestError) as caught:
@@ -65,5 +65,5 @@ def test_more_precision_and_more_noise_never_ask_for_fewer_trials():
 
 def test_a_pilot_without_numbers_is_told_with_the_next_step(tmp_path):
     measured_run.write(tmp_path, "pilot", {"system": ["a"]}, lambda levels, block: {PAIR: 1.0}, blocks=1)
-    with pytest.raises(RequestError, match="says nothing of the spread"):
+    with pytest.raises(RequestError, match="so its spread is unknown"):
         precision.needed("pilot", measured(tmp_path), 0.05)

@@ -1,4 +1,4 @@
-"""Options of a storage as factors, and phases that are done in some cells only."""
+"""Options of a storage as factors, and phases that apply to some cells only."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_only_cells_that_are_left_are_planned():
 
 
 def test_a_choice_without_any_cell_is_refused():
-    with pytest.raises(RequestError, match="leaves out every cell"):
+    with pytest.raises(RequestError, match="leaves out every requested cell"):
         plan(Catalogue(ROOT), NAME, "quick", {"system": ["mysql-8"], "arm": ["service"]})
 
 
