@@ -1,1 +1,1 @@
-"""Where a pinned system comes from: ``find.find`` tries every source in a fixed order."""
+"""Sources of pinned systems: ``find.find`` tries every source in a fixed order."""

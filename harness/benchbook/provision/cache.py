@@ -1,4 +1,4 @@
-"""A folder of the cache for each pinned program: filled once, complete or not at all."""
+"""A cache folder for each pinned program, filled once, completely or not at all; and the build of Go programs."""
 
 from __future__ import annotations
 
@@ -28,16 +28,10 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-# The digest of a program, which stands with every result.
-
-
 def sha256_of(file: Path) -> str:
     """Return ``sha256:<hex>`` of a file's bytes."""
     with file.open("rb") as content:
         return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
-
-
-# Fill a folder of the cache once: whole or not at all, however many harnesses want it at the same time.
 
 
 def fill_once(
@@ -47,10 +41,10 @@ def fill_once(
     title: str,
     request: Request,
 ) -> None:
-    """Have ``fill`` make the content of ``folder``, unless another harness did so in the meantime.
+    """Fill ``folder`` with ``fill``, unless another harness did so in the meantime.
 
-    It is made in a folder beside it, renamed at the end, under a lock that the kernel frees when its holder dies;
-    so an interruption leaves nothing that could be taken for the whole.
+    The content is created in a folder next to it, which is renamed at the end under a lock that the kernel releases
+    when its holder dies. So an interruption leaves nothing that looks complete.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +62,8 @@ def fill_once(
                     shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         raise Unavailable(
-            f"{title} cannot be put into the cache {folder}: {error.strerror or error}.",
-            "Free or make writable that folder, or name another one in BENCHBOOK_CACHE.",
+            f"{title} cannot be stored in the cache {folder}: {error.strerror or error}.",
+            "Free space in that folder, make it writable, or name another one in BENCHBOOK_CACHE.",
         ) from error
 
 
@@ -91,10 +85,8 @@ def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
         held.release()
 
 
-# What decides the bytes of a built program, and the record that stands beside it in the cache.
-
 FILE = "pin.json"
-"""Beside the program: its pin, its digest and the toolchain that built it."""
+"""File next to the program with its pin, its digest and the toolchain that built it."""
 
 
 @dataclass(frozen=True)
@@ -109,17 +101,17 @@ class Pin:
     program: str
 
     def key(self) -> str:
-        """Return the first 16 hexadecimal digits of the pin's sha256."""
+        """Return the cache key: the first 16 hexadecimal digits of the pin's SHA-256."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
 
     def command(self) -> str:
-        """Return the command that a person would type for the same program."""
+        """Return the command that installs the same program by hand."""
         what = f"{self.package}@v{self.version}"
         return f"CGO_ENABLED=0 go install -trimpath -ldflags {shlex.quote(self.ldflags)} {what}"
 
 
 def pin_of(system: System) -> Pin:
-    """Return the pin of a system that has a Go source, for this machine."""
+    """Return the pin of a system with a Go source, for this machine."""
     source = system.source.go
     assert source is not None
     machine = platform.machine().lower()
@@ -129,13 +121,13 @@ def pin_of(system: System) -> Pin:
 
 
 def write(folder: Path, pin: Pin, toolchain: str) -> None:
-    """Write the record of a program that was just built into ``folder``."""
+    """Write the record of a new program in ``folder``."""
     record = {"pin": asdict(pin), "digest": sha256_of(folder / pin.program), "toolchain": toolchain}
     (folder / FILE).write_text(json.dumps(record, indent=1) + "\n")
 
 
 def read(folder: Path, pin: Pin) -> dict[str, str] | None:
-    """Return ``digest`` and ``toolchain`` when ``folder`` holds the very bytes that were built, else None."""
+    """Return ``digest`` and ``toolchain`` if ``folder`` holds exactly the bytes that were built, else None."""
     try:
         record = json.loads((folder / FILE).read_text())
         if record["pin"] == asdict(pin) and record["digest"] == sha256_of(folder / pin.program):
@@ -145,30 +137,27 @@ def read(folder: Path, pin: Pin) -> dict[str, str] | None:
     return None
 
 
-# Build a Go program into a folder of the cache: once, whole or not at all, with words while it lasts.
-
-
 def build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> dict[str, str]:
-    """Build ``wanted`` into ``folder`` and return its record; use what another harness built in the meantime.
+    """Build ``wanted`` into ``folder`` and return its record; use another harness's build if there is one.
 
-    An interrupted build leaves nothing that could be taken for a program.
+    An interrupted build leaves nothing that looks like a program.
     """
 
     def fill(new: Path) -> None:
         _install(new, wanted, toolchain, title, request)
-        write(new, wanted, _toolchain_words(toolchain))
+        write(new, wanted, _toolchain_version(toolchain))
 
     fill_once(folder, lambda: read(folder, wanted) is not None, fill, title, request)
     record = read(folder, wanted)
     if record is None:
         raise Unavailable(
-            f"{folder} does not hold what was just built.", "See whether something clears the cache."
+            f"{folder} lost the program after its build.", "Check whether something clears the cache."
         )
     return record
 
 
 def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> None:
-    """Run ``go install`` with its result in ``new``; raise Unavailable with its last words when it fails."""
+    """Run ``go install`` with its result in ``new``; raise Unavailable with the end of its log if it fails."""
     command = [
         str(toolchain),
         "install",
@@ -180,7 +169,7 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
     ]
     dropped = ("GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOWORK")
     environment = {name: value for name, value in request.environment.items() if name not in dropped}
-    # The toolchain at hand builds it: another one is never fetched behind the user's back.
+    # Only the installed toolchain builds; Go must not download another one.
     environment |= {
         "CGO_ENABLED": "0",
         "GOBIN": str(new),
@@ -214,9 +203,9 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
     if process.returncode != 0 or not (new / wanted.program).is_file():
-        words = " | ".join(_lines(log, 6)) or f"go exited with code {process.returncode}"
+        reason = " | ".join(_lines(log, 6)) or f"go exited with code {process.returncode}"
         raise Unavailable(
-            f"{title} could not be built from its Go module: {words}.",
+            f"{title} could not be built from its Go module: {reason}.",
             f"See the cause with: {wanted.command()}",
         )
     log.unlink()
@@ -224,7 +213,7 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
 
 
 def _step(log: Path) -> str:
-    """Say how far the build is: ``go install -v`` writes a line a download and a line a compiled package."""
+    """Describe the progress: ``go install -v`` writes a line per download and per compiled package."""
     lines = _lines(log, 100_000)
     compiled = sum(1 for line in lines if not line.startswith("go: "))
     return f"{compiled} packages compiled" if compiled else "downloading modules"
@@ -235,7 +224,7 @@ def _lines(log: Path, last: int) -> list[str]:
         return list(deque((line.strip() for line in file if line.strip()), maxlen=last))
 
 
-def _toolchain_words(toolchain: Path) -> str:
+def _toolchain_version(toolchain: Path) -> str:
     ran = subprocess.run(
         [str(toolchain), "env", "GOVERSION"], check=False, capture_output=True, text=True, cwd="/"
     )

@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-# The lock of images: tag -> digest of its first pull. A tag that moves later is refused, not followed.
-
 FILE = "images.lock.json"
+"""File name of the lock of images: tag → digest of its first pull. A tag that moves later is refused."""
 
 
 def file(request: Request) -> Path:
-    """Return the lock's file: beside the systems, to be committed with them; in the cache where that is read-only."""
+    """Return the lock file: next to the systems, to be committed with them; in the cache if that is read-only."""
     if request.image_lock is not None:
         return request.image_lock
     beside = root() / "systems"
@@ -42,12 +41,12 @@ def file(request: Request) -> Path:
     return request.cache_folder() / FILE
 
 
-def locked(lock: Path, tag: str) -> str | None:
-    """Return the digest that a tag is locked to, or None before its first pull."""
+def locked_digest(lock: Path, tag: str) -> str | None:
+    """Return the digest to which a tag is locked, or None before its first pull."""
     return _read(lock).get(tag)
 
 
-def add(lock: Path, tag: str, digest: str) -> None:
+def lock_tag(lock: Path, tag: str, digest: str) -> None:
     """Lock a tag to the digest of its first pull."""
     write_json(lock, dict(sorted({**_read(lock), tag: digest}.items())))
 
@@ -59,43 +58,39 @@ def _read(lock: Path) -> dict[str, str]:
         return {}
     except (OSError, ValueError) as error:
         raise RequestError(
-            f"{lock} cannot be read: {error}.", "Restore it from git, or remove it to lock anew."
+            f"{lock} is unreadable: {error}.", "Restore it from git, or remove it to lock tags again."
         ) from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise RequestError(f"{lock} must map tags to digests.", "Restore it from git, or remove it.")
     return found
 
 
-# Get an image: from this machine or its registry, always the one that its digest or the lock names.
-
-
 @dataclass(frozen=True)
 class Image:
-    """An image that is on this machine."""
+    """An image on this machine."""
 
     identity: str
-    """What a container is made from: the digest of the image's configuration."""
+    """Id of the image, from which containers are created."""
     digest: str
-    """The digest that its registry knows it by; the identity, for an image that was built here."""
+    """The registry's digest; the id for an image that was built here."""
 
 
-def ensure(engine: DockerClient, reference: str, lock: Path, progress: Callable[[str], None]) -> Image:
-    """Return the image, pulled where it is not here yet; raise Unavailable in words where it cannot be had.
+def ensure_image(engine: DockerClient, reference: str, lock: Path, progress: Callable[[str], None]) -> Image:
+    """Return the image, pulled if it is not here yet; raise Unavailable if that fails.
 
-    A reference with a digest is that image. A tag is the image of its first pull, which the lock keeps. An image
-    that was built on this machine has no registry's digest and is locked to nothing: its identity stands with
-    every result.
+    A reference with a digest names that image. A tag means the image of its first pull, which the lock stores. An
+    image that was built on this machine has no registry digest and is not locked; its id is stored with every result.
     """
     name, _, digest = reference.partition("@")
     tag = name if ":" in name.rpartition("/")[2] else f"{name}:latest"
-    wanted = digest or locked(lock, tag)
+    wanted = digest or locked_digest(lock, tag)
     repository = tag.rpartition(":")[0]
     exact = f"{repository}@{wanted}" if wanted else tag
     found = _here(engine, exact) or _pull(engine, exact, progress)
     known = _digest(found, repository)
     if wanted is None and known is not None:
-        add(lock, tag, known)
-        progress(f"{tag} is {known} from now on ({lock})")
+        lock_tag(lock, tag, known)
+        progress(f"{tag} is now locked to {known} ({lock})")
     return Image(str(found.id), wanted or known or str(found.id))
 
 
@@ -112,41 +107,39 @@ def _pull(engine: DockerClient, reference: str, progress: Callable[[str], None])
     import docker
 
     progress(f"pulling {reference}")
-    told = started = time.monotonic()
+    last = started = time.monotonic()
     try:
         for step in engine.api.pull(reference, stream=True, decode=True):
             if "error" in step:
                 raise _refused(reference, str(step["error"]))
-            if time.monotonic() - told >= 1:
-                told = time.monotonic()
-                progress(f"pulling {reference}: {step.get('status', '')} ({told - started:.0f} s)")
+            if time.monotonic() - last >= 1:
+                last = time.monotonic()
+                progress(f"pulling {reference}: {step.get('status', '')} ({last - started:.0f} s)")
         return engine.images.get(reference)
     except docker.errors.DockerException as error:
         raise _refused(reference, str(getattr(error, "explanation", None) or error)) from error
 
 
-def _refused(reference: str, words: str) -> Unavailable:
+def _refused(reference: str, reason: str) -> Unavailable:
     hint = f"See the cause with: docker pull {reference}"
     if "@" in reference:
-        hint += f"  (a tag that was locked to it stands in {FILE})"
-    return Unavailable(f"the image {reference} cannot be pulled: {words.strip().rstrip('.')}.", hint)
+        hint += f"  ({FILE} has the tag that is locked to it)"
+    return Unavailable(f"the image {reference} cannot be pulled: {reason.strip().rstrip('.')}.", hint)
 
 
 def _digest(found: Any, repository: str) -> str | None:
-    """Return the digest under which a registry knows the image, that of this repository where there are more."""
+    """Return the registry's digest of the image for this repository."""
     known = [str(one).partition("@") for one in found.attrs.get("RepoDigests") or []]
     ours = [digest for name, _, digest in known if name == repository]
     return next(iter(ours), None)
 
 
-# Docker: a system run from its image, by digest, or by a tag whose first pull is locked.
-
 SCHEME = "docker://"
-"""``--system NAME=docker://IMAGE`` names an image; options follow as ``?network=private&memory=2GiB``."""
+"""Prefix of ``--system NAME=docker://IMAGE``; options follow as ``?network=private&memory=2GiB``."""
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the declared image, pulled where it is not here yet, or say why it cannot be run."""
+    """Return the declared image, pulled if it is not here yet, or why it cannot run."""
     source = system.source.docker
     if source is None:
         return None
@@ -156,7 +149,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if isinstance(engine, NoEngine):
         return _no_engine(engine, source)
     try:
-        found = ensure(engine, _reference(source), file(request), request.progress)
+        found = ensure_image(engine, _reference(source), file(request), request.progress)
     except Unavailable as reason:
         return Missing(f"docker: {reason.message.rstrip('.')}", reason.hint)
     finally:
@@ -166,7 +159,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say which image would be run; nothing is pulled."""
+    """Return which image would run; pull nothing."""
     source = system.source.docker
     if source is None:
         return None
@@ -176,7 +169,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
     if isinstance(engine, NoEngine):
         return _no_engine(engine, source)
     engine.close()
-    return f"run {_reference(source)} in a container, pulled first where it is not here yet"
+    return f"run {_reference(source)} in a container, pulled first if it is not here yet"
 
 
 def _reference(source: DockerSource) -> str:
@@ -184,10 +177,10 @@ def _reference(source: DockerSource) -> str:
 
 
 def _not_run(system: System, source: DockerSource) -> Missing | None:
-    """Say why a declared image is not run, whatever engine there is."""
+    """Return why a declared image cannot run on any engine, or None."""
     if source.program is None:
         return Missing(
-            f"docker: source.docker in systems/{system.name}.toml names no program of {source.image}"
+            f"docker: source.docker in systems/{system.name}.toml does not name a program of {source.image}"
         )
     if not driver.runs_in_containers(system.driver):
         return Missing(f"docker: the driver {system.driver} does not run in containers yet")
@@ -200,8 +193,8 @@ def _no_engine(engine: NoEngine, source: DockerSource) -> Missing:
     )
 
 
-def given(system: System, flag: str, value: str, request: Request) -> Program:
-    """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError where it cannot be run."""
+def user_supplied(system: System, flag: str, value: str, request: Request) -> Program:
+    """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError if it cannot run."""
     reference, _, query = value.removeprefix(SCHEME).partition("?")
     options = check(dict(parse_qsl(query)), ContainerSource, flag)
     if not driver.runs_in_containers(system.driver):
@@ -210,8 +203,8 @@ def given(system: System, flag: str, value: str, request: Request) -> Program:
             "Give the path of the program, or a URL.",
         )
     source = system.source
-    named = (source.docker, source.host, source.nix, source.go)
-    program = next((one.program for one in named if one is not None and one.program), None)
+    sources = (source.docker, source.host, source.nix, source.go)
+    program = next((one.program for one in sources if one is not None and one.program), None)
     if program is None:
         raise RequestError(
             f"{flag}: no source in systems/{system.name}.toml names a program to start.",
@@ -221,7 +214,7 @@ def given(system: System, flag: str, value: str, request: Request) -> Program:
     if isinstance(engine, NoEngine):
         raise Unavailable(f"{flag}: {engine.reason}.", f"Get one with: {engine.command}")
     try:
-        found = ensure(engine, reference, file(request), request.progress)
+        found = ensure_image(engine, reference, file(request), request.progress)
     finally:
         engine.close()
     return _program(system, "given", reference, found, program, options)

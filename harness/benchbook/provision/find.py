@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from benchbook.declare.system import SOURCE_NAMES
 from benchbook.errors import RequestError, Unavailable, nearest
 from benchbook.process.launch import Program
-from benchbook.provision import docker, go, host, maven, nix, own, python, user_supplied
+from benchbook.provision import bundled, docker, go, host, maven, nix, python, user_supplied
 from benchbook.provision.request import Missing, Request
 
 if TYPE_CHECKING:
@@ -16,31 +16,26 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-# The order of the sources: given, nix, docker, host, go, maven, python, own.
-
-
 class Source(Protocol):
-    """One way to get a system; None means that the declaration (or the user) does not use this way."""
+    """One way to get a system; None means that neither the declaration nor the user requests this way."""
 
     def find(self, system: System, request: Request) -> Program | Missing | None:
-        """Get the system, or say why not."""
+        """Get the system, or return why that is impossible."""
         ...
 
     def preview(self, system: System, request: Request) -> str | Missing | None:
-        """Say in words what ``find`` would do, without fetching or building anything."""
+        """Describe what ``find`` would do, without fetching or building anything."""
         ...
 
 
-SOURCES: tuple[Source, ...] = (user_supplied, nix, docker, host, go, maven, python, own)
+SOURCES: tuple[Source, ...] = (user_supplied, nix, docker, host, go, maven, python, bundled)
 
 
 def find(system: System, request: Request, only: str | None = None) -> Program:
-    """Return the program of a system, building it into the cache when that is its source.
+    """Return the program of a system, building it into the cache if that is its source.
 
-    ``only`` names the one source that is asked.
-
-    Raises RequestError when what the user gave cannot be used, and Unavailable, saying what was looked
-    for, where, and the command that gets it, when no source has the pinned version.
+    ``only`` restricts the search to one source. Raise RequestError if the user's program or server is unusable. If no
+    source has the pinned version, raise Unavailable with what was searched and the command that gets it.
     """
     _check_client(system, request)
     missing: list[Missing] = []
@@ -56,13 +51,13 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
 
 
 def preview(system: System, request: Request) -> str:
-    """Return in words where ``find`` would get a system from; raise what ``find`` would raise."""
+    """Describe where ``find`` would get a system from; raise what ``find`` would raise."""
     _check_client(system, request)
     return _preview(system, request)
 
 
 def previews(systems: Iterable[System], request: Request) -> dict[str, str | Unavailable]:
-    """Return for each system where it would come from, or why it cannot be had."""
+    """Return for each system where it would come from, or why it is unavailable."""
     found: dict[str, str | Unavailable] = {}
     for system in systems:
         try:
@@ -73,32 +68,38 @@ def previews(systems: Iterable[System], request: Request) -> dict[str, str | Una
 
 
 def _check_client(system: System, request: Request) -> None:
-    """Raise Unavailable where a system's client is not installed; where the system is not there either, say both."""
+    """Raise Unavailable if a system's client is not installed; mention a missing system too."""
     client = python.client(system)
     if client is None:
         return
-    words, hint = f"{system.title} cannot be driven here: {client.words}.", f"Get it with: {client.command}"
+    message, hint = (
+        f"{system.title} is unavailable here: {client.reason}.",
+        f"Get it with: {client.command}",
+    )
     try:
         _preview(system, request)
     except Unavailable as other:
         if other.hint and str(client.command) not in other.hint:
-            words, hint = f"{words} {other.message}", f"Get the client with: {client.command}  {other.hint}"
-    raise Unavailable(words, hint)
+            message, hint = (
+                f"{message} {other.message}",
+                f"Get the client with: {client.command}  {other.hint}",
+            )
+    raise Unavailable(message, hint)
 
 
 def _preview(system: System, request: Request) -> str:
     missing: list[Missing] = []
     for source in SOURCES:
-        words = source.preview(system, request)
-        if isinstance(words, str):
-            return words
-        if words is not None:
-            missing.append(words)
+        found = source.preview(system, request)
+        if isinstance(found, str):
+            return found
+        if found is not None:
+            missing.append(found)
     raise _unavailable(system, missing)
 
 
 def check_given(request: Request, systems: list[str]) -> None:
-    """Raise RequestError when ``--system`` names a system that is not declared."""
+    """Raise RequestError if ``--system`` names an undeclared system."""
     for name in request.given:
         if name not in systems:
             guess = nearest(name, systems)
@@ -109,11 +110,11 @@ def check_given(request: Request, systems: list[str]) -> None:
 
 
 def _unavailable(system: System, missing: list[Missing]) -> Unavailable:
-    looked = "; ".join(one.words for one in missing) or "its declaration names no source for this machine"
+    looked = "; ".join(one.reason for one in missing) or "its declaration names no source for this machine"
     commands = [one.command for one in missing if one.command]
     program = f"--system {system.name}=PATH"
     hint = f"Get it with: {commands[0]}" if commands else f"Give a program with {program}."
     others = [*commands[1:], *([program] if commands and not system.embedded else [])]
     if others:
         hint += f"  (or: {'; or: '.join(others)})"
-    return Unavailable(f"{system.title} cannot be had here: {looked}.", hint)
+    return Unavailable(f"{system.title} is unavailable here: {looked}.", hint)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the cached program, building it first when the cache does not have it whole.
+    """Return the cached program; build it first if the cache lacks it.
 
-    Raises Unavailable with the toolchain's words when the build fails or states another version.
+    Raise Unavailable with the toolchain's message if the build fails or reports another version.
     """
     if system.source.go is None:
         return None
@@ -30,10 +30,10 @@ def find(system: System, request: Request) -> Program | Missing | None:
         if toolchain is None:
             return _no_toolchain(request, wanted)
         record = cache.build(folder, wanted, toolchain, f"{system.title}", request)
-    states = host.version(system, path)
-    if states is not None and not system.accepts(states):
+    version = host.version(system, path)
+    if version is not None and not system.accepts(version):
         raise Unavailable(
-            f"{system.title} built from {wanted.package} states version {states}, not {system.version}.",
+            f"{system.title} built from {wanted.package} reports version {version}, not {system.version}.",
             f"Correct source.go in systems/{system.name}.toml (its ldflags set the version).",
         )
     detail = f"{wanted.command()}, with {record['toolchain']}"
@@ -41,7 +41,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say whether the cache has it, or what would be built."""
+    """Describe the cached program, or what would be built."""
     if system.source.go is None:
         return None
     wanted, folder = cache.pin_of(system), folder_of(system, request)
@@ -53,7 +53,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
 
 
 def folder_of(system: System, request: Request) -> Path:
-    """Return the folder of the cache in which this pin's program stands."""
+    """Return the cache folder of this pin's program."""
     return request.cache_folder() / "systems" / f"{system.name}-{cache.pin_of(system).key()}"
 
 
@@ -63,7 +63,7 @@ def _toolchain(request: Request) -> Path | None:
 
 
 def _no_toolchain(request: Request, wanted: cache.Pin) -> Missing:
-    where = f"{request.go} is no executable" if request.go else "no go command on PATH"
+    where = f"{request.go} is not executable" if request.go else "no go command on PATH"
     return Missing(
         f"go: not in the cache {request.cache_folder()}, and {where} to build it", wanted.command()
     )

@@ -1,4 +1,4 @@
-"""Programs of this machine: on PATH at exactly the pinned version."""
+"""Programs of this machine: on PATH, or where distributions install them, at exactly the pinned version."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-# Ask a program for its version.
-
 TIMEOUT_SECONDS = 30.0
 
 
 def version(system: System, program: Path) -> str | None:
-    """Return the version that ``program`` states, or None where its declaration has no version command.
+    """Return the version that ``program`` reports, or None if its declaration has no version command.
 
-    A program that cannot be run, or whose output holds no version, states ``unknown (…)`` with the reason,
-    which matches no pin.
+    If the program cannot run, or its output has no version, return ``unknown (…)`` with the reason, which matches no
+    pin.
     """
     source = system.source.host
     if source is None:
@@ -49,15 +47,12 @@ def version(system: System, program: Path) -> str | None:
     output = ran.stdout + ran.stderr
     found = re.search(source.version_pattern, output)
     if found is None:
-        return f"unknown (it said {' '.join(output.split())[:120]!r})"
+        return f"unknown (its output:  {' '.join(output.split())[:120]!r})"
     return found.group(1) if found.groups() else found.group(0)
 
 
-# Host: a program on PATH, or where distributions keep it, that states exactly the pinned version.
-
-
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the program on PATH, else of the declared folders, when it is the pinned version."""
+    """Return the program on PATH, else in the declared folders, if it has the pinned version."""
     source = system.source.host
     if source is None:
         return None
@@ -70,12 +65,12 @@ def find(system: System, request: Request) -> Program | Missing | None:
             f"apt-get install {source.package}" if source.package else None,
         )
     path = Path(found).absolute()
-    states = version(system, path)
-    if states is None or not system.accepts(states):
-        return Missing(f"host: {path} states version {states}, not {system.version}")
+    found_version = version(system, path)
+    if found_version is None or not system.accepts(found_version):
+        return Missing(f"host: {path} reports version {found_version}, not {system.version}")
     return Program(
         system.name,
-        states,
+        found_version,
         "host",
         path=path,
         digest=cache.sha256_of(path),
@@ -84,6 +79,6 @@ def find(system: System, request: Request) -> Program | Missing | None:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say which program would be used; it is asked for its version."""
+    """Describe which program would be used, after checking its version."""
     found = find(system, request)
     return f"use {found.path} (on this machine)" if isinstance(found, Program) else found

@@ -1,4 +1,9 @@
-"""Maven: artifacts by pinned coordinates, fetched once by the user's ``mvn``, each checked against its sha256."""
+"""Maven: artifacts by pinned coordinates, fetched once by the user's ``mvn``, each checked against its SHA-256.
+
+The system's declaration lists every coordinate with its digest, so Maven resolves nothing at run time and a repository
+cannot change the files. ``harness/relock-maven`` writes the list. Jars go into one folder; a distribution (a zip) is
+unpacked there.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +28,12 @@ if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
 
 
-# The lock of a system that comes from Maven: made by ``harness/relock-maven``, never at run time.
-
 HEADING = "[source.maven.sha256]"
+"""Table of a declaration with the lock of its artifacts."""
 
 
 def coordinates(folder: Path) -> dict[str, str]:
-    """Return coordinate → sha256 of every file in a folder laid out as a Maven repository."""
+    """Return coordinate → SHA-256 of every file in a folder with the layout of a Maven repository."""
     found = {}
     for file in sorted(folder.rglob("*")):
         if not file.is_file() or file.suffix not in (".jar", ".zip"):
@@ -63,36 +67,27 @@ def with_lock(text: str, locked: dict[str, str]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """``project FILE`` prints the Maven project of a declaration; ``write FILE FOLDER`` writes its table."""
+    """Serve ``harness/relock-maven``: ``project FILE`` prints a project, ``write FILE FOLDER`` writes the lock."""
     file = Path(arguments[1])
     text = file.read_text(encoding="utf-8")
     if arguments[0] == "project":
-        wanted = tomllib.loads(text)["source"]["maven"]["artifacts"]
-        print(project([one if one.count(":") > 2 else f"{one}:jar" for one in wanted], alone=False))  # noqa: T201
+        artifacts = tomllib.loads(text)["source"]["maven"]["artifacts"]
+        wanted = [one if one.count(":") > 2 else f"{one}:jar" for one in artifacts]
+        print(project(wanted, without_dependencies=False))  # noqa: T201
     else:
         file.write_text(with_lock(text, coordinates(Path(arguments[2]))), encoding="utf-8")
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
-
-
-# Maven: artifacts by pinned coordinates, fetched once by the user's own ``mvn``, each held against its sha256.
-#
-# The coordinates stand in the system's declaration with their digests, whole: nothing is resolved here, so the same
-# files come whatever a repository says. ``harness/relock-maven`` writes them. Jars go into one folder; a distribution
-# (a zip) is unpacked there, and its program is what is run.
-
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
-"""The goal that fetches, at a fixed version."""
+"""The goal that fetches artifacts, at a fixed version."""
 RECORD = "maven.json"
 PACKAGES = "sudo apt-get install maven openjdk-17-jdk-headless"
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the program (or the folder of jars) in the cache, fetching it first where that is not whole.
+    """Return the cached program (or folder of jars); fetch it first if it is missing or incomplete.
 
-    Raises Unavailable with Maven's words when it cannot fetch, or when an artifact has another digest than its pin.
+    Raise Unavailable with Maven's message if fetching fails, or if an artifact does not match its pin.
     """
     source = system.source.maven
     if source is None:
@@ -100,7 +95,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if _on_path("java", request) is None:
         return Missing("maven: no java on PATH to run it", PACKAGES)
     folder = folder_of(system, request)
-    if not _whole(folder, source):
+    if not _is_complete(folder, source):
         maven = _on_path("mvn", request)
         if maven is None:
             return Missing(
@@ -108,7 +103,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
             )
         cache.fill_once(
             folder,
-            lambda: _whole(folder, source),
+            lambda: _is_complete(folder, source),
             lambda new: _fetch(new, system, source, maven, request),
             system.title,
             request,
@@ -125,7 +120,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say whether the cache has it, or what would be fetched."""
+    """Describe the cached artifacts, or what would be fetched."""
     source = system.source.maven
     if source is None:
         return None
@@ -142,14 +137,14 @@ def preview(system: System, request: Request) -> str | Missing | None:
 
 
 def folder_of(system: System, request: Request) -> Path:
-    """Return the folder of the cache in which these very artifacts stand."""
+    """Return the cache folder of exactly these artifacts."""
     source = system.source.maven
     assert source is not None
     return request.cache_folder() / "systems" / f"{system.name}-{_key(source)[:16]}"
 
 
 def file_name(coordinate: str) -> str:
-    """Return what Maven calls the file of a coordinate.
+    """Return the file name of a coordinate.
 
     >>> file_name("org.example:server:1.2:jar"), file_name("org.example:server:1.2:zip:all")
     ('server-1.2.jar', 'server-1.2-all.zip')
@@ -162,16 +157,16 @@ def _key(source: MavenSource) -> str:
     return hashlib.sha256(json.dumps(source.sha256, sort_keys=True).encode()).hexdigest()
 
 
-def _whole(folder: Path, source: MavenSource) -> bool:
-    """Say whether the cache holds what was fetched; jars are read again, for they are what is run."""
+def _is_complete(folder: Path, source: MavenSource) -> bool:
+    """Return whether the cache has every artifact; jars are verified again because they are executed."""
     if not (folder / RECORD).is_file():
         return False
     if source.program:
         return (folder / source.program).is_file()
-    return all(_is(folder / file_name(one), wanted) for one, wanted in source.sha256.items())
+    return all(_has_digest(folder / file_name(one), wanted) for one, wanted in source.sha256.items())
 
 
-def _is(file: Path, wanted: str) -> bool:
+def _has_digest(file: Path, wanted: str) -> bool:
     return file.is_file() and cache.sha256_of(file) == f"sha256:{wanted}"
 
 
@@ -189,19 +184,19 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
             capture_output=True, text=True, errors="replace",
         )  # fmt: skip
     if ran.returncode != 0:
-        said = [line.strip() for line in (ran.stdout + ran.stderr).splitlines() if "ERROR" in line]
+        errors = [line.strip() for line in (ran.stdout + ran.stderr).splitlines() if "ERROR" in line]
         raise Unavailable(
-            f"{system.title} could not be fetched with Maven: {' '.join(said[:2])[:400] or 'it said nothing'}",
-            "See that mvn reaches a repository (its settings.xml names mirrors), then run again.",
+            f"{system.title} could not be fetched with Maven: {' '.join(errors[:2])[:400] or 'no message'}",
+            "Check that mvn reaches a repository (settings.xml names mirrors), then run again.",
         )
     for coordinate, wanted in source.sha256.items():
         file = new / file_name(coordinate)
-        if not _is(file, wanted):
+        if not _has_digest(file, wanted):
             found = cache.sha256_of(file) if file.is_file() else "no file"
             raise Unavailable(
-                f"The artifact {coordinate} of {system.title} is not the pinned one: "
+                f"The artifact {coordinate} of {system.title} does not match its pin: "
                 f"{found} instead of sha256:{wanted}.",
-                f"Ask where it came from before anything is run; the pin is in systems/{system.name}.toml.",
+                f"Find out where it came from before you run anything; the pin is in systems/{system.name}.toml.",
             )
         if file.suffix == ".zip":
             _unpack(file, new)
@@ -209,28 +204,31 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
 
 
 def _unpack(file: Path, into: Path) -> None:
-    """Unpack a distribution, with the rights that its files have."""
-    with zipfile.ZipFile(file) as held:
-        for one in held.infolist():
-            made = Path(held.extract(one, into))
+    """Unpack a distribution with the permissions of its files."""
+    with zipfile.ZipFile(file) as archive:
+        for one in archive.infolist():
+            made = Path(archive.extract(one, into))
             if rights := one.external_attr >> 16 & 0o777:
                 made.chmod(rights | 0o400)
     file.unlink()
 
 
-ALONE = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
-"""What a dependency says that nothing is to be looked for that it needs."""
+NO_DEPENDENCIES = (
+    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+)
+"""Makes Maven ignore the dependencies of an artifact."""
 
 
-def project(coordinates: list[str], *, alone: bool = True) -> str:
-    """Return the Maven project that needs these artifacts, and where ``alone`` nothing that they need."""
+def project(coordinates: list[str], *, without_dependencies: bool = True) -> str:
+    """Return the Maven project that needs these artifacts, without their dependencies by default."""
+    exclusions = NO_DEPENDENCIES if without_dependencies else ""
     lines = []
     for coordinate in coordinates:
         group, artifact, version, kind, *classifier = (escape(part) for part in coordinate.split(":"))
         more = f"<classifier>{classifier[0]}</classifier>" if classifier else ""
         lines.append(
             f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-            f"<version>{version}</version><type>{kind}</type>{more}{ALONE if alone else ''}</dependency>"
+            f"<version>{version}</version><type>{kind}</type>{more}{exclusions}</dependency>"
         )
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
@@ -242,3 +240,11 @@ def project(coordinates: list[str], *, alone: bool = True) -> str:
 def _on_path(program: str, request: Request) -> Path | None:
     found = shutil.which(program, path=request.environment.get("PATH"))
     return Path(found).absolute() if found else None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

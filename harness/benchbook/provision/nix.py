@@ -1,7 +1,7 @@
-"""Nix: the store path that the flake hands over in BENCHBOOK_NIX_SYSTEMS.
+"""Nix: store paths that the flake passes in BENCHBOOK_NIX_SYSTEMS.
 
-The variable names a JSON file that maps a system's name to the store path of its program (or of its
-package, whose ``bin/`` holds the program).
+The variable names a JSON file that maps a system's name to the store path of its program, or of its package, whose
+``bin/`` contains the program.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ VARIABLE = "BENCHBOOK_NIX_SYSTEMS"
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the flake's program; Missing where the harness was not started from the flake."""
+    """Return the flake's program; Missing if the harness was not started from the flake."""
     path = _path(system, request)
     if not isinstance(path, Path):
         if request.environment.get(VARIABLE):
-            _tell(system, request)
+            _report_fallback(system, request)
         return path
-    states = host.version(system, path)
-    if states is not None and not system.accepts(states):
-        return Missing(f"nix: {path} states version {states}, not {system.version}")
+    version = host.version(system, path)
+    if version is not None and not system.accepts(version):
+        return Missing(f"nix: {path} reports version {version}, not {system.version}")
     return Program(
         system.name,
-        states or system.version,
+        version or system.version,
         "nix",
         path=path,
         digest=cache.sha256_of(path),
@@ -43,7 +43,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say which store path would be used."""
+    """Describe which store path would be used."""
     path = _path(system, request)
     return f"use {path} (nix)" if isinstance(path, Path) else path
 
@@ -58,7 +58,7 @@ def _path(system: System, request: Request) -> Path | Missing | None:
     mapping = _mapping(Path(file))
     if system.name not in mapping:
         command = f"{VARIABLE}=$(nix build --no-link --print-out-paths .#systems) nix run .#experiment -- <experiment>"
-        return Missing(f"nix: this app of the flake does not bring {system.name}", command)
+        return Missing(f"nix: this app of the flake does not include {system.name}", command)
     path = Path(mapping[system.name])
     if path.is_dir():
         path = path / "bin" / system.source.nix.program
@@ -67,12 +67,12 @@ def _path(system: System, request: Request) -> Path | Missing | None:
     return path
 
 
-def _tell(system: System, request: Request) -> None:
-    """Say which other source a run of the flake's takes for a system that Nix did not bring."""
+def _report_fallback(system: System, request: Request) -> None:
+    """Report which source replaces Nix for a system that this app of the flake does not include."""
     from benchbook.provision.find import preview
 
     have = "is not among the systems of this app" if system.source.nix else "has no Nix package"
-    with contextlib.suppress(Unavailable):  # then the run itself says that it cannot be had
+    with contextlib.suppress(Unavailable):  # the run itself reports an unavailable system
         request.progress(f"{system.name} {have}; instead: {preview(system, request)}")
 
 
@@ -81,7 +81,7 @@ def _mapping(file: Path) -> dict[str, str]:
         mapping = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise RequestError(
-            f"{VARIABLE}={file}: this file cannot be read as JSON ({error}).",
+            f"{VARIABLE}={file}: not a JSON file ({error}).",
             f"Start the harness with nix run, or unset {VARIABLE}.",
         ) from error
     if not isinstance(mapping, dict) or not all(isinstance(value, str) for value in mapping.values()):

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-# Python packages that the locked environment has not: clients of some servers, and servers that come as packages.
-
-
 def client(system: System) -> Missing | None:
-    """Return what is missing where a system is driven by a Python package that is not installed; else None."""
+    """Return what is missing if a system's Python client is not installed, else None."""
     wanted = system.client
     if wanted is None or importlib.util.find_spec(wanted.module.partition(".")[0]) is not None:
         return None
@@ -34,37 +31,35 @@ def client(system: System) -> Missing | None:
 
 
 def command(system: System) -> str:
-    """Return the command that installs what a system needs besides the locked environment."""
+    """Return the command that installs what a system needs in addition to the locked environment."""
     wanted = [f"{system.client.package}=={system.client.version}"] if system.client else []
     source = system.source.python
     if source is not None and source.program:
         wanted.insert(0, f"{source.package}=={system.version}")
-    if Path(sys.prefix).is_relative_to("/nix/store"):  # takes no more packages
-        return f"./bench, without Nix, in whose environment they can be installed: {' '.join(wanted)}"
+    if Path(sys.prefix).is_relative_to("/nix/store"):  # its environment is read-only
+        return f"./bench, without Nix, and install in its environment: {' '.join(wanted)}"
     return shlex.join([*_installer(Path(sys.prefix)), *wanted])
 
 
 def _installer(environment: Path) -> list[str]:
-    """Return how packages get into this environment: uv where it made it, which leaves no pip there."""
-    own = environment.parent / "uv" / "bin" / "uv"
-    uv = _shown(own) if own.is_file() else shutil.which("uv")
+    """Return the command that installs packages here: uv if it made this environment, which then has no pip."""
+    bundled = environment.parent / "uv" / "bin" / "uv"
+    uv = _shown(bundled) if bundled.is_file() else shutil.which("uv")
     python = _shown(environment / "bin" / "python")
     return [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
 
 
 def _shown(path: Path) -> str:
-    """Return a path as it is typed in the checkout, where ``./bench`` is typed too."""
+    """Return a path relative to the checkout if possible, like the ``./bench`` that users type."""
     return str(path.relative_to(root())) if path.is_relative_to(root()) else str(path)
 
 
-# Python: the binding of an embedded system in this environment, or a server that comes as a Python package.
-
 STANDARD_LIBRARY = "sqlite3"
-"""The one binding that comes with Python; its version is that of the SQLite library it was linked to."""
+"""The only binding that Python includes; its version is that of its SQLite library."""
 
 
 def find(system: System, request: Request) -> Program | Missing | None:  # noqa: ARG001 - the shape of a source
-    """Return the binding when its library is the pinned version; the digest is that of the extension."""
+    """Return the binding if its library has the pinned version; the digest is the extension's."""
     source = system.source.python
     if source is None:
         return None
@@ -74,8 +69,8 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
         return Missing(f"python: no package {source.package} in this environment", wanted)
     version, detail = found
     if not system.accepts(version):
-        words = f"python: {source.package} is {version}, not {system.version}"
-        return Missing(words, command(system) if source.program else None)
+        reason = f"python: {source.package} is {version}, not {system.version}"
+        return Missing(reason, command(system) if source.program else None)
     if source.program:
         return _server(system, source.package, source.program, detail)
     extension = _extension(source.package)
@@ -89,13 +84,13 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say which binding would be used."""
+    """Describe which binding would be used."""
     found = find(system, request)
     return f"use {found.detail}" if isinstance(found, Program) else found
 
 
 def _server(system: System, package: str, program: str, detail: str) -> Program | Missing:
-    """Return the program of a server in the folder of its package."""
+    """Return the program of a server within its package."""
     if shutil.which("java") is None:
         return Missing("python: no java on PATH to run it", "sudo apt-get install openjdk-17-jdk-headless")
     spec = importlib.util.find_spec(package)
@@ -125,7 +120,7 @@ def _version(package: str) -> tuple[str, str] | None:
 
 
 def _extension(package: str) -> Path | None:
-    """Return the compiled module behind a binding, which by custom has its name with ``_`` before it."""
+    """Return the compiled module of a binding, which is usually named like it with ``_`` in front."""
     spec = importlib.util.find_spec(f"_{package}")
     path = Path(spec.origin) if spec and spec.origin else None
     return path if path is not None and path.is_file() else None

@@ -1,4 +1,4 @@
-"""``--system NAME=PATH``, ``=URL`` or ``=docker://IMAGE``: a program or image of the user's, or a server that runs."""
+"""``--system NAME=PATH``, ``=URL`` or ``=docker://IMAGE``: a program, image or running server of the user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def find(system: System, request: Request) -> Program | None:
-    """Return what the user gave; raise RequestError when it cannot be used or is another version."""
+    """Return the user's program or server; raise RequestError if it is unusable or another version."""
     value = request.given.get(system.name)
     if value is None:
         return None
@@ -29,9 +29,9 @@ def find(system: System, request: Request) -> Program | None:
             f"Leave --system {system.name} out.",
         )
     if value.startswith(docker.SCHEME):
-        return docker.given(system, flag, value, request)
+        return docker.user_supplied(system, flag, value, request)
     if "://" in value:
-        # Nobody answers for a server's version before it is asked: the driver does, in every trial.
+        # The driver checks a running server's version in every trial.
         return Program(
             system.name,
             system.version,
@@ -40,15 +40,15 @@ def find(system: System, request: Request) -> Program | None:
             detail=f"a running server, {flag}",
         )
     path = _path(flag, value)
-    states = host.version(system, path)
-    if states is not None and not system.accepts(states):
+    version = host.version(system, path)
+    if version is not None and not system.accepts(version):
         raise RequestError(
-            f"{flag}: it states version {states}, but {system.name} is pinned to {system.version}.",
+            f"{flag}: it reports version {version}, but {system.name} is pinned to {system.version}.",
             f"Give a program of version {system.version}.",
         )
     return Program(
         system.name,
-        states or system.version,
+        version or system.version,
         "given",
         path=path,
         digest=cache.sha256_of(path),
@@ -57,7 +57,7 @@ def find(system: System, request: Request) -> Program | None:
 
 
 def preview(system: System, request: Request) -> str | None:
-    """Say what would be used; raise what ``find`` raises."""
+    """Describe what would be used; raise what ``find`` raises."""
     if request.given.get(system.name, "").startswith(docker.SCHEME):
         return f"run {request.given[system.name].removeprefix(docker.SCHEME)} in a container (given)"
     found = find(system, request)
@@ -76,12 +76,12 @@ def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
     if secret:
         system = flag.partition("=")[0]
         raise RequestError(
-            f"{system}: the URL holds a password, which would stand in every result.",
-            "Leave it out; that of PostgreSQL is taken from PGPASSWORD.",
+            f"{system}: the URL holds a password, which every result would contain.",
+            "Leave it out; PostgreSQL's comes from the variable PGPASSWORD.",
         )
     if not good:
         allowed = " or ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
-        raise RequestError(f"{flag}: this is no URL of a server.", f"Write it as {allowed}.")
+        raise RequestError(f"{flag}: not a URL of a server.", f"Write it as {allowed}.")
     return value.rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""The files that pin things agree with each other; no Nix is needed to see that."""
+"""The files with pins agree with each other; the check needs no Nix."""
 
 import base64
 import hashlib

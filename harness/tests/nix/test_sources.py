@@ -1,4 +1,4 @@
-"""What a run of the flake's says of systems that Nix did not bring, and what is stored of its inputs."""
+"""Messages about systems that the flake does not include, and the stored inputs of the flake."""
 
 import json
 
@@ -32,7 +32,7 @@ def declared(**source):
 
 @pytest.fixture
 def asked(tmp_path):
-    """Return a request of a run that the flake started with no systems, and the list of what it said."""
+    """Return a request of a run that the flake started without systems, and its messages."""
     systems = tmp_path / "systems.json"
     systems.write_text("{}")
     said = []
@@ -63,7 +63,7 @@ def test_outside_nix_nothing_is_said(asked):
 def test_where_nothing_has_it_the_hint_names_the_flakes_systems(asked):
     request, said = asked
     nix = {"pin": "modern", "attribute": "stored", "program": "stored"}
-    with pytest.raises(Unavailable, match=r"this app of the flake does not bring stored.*\.#systems"):
+    with pytest.raises(Unavailable, match=r"this app of the flake does not include stored.*\.#systems"):
         find(declared(nix=nix, python={"package": "no-such-binding"}), request)
     assert said == []
 

@@ -52,7 +52,7 @@ def embedded_system():
 
 @pytest.fixture
 def program(tmp_path):
-    """Return a maker of programs that state a version."""
+    """Return a maker of programs that report a version."""
 
     def make(version, folder=tmp_path / "programs", name="serverd"):
         folder.mkdir(parents=True, exist_ok=True)

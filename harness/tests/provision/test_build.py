@@ -1,4 +1,4 @@
-"""Building into the cache: once, whole or not at all. The Go toolchain is a script here."""
+"""Building into the cache: once, completely or not at all, with a script as the Go toolchain."""
 
 import threading
 import time
@@ -86,7 +86,7 @@ def test_a_failed_build_tells_the_toolchains_words_and_leaves_nothing(server_sys
 
 def test_a_program_that_states_another_version_is_refused(server_system, toolchain, request_with):
     go, _ = toolchain(version="unknown")
-    with pytest.raises(Unavailable, match=r"states version unknown, not 1\.8\.10"):
+    with pytest.raises(Unavailable, match=r"reports version unknown, not 1\.8\.10"):
         find(server_system, request_with(go))
 
 

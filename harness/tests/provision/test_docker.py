@@ -1,4 +1,4 @@
-"""What is said of images where no engine answers, and what ``--system NAME=docker://IMAGE`` may say."""
+"""Images without a Docker engine, and the options of ``--system NAME=docker://IMAGE``."""
 
 import tomllib
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_without_an_engine_the_command_that_gives_one_is_told(around, tmp_path):
     for ask in (docker.find, docker.preview):
         found = ask(INFLUX, Request(environment=around))
         assert isinstance(found, Missing)
-        assert found.words == f"docker: no Docker engine listens on {tmp_path}/docker.sock"
+        assert found.reason == f"docker: no Docker engine listens on {tmp_path}/docker.sock"
         assert "apt-get install docker.io" in found.command
         assert "influxdb:1.8.10@sha256:" in found.command
 
@@ -38,12 +38,12 @@ def test_only_one_source_is_asked_where_it_is_a_factor(around):
 
 def test_an_engine_elsewhere_is_refused(around):
     found = docker.find(INFLUX, Request(environment=around | {"DOCKER_HOST": "tcp://example.org:2375"}))
-    assert "does not share this machine's files" in found.words
+    assert "does not share this machine's files" in found.reason
 
 
 def test_a_socket_that_nobody_serves_is_no_engine(around, tmp_path):
     (tmp_path / "docker.sock").touch()
-    assert "no Docker engine answers" in docker.find(INFLUX, Request(environment=around)).words
+    assert "no Docker engine answers" in docker.find(INFLUX, Request(environment=around)).reason
 
 
 def test_a_given_image_needs_an_engine(around):
@@ -68,10 +68,10 @@ def test_memory_is_read_in_its_unit(text, count):
 
 def test_the_lock_keeps_every_tag_and_refuses_a_broken_file(tmp_path):
     lock = tmp_path / "images.lock.json"
-    assert docker.locked(lock, "a:1") is None
-    docker.add(lock, "b:1", "sha256:2")
-    docker.add(lock, "a:1", "sha256:1")
-    assert (docker.locked(lock, "a:1"), docker.locked(lock, "b:1")) == ("sha256:1", "sha256:2")
+    assert docker.locked_digest(lock, "a:1") is None
+    docker.lock_tag(lock, "b:1", "sha256:2")
+    docker.lock_tag(lock, "a:1", "sha256:1")
+    assert (docker.locked_digest(lock, "a:1"), docker.locked_digest(lock, "b:1")) == ("sha256:1", "sha256:2")
     lock.write_text("{")
-    with pytest.raises(RequestError, match="cannot be read"):
-        docker.locked(lock, "a:1")
+    with pytest.raises(RequestError, match="is unreadable"):
+        docker.locked_digest(lock, "a:1")

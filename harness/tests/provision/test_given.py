@@ -32,7 +32,7 @@ def test_a_running_server_is_taken_by_its_url(server_system):
 def test_a_driver_says_by_which_urls_it_takes_a_server(server_system, driver, url):
     system = server_system.model_copy(update={"driver": driver})
     assert find(system, given(system, url)).url == url
-    with pytest.raises(RequestError, match=rf"no URL of a server.*{url.partition(':')[0]}://HOST:PORT"):
+    with pytest.raises(RequestError, match=rf"not a URL of a server.*{url.partition(':')[0]}://HOST:PORT"):
         find(system, given(system, "http://h:1"))
 
 
@@ -44,7 +44,7 @@ def test_a_password_is_kept_out_of_the_results_and_of_the_words(server_system):
 
 @pytest.mark.parametrize("url", ["ftp://h:1", "http://", "http://h:port", "http://h:99999", "://x"])
 def test_a_bad_url_is_a_mistake_in_the_request(server_system, url):
-    with pytest.raises(RequestError, match=r"no URL of a server.*http://HOST:PORT"):
+    with pytest.raises(RequestError, match=r"not a URL of a server.*http://HOST:PORT"):
         find(server_system, given(server_system, url))
 
 
@@ -65,7 +65,9 @@ def test_a_file_that_is_not_executable_is_a_mistake_with_the_command_that_helps(
 
 
 def test_a_program_of_another_version_is_refused(server_system, program):
-    with pytest.raises(RequestError, match=r"states version 1\.7\.0, but serverd-1\.8 is pinned to 1\.8\.10"):
+    with pytest.raises(
+        RequestError, match=r"reports version 1\.7\.0, but serverd-1\.8 is pinned to 1\.8\.10"
+    ):
         find(server_system, given(server_system, str(program("1.7.0"))))
 
 

@@ -1,4 +1,4 @@
-"""The provisioner of Maven artifacts, with a maven of our own that writes what it is asked for."""
+"""Provisioning of Maven artifacts, with a script in place of mvn."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_it_is_fetched_once_and_held_against_its_digest(tmp_path: Path, jar: byt
 
 def test_another_artifact_is_never_run(tmp_path: Path, jar: bytes):
     machine = Machine(tmp_path, b"what somebody else put there")
-    with pytest.raises(Unavailable, match="is not the pinned one"):
+    with pytest.raises(Unavailable, match="does not match its pin"):
         find(declared(jar), machine.request)
     assert list((tmp_path / "cache" / "systems").glob("serverd*")) == []
 
@@ -127,7 +127,7 @@ def test_the_project_names_what_is_pinned_and_nothing_that_it_needs():
     text = project(["g:a:1:jar", "g:b:2:zip:all"])
     assert text.count("<exclusions>") == text.count("<dependency>") == 2
     assert "<classifier>all</classifier>" in text
-    assert "<exclusions>" not in project(["g:a:1:jar"], alone=False)
+    assert "<exclusions>" not in project(["g:a:1:jar"], without_dependencies=False)
 
 
 def test_a_lock_is_made_of_a_repository_as_it_lies_on_disk(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The order of the sources, and what is said when none has the system."""
+"""The order of the sources, and the message if none has the system."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_what_is_given_comes_before_nix_and_nix_before_the_host(server_system, p
 
 def test_a_host_program_of_another_version_is_passed_over(server_system, program, tmp_path):
     around = environment(tmp_path, program) | {"PATH": str(program("1.8.9", tmp_path / "host").parent)}
-    with pytest.raises(Unavailable, match=r"host: .*serverd states version 1\.8\.9, not 1\.8\.10"):
+    with pytest.raises(Unavailable, match=r"host: .*serverd reports version 1\.8\.9, not 1\.8\.10"):
         find(server_system, Request(environment=around))
 
 
@@ -47,9 +47,11 @@ def test_a_system_that_cannot_be_had_says_what_was_looked_for_and_what_gets_it(
     with pytest.raises(Unavailable) as caught:
         find(server_system, Request(environment=environment(tmp_path, program)))
     words = str(caught.value)
-    assert words.startswith("Server 1.8 cannot be had here: ")
+    assert words.startswith("Server 1.8 is unavailable here: ")
     assert "nix: not started from the flake" in words
-    assert "docker: source.docker in systems/serverd-1.8.toml names no program of serverd:1.8.10" in words
+    assert (
+        "docker: source.docker in systems/serverd-1.8.toml does not name a program of serverd:1.8.10" in words
+    )
     assert "host: no serverd on PATH" in words
     assert "no go command on PATH" in words
     assert "go install -trimpath -ldflags '-X v=1.8.10' example.org/serverd@v1.8.10" in caught.value.hint
@@ -57,7 +59,7 @@ def test_a_system_that_cannot_be_had_says_what_was_looked_for_and_what_gets_it(
 
 
 def test_the_preview_raises_what_finding_would_raise(server_system, tmp_path, program):
-    with pytest.raises(Unavailable, match="cannot be had here"):
+    with pytest.raises(Unavailable, match="is unavailable here"):
         preview(server_system, Request(environment=environment(tmp_path, program)))
 
 

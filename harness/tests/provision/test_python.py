@@ -54,7 +54,7 @@ def test_a_client_that_is_not_installed_is_told_before_anything_else():
     with pytest.raises(Unavailable, match="its client, the Python package no-such-client") as told:
         find(other, Request(given={"spark-sql-3.5.7": "hive2://h:1"}))
     assert "no-such-server==3.5.7 no-such-client==1.2" in told.value.hint
-    with pytest.raises(Unavailable, match="cannot be driven here"):
+    with pytest.raises(Unavailable, match="is unavailable here"):
         preview(other, Request())
 
 

@@ -1,4 +1,4 @@
-"""Own: the load tool that this run uses anyway, which is a server too (``benchload null-server``)."""
+"""Bundled: benchload itself, which is also a server (``benchload null-server``)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the load tool."""
+    """Return benchload as a program."""
     if system.source.own is None:
         return None
-    named = request.environment.get("BENCHBOOK_BENCHLOAD")
-    found = named or shutil.which("benchload", path=request.environment.get("PATH"))
+    configured = request.environment.get("BENCHBOOK_BENCHLOAD")
+    found = configured or shutil.which("benchload", path=request.environment.get("PATH"))
     if not found or not Path(found).is_file():
         return Missing("own: benchload is not built", "./bench list")
     path = Path(found).absolute()
-    stated = str(
+    version = str(
         json.loads(subprocess.run([path, "version"], capture_output=True, check=True).stdout)["version"]
     )
-    if not system.accepts(stated):
-        return Missing(f"own: benchload is {stated}, not {system.version}")
+    if not system.accepts(version):
+        return Missing(f"own: benchload is {version}, not {system.version}")
     return Program(
-        system.name, stated, "own", path=path, digest=cache.sha256_of(path), detail="Benchbook's load tool"
+        system.name, version, "own", path=path, digest=cache.sha256_of(path), detail="Benchbook's benchload"
     )
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
-    """Say that it is the load tool."""
+    """Describe that benchload would be used."""
     found = find(system, request)
-    return "use Benchbook's own load tool" if isinstance(found, Program) else found
+    return "use Benchbook's benchload" if isinstance(found, Program) else found
