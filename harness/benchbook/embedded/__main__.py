@@ -1,4 +1,4 @@
-"""``python -m benchbook.embedded``."""
+"""Entry point of the worker: ``python -m benchbook.embedded``."""
 
 from benchbook.embedded.worker import main
 

@@ -1,7 +1,7 @@
-"""Reads of bars by a client in Python: what ``benchload bars-read`` does, for systems without a driver in Go.
+"""Read bars from Python: ``benchload bars-read`` for systems without a Go driver.
 
-Every read in flight is a thread with a connection of its own. The bars of an answer are counted; answers that are
-held against the dataset are packed and digested as benchload does it, so all clients say the same of the same bars.
+Every read in flight is a thread with a separate connection. The bars of an answer are counted; for a check they are
+packed and digested like benchload's, so that all clients agree on the same bars.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Bar = Sequence[Any]
 
 @dataclass(frozen=True)
 class Request:
-    """A line of ``benchload bars-requests``: bars of a stock in a range of time, both ends included."""
+    """A line of ``benchload bars-requests``: the bars of a stock in a time range, both ends included."""
 
     id: int
     type: str
@@ -40,9 +40,9 @@ class Request:
     """Seconds since 1970."""
     last: int
     bars: int
-    """That the dataset has there."""
+    """Number of bars that the dataset has in the range."""
     sha256: str
-    """Of those bars, packed; empty where nobody digested them."""
+    """Digest of those bars, packed; empty if the request has none."""
 
 
 Ask = Callable[[Request], Sequence[Bar]]
@@ -69,8 +69,8 @@ def read_requests(file: Path) -> tuple[list[Request], str]:
     return found, f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def asking(reader: Reader, dialect: Dialect) -> Ask:
-    """Return how an embedded engine is asked, over one connection."""
+def sql_bar_reader(reader: Reader, dialect: Dialect) -> Ask:
+    """Return a function that reads bars from an embedded engine over one connection."""
     columns = ", ".join(f'"{name}"' for name in COLUMNS)
     text = (
         f"SELECT {dialect.time_to_ns} {dialect.divide} {NS}, {columns} FROM finance "  # noqa: S608 - our own names
@@ -80,7 +80,7 @@ def asking(reader: Reader, dialect: Dialect) -> Ask:
 
 
 def packed(bar: Bar) -> bytes:
-    """Return a bar in 28 bytes, as ``benchload`` packs it.
+    """Return a bar in 28 bytes, packed like benchload's.
 
     >>> len(packed((0, "1", 2, 3, 4, 5, 6, 7, 8)))
     28
@@ -91,7 +91,7 @@ def packed(bar: Bar) -> bytes:
 
 
 def digest(bars: Sequence[Bar]) -> str:
-    """Return the SHA-256 of packed bars in the order of time."""
+    """Return the SHA-256 of packed bars in order of time."""
     return hashlib.sha256(
         b"".join(packed(bar) for bar in sorted(bars, key=lambda bar: int(bar[0])))
     ).hexdigest()
@@ -104,7 +104,7 @@ def serve(
     emit: Emit,
     kept: Operations | None = None,
 ) -> None:
-    """Do what a client is asked for: read for a while, timed, or hold answers against the dataset."""
+    """Carry out a client's request: read for a duration, timed, or compare answers with the dataset."""
     requests, of_file = read_requests(Path(request["requests"]))
     if request["answers"] is not None:
         _check(connect(), requests[: int(request["answers"])], of_file, program, emit)
@@ -154,15 +154,15 @@ def _timed(ask: Ask, one: Request, recorder: Recorder, lock: threading.Lock, wor
     began_ns = time.perf_counter_ns()
     try:
         rows = len(ask(one))
-    except Exception as failure:  # whatever a driver raises is counted in its own words
+    except Exception as failure:  # count any error of a driver, with its message
         with lock:
             recorder.failed("refused", str(failure), began_ns=began_ns, worker=worker)
         return
     ended_ns = time.perf_counter_ns()
     with lock:
         if rows != one.bars:
-            words = f"a {one.type} read gave {rows} bars, and the dataset has {one.bars} there"
-            recorder.failed("answer", words, began_ns=began_ns, worker=worker)
+            message = f"a {one.type} read returned {rows} bars, but the dataset has {one.bars} there"
+            recorder.failed("answer", message, began_ns=began_ns, worker=worker)
         else:
             recorder.done(began_ns, ended_ns, rows=rows, size=rows * BAR_BYTES, worker=worker)
 
@@ -175,12 +175,12 @@ def _check(ask: Ask, requests: list[Request], of_file: str, program: str, emit: 
         try:
             bars = ask(one)
             found = digest(bars)
-        except Exception as failure:  # as above
+        except Exception as failure:  # count any error of a driver, with its message
             wrong = str(failure)
             emit(error("refused", wrong))
             continue
         if len(bars) != one.bars or (one.sha256 and one.sha256 != found):
-            wrong = f"request {one.id}: its {len(bars)} bars are not those of the dataset"
+            wrong = f"request {one.id}: its {len(bars)} bars differ from the dataset's"
             emit(error("answer", wrong))
             continue
         now_ns = time.perf_counter_ns()

@@ -1,4 +1,9 @@
-"""Put, get and delete objects from Python: what ``benchload blob`` does, for an embedded store."""
+"""Put, get and delete objects from Python: ``benchload blob`` for an embedded store.
+
+Every operation in flight is a thread with a separate connection and its own share of the objects, so every answer is
+known in advance. Objects that are read are compared by digest, outside the time of the operation. benchload's
+generator writes the objects as frames, starting from any number.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +26,6 @@ from benchbook.embedded.recorder import Emit, Operations, Recorder, event
 from benchbook.measure.measurement import per_second
 from benchbook.process.spawn import die_with_parent
 
-# Objects of the dataset ``blob`` for a client in Python: where they come from, and which ones a store has to have.
-#
-# They are benchload's, as every store gets them: its generator writes them as frames, from any number on.
-
 
 @dataclass(frozen=True)
 class Item:
@@ -36,30 +37,30 @@ class Item:
 
 
 class Objects(Protocol):
-    """A connection of its own to a store of objects, for one thread. Every call may raise the engine's own errors."""
+    """A separate connection to an object store for one thread. Every call may raise the engine's own errors."""
 
     def put(self, items: Sequence[Item]) -> None:
-        """Put them in one transaction; they are committed when this returns."""
+        """Put objects in one transaction, which is committed when this returns."""
         ...
 
     def get(self, key: str) -> bytes | None:
-        """Return the bytes of an object; None where there is none."""
+        """Return the bytes of an object; None if it does not exist."""
         ...
 
     def delete(self, key: str) -> bool:
-        """Delete an object; say whether there was one."""
+        """Delete an object; return whether it existed."""
         ...
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         ...
 
 
 class Source:
-    """The objects of a range of numbers, made as they are asked for, in order. Not for several threads at once."""
+    """The objects of a range of numbers, generated in order on demand; for one thread."""
 
     def __init__(self, command: Sequence[str], first: int, end: int) -> None:
-        """``command`` is benchload's generator with the dataset's flags; it makes none from ``end`` on."""
+        """Start ``command``, benchload's generator with the dataset's flags; ``end`` is exclusive."""
         self._number, self._end = first, end
         self._process: subprocess.Popen[bytes] | None = None
         if first < end:
@@ -70,11 +71,11 @@ class Source:
             )  # fmt: skip
 
     def __iter__(self) -> Iterator[Item]:
-        """Return the objects that are still to come."""
+        """Return the iterator itself."""
         return self
 
     def __next__(self) -> Item:
-        """Return the next object; raise StreamBrokenError where the generator has failed."""
+        """Return the next object; raise StreamBrokenError if the generator has failed."""
         if self._number >= self._end:
             raise StopIteration
         assert self._process is not None
@@ -87,7 +88,7 @@ class Source:
         return Item(self._number - 1, key, content[:-1])
 
     def close(self) -> None:
-        """End the generator."""
+        """Stop the generator."""
         if self._process is not None:
             assert self._process.stdout is not None
             with contextlib.suppress(OSError):
@@ -97,39 +98,34 @@ class Source:
 
 
 def read_kept(file: Path) -> list[int]:
-    """Return the numbers of the objects that a store has to have, in order; a file that is not there has none."""
+    """Return the sorted numbers of the objects that a store must have; none if the file does not exist."""
     if not file.exists():
         return []
     return sorted(int(line.partition("\t")[0]) for line in file.read_text().splitlines())
 
 
 def write_kept(file: Path, numbers: Sequence[int]) -> None:
-    """Write them down, as benchload does."""
+    """Write the numbers of the objects that a store must have, in benchload's format."""
     new = file.with_name(f"{file.name}.new")
     new.write_text("".join(f"{number}\t\n" for number in sorted(numbers)))
     new.replace(file)
 
 
-# Objects put, got and deleted by a client in Python: what ``benchload blob`` does, for an embedded store.
-#
-# Every operation in flight is a thread with its own connection and a share of the objects that no other thread touches,
-# so every answer is known beforehand. What is got is compared by its digest, outside the time of the operation.
-
 KINDS = ("put", "get", "delete")
 MOST_OBJECTS = 1 << 40
 """More than any store takes in the time of a phase."""
 Connect = Callable[[float], Objects]
-"""Opens a connection whose operations may wait so many seconds for another's."""
-Given = TypeVar("Given")
+"""Opens a connection whose operations wait at most that many seconds for another connection."""
+Argument = TypeVar("Argument")
 Answer = TypeVar("Answer")
 
 
 @dataclass
 class Blob:
-    """What is asked for."""
+    """A request for operations on objects."""
 
     command: list[str]
-    """Benchload's generator, with the flags of the dataset but for the number of objects."""
+    """benchload's generator with the flags of the dataset, except the number of objects."""
     seed: int
     count: int
     do: str
@@ -143,13 +139,13 @@ class Blob:
     """For how long operations begin; None for a number of them."""
 
     def parts(self) -> dict[str, float]:
-        """Return the parts of the mix that there are."""
+        """Return the operations of the mix with a positive share."""
         return {kind: part for kind, part in self.mix.items() if part > 0}
 
 
 @dataclass
 class Shared:
-    """What all workers have in common; every use of it holds the lock."""
+    """The state that all workers share; hold the lock to use it."""
 
     source: Source
     digests: dict[int, bytes]
@@ -166,7 +162,7 @@ class Shared:
 
 
 def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:
-    """Do the operations, or read everything back; raise FailedError after the summary where any failed."""
+    """Do the operations, or read everything back; raise FailedError after the summary if any failed."""
     kept = read_kept(asked.kept)
     workload = f"blob-{asked.do}"
     emit(
@@ -178,7 +174,7 @@ def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Opera
     if asked.do == "check":
         _check(connect(asked.timeout_seconds), asked, kept, emit)
         return
-    # Before the work is done it is not known what the store has: a file of an earlier phase would lie.
+    # Until the work is done, the content of the store is unknown, and the file of an earlier phase would be wrong.
     asked.kept.unlink(missing_ok=True)
     summary, now = _run(connect, asked, kept, emit, record)
     write_kept(asked.kept, now)
@@ -230,7 +226,7 @@ def _run(
 
 
 def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shared) -> None:
-    """Do operations until there are none left, with the objects of one worker."""
+    """Do operations on the objects of one worker until none remain."""
     parts = asked.parts()
     draw = random.Random(asked.seed * 4097 + place)
     while True:
@@ -238,7 +234,7 @@ def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shar
         if kind != "put" and not live:
             if "put" not in parts:
                 return
-            kind = "put"  # all are deleted: one has to be there first
+            kind = "put"  # all objects are deleted, so one must be put first
         with shared.lock:
             if shared.is_over():
                 return
@@ -277,7 +273,7 @@ def _get(store: Objects, number: int, shared: Shared, worker: int) -> None:
         return
     content, began_ns, ended_ns = done
     if content is None or hashlib.sha256(content).digest() != shared.digests[number]:
-        _failed(shared, "get", "an object has other bytes than were put", (began_ns, worker), how="answer")
+        _failed(shared, "get", "an object differs from what was put", (began_ns, worker), how="answer")
         return
     with shared.lock:
         shared.recorders["get"].done(began_ns, ended_ns, rows=1, size=len(content), worker=worker)
@@ -296,29 +292,34 @@ def _delete(store: Objects, number: int, shared: Shared, worker: int) -> None:
 
 
 def _answered(
-    shared: Shared, kind: str, do: Callable[[Given], Answer], given: Given, worker: int, objects: int = 1
+    shared: Shared,
+    kind: str,
+    do: Callable[[Argument], Answer],
+    argument: Argument,
+    worker: int,
+    objects: int = 1,
 ) -> tuple[Answer, int, int] | None:
-    """Do one operation; return its answer, and when it began and ended. What an engine refused is counted: None."""
+    """Do one operation; return its answer, start and end; count a failure and return None."""
     began_ns = time.perf_counter_ns()
     try:
-        answer = do(given)
-    except Exception as failure:  # whatever an engine raises is counted in its own words
+        answer = do(argument)
+    except Exception as failure:  # count any error of an engine, with its message
         _failed(shared, kind, str(failure), (began_ns, worker), objects)
         return None
     return answer, began_ns, time.perf_counter_ns()
 
 
 def _failed(
-    shared: Shared, kind: str, words: str, begun: tuple[int, int], objects: int = 1, how: str = "refused"
+    shared: Shared, kind: str, message: str, begun: tuple[int, int], objects: int = 1, how: str = "refused"
 ) -> None:
-    """Record a failure; ``begun`` is when the operation began, and the worker that did it."""
+    """Record a failure; ``begun`` holds the start of the operation and its worker."""
     began_ns, worker = begun
     with shared.lock:
-        shared.recorders[kind].failed(how, words, objects, began_ns=began_ns, worker=worker)
+        shared.recorders[kind].failed(how, message, objects, began_ns=began_ns, worker=worker)
 
 
 def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return one summary of what was done side by side."""
+    """Merge summaries of simultaneous operations."""
     total = dict(summaries[0])
     for name in ("operations", "rows", "bytes", "wire_bytes", "rows_refused", "errors"):
         total[name] = sum(one[name] for one in summaries)
@@ -334,7 +335,7 @@ def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _check(store: Objects, asked: Blob, kept: list[int], emit: Emit) -> None:
-    """Read every object that the store has to have, and ask for those that are missing among their numbers."""
+    """Read back every object that the store must have, and request the deleted objects between them."""
     counted = dict.fromkeys(("read", "bytes", "missing", "different", "back"), 0)
     read, expected, wanted = hashlib.sha256(), hashlib.sha256(), set(kept)
     began_ns = time.perf_counter_ns()

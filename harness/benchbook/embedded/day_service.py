@@ -1,7 +1,7 @@
-"""A packed-day service in Python: what ``benchload bars-service`` does, in the kind of program that QData was.
+"""A packed-day service in Python: ``benchload bars-service`` as the kind of program that QData was.
 
-``GET /bars?stock=N&from=S&to=S`` gives the packed bars of that range, ``GET /ping`` whether the store answers. One
-process with one event loop (Tornado), the store over ``redis.asyncio``.
+``GET /bars?stock=N&from=S&to=S`` returns the packed bars of that range; ``GET /ping`` returns whether the store
+answers. It is one process with one event loop (Tornado), and reads the store through ``redis.asyncio``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tornado.web import Application, RequestHandler
 BAR_BYTES = 28
 TIME = slice(2, 6)
 CONNECTIONS = 96
-"""To the store, as QData had them."""
+"""Connections to the store, as many as QData had."""
 DAY_SECONDS = 86400
 MOST_DAYS = 366
 MOST_STOCKS = 65_535
 
 
 def fields(stock: int, first: int, last: int) -> list[str]:
-    """Return the fields of a stock's weekdays in a range of time.
+    """Return the hash fields of a stock's weekdays in a time range.
 
     >>> fields(7, 1578009600, 1578355200)
     ['000007_20200103', '000007_20200106', '000007_20200107']
@@ -41,7 +41,7 @@ def fields(stock: int, first: int, last: int) -> list[str]:
 
 
 def cut(packed: bytes, first: int, last: int) -> bytes:
-    """Return the packed bars of a day that lie in a range of time."""
+    """Return the packed bars of a day within a time range."""
 
     def time_of(bar: int) -> int:
         place = bar * BAR_BYTES
@@ -59,11 +59,11 @@ class Bars(RequestHandler):
     """``GET /bars``."""
 
     def initialize(self, store: Redis) -> None:
-        """Take the store."""
+        """Set the store."""
         self.store = store
 
     async def get(self) -> None:
-        """Answer with the bars, or say what is wrong."""
+        """Answer with the bars, or with an error."""
         try:
             stock, first, last = (int(self.get_query_argument(name)) for name in ("stock", "from", "to"))
         except ValueError:
@@ -71,7 +71,8 @@ class Bars(RequestHandler):
             return
         if not (1 <= stock <= MOST_STOCKS and 0 <= first <= last <= first + MOST_DAYS * DAY_SECONDS):
             self._refuse(
-                400, f"stock={stock} from={first} to={last} is no range of up to {MOST_DAYS} days of a stock"
+                400,
+                f"stock={stock} from={first} to={last} must name a stock and a range of at most {MOST_DAYS} days",
             )
             return
         try:
@@ -81,22 +82,22 @@ class Bars(RequestHandler):
             return
         body = b"".join(cut(day, first, last) for day in days if isinstance(day, bytes))
         if not body:
-            self._refuse(404, "there are no such bars")
+            self._refuse(404, "no bars in this range")
             return
         self.set_header("Content-Type", "application/octet-stream")
         self.write(body)
 
-    def _refuse(self, status: int, words: str) -> None:
+    def _refuse(self, status: int, message: str) -> None:
         self.set_status(status)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.write(words)
+        self.write(message)
 
 
 class Ping(Bars):
     """``GET /ping``."""
 
     async def get(self) -> None:
-        """Say whether the store answers."""
+        """Answer whether the store is reachable."""
         try:
             await self.store.ping()
         except RedisError as error:
@@ -123,9 +124,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchbook.embedded.day_service", description=__doc__)
     parser.add_argument("--listen", required=True, help="HOST:PORT")
     parser.add_argument("--store", required=True, help="redis://HOST:PORT")
-    given = parser.parse_args()
-    host, _, port = given.listen.rpartition(":")
-    asyncio.run(serve(host, int(port), given.store))
+    arguments = parser.parse_args()
+    host, _, port = arguments.listen.rpartition(":")
+    asyncio.run(serve(host, int(port), arguments.store))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A server driven through Python's database API, as the worker sees an engine; a subclass writes its SQL.
+"""A server with a Python database API as an engine of the worker; a subclass writes its SQL.
 
-Only bars of stocks are loaded and read: the published comparison measured these servers with nothing else.
+Only bars of stocks are loaded and read, because the published comparison measured nothing else on these servers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Connect = Callable[[], Any]
 
 
 class DbApi:
-    """Connections of one server: one for loading and counting, and one for each read in flight."""
+    """Connections to one server: one for loading and counting, and one for each read in flight."""
 
     title: ClassVar[str]
     quote: ClassVar[str] = '"'
     to_seconds: ClassVar[str]
-    """Expression of the column ``time`` as seconds since 1970."""
+    """Expression for the column ``time`` in seconds since 1970."""
     between: ClassVar[str]
-    """Condition on ``time`` and the stock, in the server's way of binding values."""
+    """Condition on ``time`` and the stock, with the server's syntax for bound values."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -32,7 +32,7 @@ class DbApi:
         self._opened: list[Any] = [self._connection]
 
     def do(self, statement: str) -> None:
-        """Run a statement that changes something; its answer, if it has one, is left alone."""
+        """Run a statement that changes data or schema; ignore its answer."""
         cursor = self._connection.cursor()
         try:
             cursor.execute(statement)
@@ -49,11 +49,11 @@ class DbApi:
             cursor.close()
 
     def quoted(self, name: str) -> str:
-        """Return a name as this server's SQL writes it; all names are the dataset's and ours."""
+        """Quote a name for this server's SQL; names come from datasets and Benchbook only."""
         return f"{self.quote}{name}{self.quote}"
 
     def version(self) -> str:
-        """Return the version that the server states."""
+        """Return the version that the server reports."""
         raise NotImplementedError
 
     def tables(self) -> list[str]:
@@ -65,43 +65,43 @@ class DbApi:
         raise NotImplementedError
 
     def convert(self, batch: pa.RecordBatch) -> Any:
-        """Bring a batch into the form that ``insert`` takes."""
+        """Convert a batch into the form that ``insert`` takes."""
         raise NotImplementedError
 
     def insert(self, table: str, rows: Any) -> None:
-        """Insert a batch; it is committed when this returns."""
+        """Insert a batch, which is committed when this returns."""
         raise NotImplementedError
 
     def query(self, specification: Specification) -> list[Row]:
-        """Refuse: these servers are asked for bars only."""
-        raise FailedError(f"{self.title} is asked for bars only, not for {specification.type}")
+        """Raise FailedError: these servers only read bars."""
+        raise FailedError(f"{self.title} reads only bars here, not {specification.type}")
 
     def reader(self) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
-        """Return a connection's own way to ask."""
-        connection = self._another()
+        """Return a function that runs statements over a separate connection."""
+        connection = self._new_connection()
         return lambda text, values: self.ask(text, values, connection)
 
-    def asks(self) -> Ask:
-        """Return how bars are asked for over a connection of its own."""
+    def bar_reader(self) -> Ask:
+        """Return a function that reads bars over a separate connection."""
         columns = ", ".join(self.quoted(name) for name in COLUMNS)
         text = f"SELECT {self.to_seconds}, {columns} FROM {self.quoted('finance')} WHERE {self.between}"  # noqa: S608
-        connection = self._another()
+        connection = self._new_connection()
 
         def ask(one: Request) -> Sequence[Bar]:
-            return self.ask(*self.bound(text, one), connection=connection)
+            return self.ask(*self.bind(text, one), connection=connection)
 
         return ask
 
-    def bound(self, text: str, one: Request) -> tuple[str, Any]:
-        """Return a statement and the values that it is bound to."""
+    def bind(self, text: str, one: Request) -> tuple[str, Any]:
+        """Return a statement and its bound values."""
         return text, {"stock": one.stock, "first": one.first, "last": one.last}
 
     def settle(self) -> None:
-        """Have everything that is committed written to the tables' own files."""
+        """Write all committed data to the tables' files."""
         raise NotImplementedError
 
     def count(self) -> dict[str, Count]:
-        """Count rows and non-null values; the key, stock and time, is no field."""
+        """Count rows and non-null values of the fields, which exclude the key (stock and time)."""
         names = COLUMNS[1:]
         counts = ", ".join(["count(*)", *(f"count({self.quoted(name)})" for name in names)])
         found = {}
@@ -111,7 +111,7 @@ class DbApi:
         return found
 
     def interrupt(self) -> None:
-        """End what runs now, by closing the connection under it."""
+        """Abort the running statement by closing its connection."""
         self._connection.close()
 
     def close(self) -> None:
@@ -120,14 +120,14 @@ class DbApi:
             one.close()
         self._opened = []
 
-    def _another(self) -> Any:
+    def _new_connection(self) -> Any:
         connection = self._connect()
         self._opened.append(connection)
         return connection
 
 
 def text(settings: Mapping[str, Setting], name: str) -> str:
-    """Return a setting that must be there, as text."""
+    """Return a required setting as text."""
     if name not in settings:
         raise ValueError(f'the setting "{name}" is missing')
     return str(settings[name])

@@ -1,4 +1,4 @@
-"""DolphinDB through its own Python API: scripts go in, data frames come out."""
+"""DolphinDB through its own Python API: scripts in, data frames out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchbook.embedded.bars import Ask, Bar, Request
 
 PASSWORD = "BENCHBOOK_DOLPHINDB_PASSWORD"  # noqa: S105 - the name of a variable
-"""Environment variable with the password of the account."""
+"""Environment variable with the account's password."""
 DATABASE = "dfs://benchbook"
 PARTITIONS = 64
 NS = 1_000_000_000
@@ -32,11 +32,11 @@ class DolphinDB:
         self._opened = [self._session]
 
     def version(self) -> str:
-        """Return what ``version()`` states, without the date of its build."""
+        """Return the version that ``version()`` reports, without the build date."""
         return str(self._session.run("version()")).split()[0]
 
     def tables(self) -> list[str]:
-        """Return the names of the tables of the database, of which there may be none yet."""
+        """Return the names of the database's tables; empty if the database does not exist yet."""
         if not self._session.run(f"existsDatabase('{DATABASE}')"):
             return []
         return sorted(str(name) for name in self._session.run(f"getTables(database('{DATABASE}'))"))
@@ -53,25 +53,25 @@ class DolphinDB:
         )
 
     def convert(self, batch: pa.RecordBatch) -> Any:
-        """Make a data frame of a batch: what its API uploads."""
+        """Convert a batch to a data frame, which the API uploads."""
         return typed(batch).to_pandas()
 
     def insert(self, table: str, rows: Any) -> None:
-        """Append a batch; it stands in the log when this returns."""
+        """Append a batch, which is in the log when this returns."""
         self._session.run(f"tableInsert{{loadTable('{DATABASE}', '{table}')}}", rows)
 
     def query(self, specification: Specification) -> list[Row]:
-        """Refuse: it is asked for bars only."""
-        raise FailedError(f"DolphinDB is asked for bars only, not for {specification.type}")
+        """Raise FailedError: it only reads bars."""
+        raise FailedError(f"DolphinDB reads only bars here, not {specification.type}")
 
     def reader(self) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
-        """Return a session's own way to ask; a script has no places for values."""
-        session = self._another()
+        """Return a function that runs scripts over a separate session; scripts have no bound values."""
+        session = self._new_session()
         return lambda text, _: _rows(session.run(text))
 
-    def asks(self) -> Ask:
-        """Return how bars are asked for over a session of its own."""
-        session, columns = self._another(), ", ".join(COLUMNS)
+    def bar_reader(self) -> Ask:
+        """Return a function that reads bars over a separate session."""
+        session, columns = self._new_session(), ", ".join(COLUMNS)
         text = f"select long(time) / {NS} as seconds, {columns} from loadTable('{DATABASE}', 'finance')"  # noqa: S608
 
         def ask(one: Request) -> Sequence[Bar]:
@@ -83,7 +83,7 @@ class DolphinDB:
         return ask
 
     def settle(self) -> None:
-        """Have what is in memory written to the column files, and their levels merged."""
+        """Flush memory to the column files and merge their levels."""
         self._session.run("flushTSDBCache()")
 
     def count(self) -> dict[str, Count]:
@@ -98,7 +98,7 @@ class DolphinDB:
         return found
 
     def interrupt(self) -> None:
-        """End what runs now, by closing the session under it."""
+        """Abort the running script by closing its session."""
         self._session.close()
 
     def close(self) -> None:
@@ -107,14 +107,14 @@ class DolphinDB:
             session.close()
         self._opened = []
 
-    def _another(self) -> Any:
+    def _new_session(self) -> Any:
         session = self._connect()
         self._opened.append(session)
         return session
 
 
 def typed(batch: pa.RecordBatch) -> pa.Table:
-    """Return a batch in the table's order and types: times without a zone, stocks as numbers."""
+    """Return a batch with the table's column order and types: times without zone, stocks as numbers."""
     import pyarrow as pa
 
     times = batch.column("time").view(pa.timestamp("ns"))
@@ -128,17 +128,17 @@ def _rows(frame: Any) -> list[tuple[Any, ...]]:
 
 
 def open_database(where: str | Path, settings: Mapping[str, Setting]) -> DolphinDB:  # noqa: ARG001 - as every engine
-    """Connect to ``dolphindb://user@host:port``; without a user as its administrator of the first start."""
+    """Connect to ``dolphindb://user@host:port``; without a user, as the initial administrator."""
     import dolphindb
 
     parts = urlsplit(str(where))
     user = parts.username or "admin"
     password = os.environ.get(PASSWORD, "123456" if user == "admin" else "")
 
-    def another() -> Any:
+    def connect() -> Any:
         session = dolphindb.session()
         if not session.connect(parts.hostname, parts.port, user, password):
-            raise ConnectionError(f"DolphinDB at {parts.hostname}:{parts.port} takes no session of {user}")
+            raise ConnectionError(f"DolphinDB at {parts.hostname}:{parts.port} refuses a session for {user}")
         return session
 
-    return DolphinDB(another)
+    return DolphinDB(connect)

@@ -1,4 +1,4 @@
-"""DuckDB through its Python binding: batches go in as Arrow, without a copy into Python objects."""
+"""DuckDB through its Python binding: batches are Arrow data, without conversion to Python objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded.bars import Ask, asking
+from benchbook.embedded.bars import Ask, sql_bar_reader
 from benchbook.embedded.engine import Count, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
@@ -19,7 +19,7 @@ DIALECT = Dialect(time_to_ns='epoch_ns("time")', ns_to_time="make_timestamp_ns(?
 
 
 class DuckDB:
-    """One DuckDB file. No index is made: min-max zone maps are what DuckDB has for ranges of time."""
+    """One DuckDB file without an index: DuckDB uses min-max zone maps for time ranges."""
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._connection = duckdb.connect(str(path), config=dict(settings))
@@ -39,7 +39,7 @@ class DuckDB:
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
 
     def convert(self, batch: pa.RecordBatch) -> pa.Table:
-        """Drop the time zone, UTC, without a copy: DuckDB's type with a zone has no nanoseconds."""
+        """Drop the time zone (UTC) without a copy: DuckDB's type with time zone has no nanoseconds."""
         import pyarrow as pa
 
         place = batch.schema.get_field_index("time")
@@ -47,7 +47,7 @@ class DuckDB:
         return pa.Table.from_batches([batch]).set_column(place, "time", times)
 
     def insert(self, table: str, rows: pa.Table) -> None:
-        """Insert a batch; the statement is its own transaction."""
+        """Insert a batch as one statement and transaction."""
         self._connection.register("benchbook_batch", rows)
         try:
             self._connection.execute(f"INSERT INTO {quoted(table)} SELECT * FROM benchbook_batch")  # noqa: S608
@@ -60,16 +60,16 @@ class DuckDB:
         return self._connection.execute(text, parameters).fetchall()
 
     def reader(self) -> Reader:
-        """Return a cursor's own way to ask: cursors of one database run beside each other."""
+        """Return a function that runs statements over a separate cursor; cursors run concurrently."""
         cursor = self._connection.cursor()
         return lambda text, values: cursor.execute(text, values).fetchall()
 
-    def asks(self) -> Ask:
-        """Return how bars are asked for over a connection of its own."""
-        return asking(self.reader(), DIALECT)
+    def bar_reader(self) -> Ask:
+        """Return a function that reads bars over a separate cursor."""
+        return sql_bar_reader(self.reader(), DIALECT)
 
     def settle(self) -> None:
-        """Write the log into the database file and empty it (CHECKPOINT)."""
+        """Write the log to the database file and empty it (CHECKPOINT)."""
         self._connection.execute("CHECKPOINT")
 
     def count(self) -> dict[str, Count]:
@@ -89,7 +89,7 @@ class DuckDB:
         return counts
 
     def interrupt(self) -> None:
-        """End the statement that runs now."""
+        """Interrupt the running statement."""
         self._connection.interrupt()
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class DuckDB:
 
 
 def open_database(where: str | Path, settings: Mapping[str, Setting]) -> DuckDB:
-    """Open a DuckDB file; settings are DuckDB's own, and it refuses those it does not know."""
+    """Open a DuckDB file; DuckDB refuses unknown settings."""
     return DuckDB(Path(where), settings)
 
 

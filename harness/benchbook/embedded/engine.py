@@ -1,4 +1,8 @@
-"""The calls that the worker makes on an engine, and their form for servers with a Python database API."""
+"""The interface between the worker and its engines: DuckDB, SQLite, and servers with a Python client.
+
+A module of this package named ``<name>_engine`` provides ``open_database(where, settings) -> Engine``; ``where`` is a
+file or the URL of a server.
+"""
 
 from __future__ import annotations
 
@@ -28,37 +32,29 @@ class Specification:
     aggregate: str
     bucket_ns: int
     hosts: tuple[str, ...]
-    """Empty for all hosts."""
+    """Empty means all hosts."""
     start_ns: int
     """First nanosecond since 1970."""
     end_ns: int
-    """First nanosecond that is no part of it."""
+    """First nanosecond after the range."""
     group_by_host: bool
 
 
-# How a workload ends that does not end well.
-
-
 class FailedError(Exception):
-    """Operations failed, which the events told; the text is the engine's words for the last of them."""
+    """Operations failed, as events report; the text is the engine's message for the last failure."""
 
 
 class StreamBrokenError(Exception):
-    """The generator failed, or its stream ended in the middle; the text says which."""
+    """The generator failed or its stream is incomplete; the text says which."""
 
-
-# What an engine is: the few calls that the worker makes on DuckDB, SQLite, and servers driven from Python.
-#
-# A module of this package named ``<name>_engine`` offers ``open_database(where, settings) -> Engine``; ``where`` is a
-# file, or the URL of a server.
 
 Setting = str | int | float | bool
 Row = tuple[int, str | None, float | int | None]
-"""One row of an answer: start of the bucket in ns, host where grouped by host, value."""
+"""One row of an answer: start of the bucket in ns, host if grouped by host, value."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
-"""Runs a statement with its bound values and fetches all rows."""
+"""Runs a statement with bound values and fetches all rows."""
 ENGINES = ("duckdb", "sqlite", "spark", "oracle", "dolphindb")
-"""The last three are servers; their drivers of Python stand for the engine here."""
+"""The last three are servers; their Python clients act as the engine."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class Engine(Protocol):
     """One open database. Every call may raise the engine's own errors."""
 
     def version(self) -> str:
-        """Return the version that the library states, without a leading ``v``."""
+        """Return the version that the library reports, without a leading ``v``."""
         ...
 
     def tables(self) -> list[str]:
@@ -85,11 +81,11 @@ class Engine(Protocol):
         ...
 
     def convert(self, batch: pa.RecordBatch) -> Any:
-        """Bring a batch into the form that ``insert`` takes: work of the client, not of the engine."""
+        """Convert a batch into the form that ``insert`` takes, which is the client's work, not the engine's."""
         ...
 
     def insert(self, table: str, rows: Any) -> None:
-        """Insert one batch in one transaction; it is committed when this returns."""
+        """Insert one batch in one transaction, which is committed when this returns."""
         ...
 
     def query(self, specification: Specification) -> list[Row]:
@@ -97,15 +93,15 @@ class Engine(Protocol):
         ...
 
     def reader(self) -> Reader:
-        """Return a connection of its own to the open database, for one thread."""
+        """Return a function that runs statements over a separate connection, for one thread."""
         ...
 
-    def asks(self) -> Ask:
-        """Return how bars are asked for over a connection of its own, for one thread."""
+    def bar_reader(self) -> Ask:
+        """Return a function that reads bars over a separate connection, for one thread."""
         ...
 
     def settle(self) -> None:
-        """Bring all committed data into the database file."""
+        """Write all committed data to the database file."""
         ...
 
     def count(self) -> dict[str, Count]:
@@ -113,7 +109,7 @@ class Engine(Protocol):
         ...
 
     def interrupt(self) -> None:
-        """End the call that runs now with an error; called from another thread."""
+        """Abort the running call with an error; called from another thread."""
         ...
 
     def close(self) -> None:
@@ -129,36 +125,31 @@ def open_engine(name: str, where: str | Path, settings: Mapping[str, Setting]) -
     return cast("Engine", module.open_database(where, settings))
 
 
-# A server behind Python's database API, as the worker sees an engine; a subclass says how its SQL is written.
-#
-# Only bars of stocks are loaded and read: the published comparison measured these servers with nothing else.
-
-
 CHECK_SECONDS = 0.05
 
 
 class Watchdog:
-    """One thread that looks at one deadline: starting a timer for each operation would cost more."""
+    """One thread that checks one deadline, which is cheaper than starting a timer for each operation."""
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._deadline: float | None = None
         self.expired = False
-        """Whether the last operation was ended for taking too long."""
+        """True if the last operation was aborted because it took too long."""
         self._stopped = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def stop(self) -> None:
-        """Stop looking."""
+        """Stop the thread."""
         self._stopped.set()
 
     def kind(self) -> str:
-        """Return the kind of the error that the last operation met: ``timeout`` or ``refused``."""
+        """Return the kind of the last operation's error: ``timeout`` or ``refused``."""
         return "timeout" if self.expired else "refused"
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Interrupt what runs inside when it takes longer than ``seconds``."""
+        """Interrupt the operation in the ``with`` block if it takes longer than ``seconds``."""
         self.expired = False
         self._deadline = time.monotonic() + seconds
         try:

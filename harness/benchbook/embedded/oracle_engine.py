@@ -1,4 +1,4 @@
-"""Oracle through python-oracledb in its thin mode: no library of Oracle's own is needed."""
+"""Oracle through python-oracledb in thin mode, which needs no Oracle library."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PASSWORD = "BENCHBOOK_ORACLE_PASSWORD"  # noqa: S105 - the name of a variable
-"""Environment variable with the password of the account, where the harness does not start the server."""
+"""Environment variable with the account's password, for servers that the harness does not start."""
 PARTITIONS = 64
 EPOCH = "DATE '1970-01-01'"
 BITS_24, BITS_32, BITS_16 = "NUMBER(8) NOT NULL", "NUMBER(10) NOT NULL", "NUMBER(5) NOT NULL"
 TYPES = dict(
     zip(COLUMNS, (BITS_16, BITS_24, BITS_24, BITS_24, BITS_24, BITS_32, BITS_32, BITS_16), strict=True)
 )
-"""Column → type, as wide as in the published table of MySQL."""
+"""Column → type, as wide as in the published MySQL table."""
 
 
 class Oracle(DbApi):
-    """One account of an Oracle database; times are DATE, which has seconds, as the published table's."""
+    """One account of an Oracle database; times are DATE, with whole seconds, like the published table's."""
 
     title: ClassVar[str] = "Oracle"
     to_seconds: ClassVar[str] = f'ROUND(("time" - {EPOCH}) * 86400)'
@@ -37,7 +37,7 @@ class Oracle(DbApi):
     )
 
     def version(self) -> str:
-        """Return the version that the server states, such as 23.6.0.24.10."""
+        """Return the version that the server reports, such as 23.6.0.24.10."""
         return str(self._connection.version)
 
     def tables(self) -> list[str]:
@@ -45,7 +45,7 @@ class Oracle(DbApi):
         return sorted(str(row[0]) for row in self.ask("SELECT table_name FROM user_tables"))
 
     def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - bars only
-        """Create the published table: hash partitions by stock, stock and time the primary key."""
+        """Create the published table: hash partitions by stock, primary key on stock and time."""
         columns = ", ".join(f'"{name}" {kind}' for name, kind in TYPES.items())
         self.do(
             f'CREATE TABLE "{table}" ("time" DATE NOT NULL, {columns}, '
@@ -54,7 +54,7 @@ class Oracle(DbApi):
         )
 
     def convert(self, batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
-        """Make rows of a batch, as they are bound."""
+        """Convert a batch to rows for binding."""
         import pyarrow as pa
 
         seconds = batch.column("time").view(pa.int64()).to_pylist()
@@ -76,19 +76,19 @@ class Oracle(DbApi):
             cursor.close()
 
     def settle(self) -> None:
-        """Have every changed block written, and the optimizer's statistics gathered, as Oracle does by night."""
+        """Write every changed block and gather the optimizer's statistics, which Oracle does at night."""
         self.do("BEGIN DBMS_STATS.GATHER_SCHEMA_STATS(USER); END;")
         self.do("ALTER SYSTEM CHECKPOINT")
 
     def interrupt(self) -> None:
-        """End the statement that runs now."""
+        """Cancel the running statement."""
         self._connection.cancel()
 
 
 def open_database(where: str | Path, settings: Mapping[str, Setting]) -> Oracle:
     """Connect to ``oracle://user@host:port/service``.
 
-    With the setting ``make`` true the password is also SYSTEM's, who makes the account first where there is none.
+    If the setting ``make`` is true, the password is also SYSTEM's, which creates a missing account first.
     """
     import oracledb
 

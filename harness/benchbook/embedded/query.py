@@ -15,34 +15,32 @@ from typing import Any
 from benchbook.embedded.engine import Engine, FailedError, Row, Specification, Watchdog
 from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
 
-# One query of a query set, and its SQL.
-
 AGGREGATES = {"max": "max", "mean": "avg"}
 """Aggregate of a specification → SQL function."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one SQL dialect writes times."""
+    """Time expressions of an SQL dialect."""
 
     time_to_ns: str
-    """Expression of the column ``time`` as nanoseconds."""
+    """Expression for the column ``time`` in nanoseconds."""
     ns_to_time: str
-    """Expression of a bound number of nanoseconds as a value of the column ``time``."""
+    """Expression for a bound number of nanoseconds as a value of the column ``time``."""
     divide: str
-    """Operator of whole division."""
+    """Operator for integer division."""
 
 
 @dataclass(frozen=True)
 class QuerySet:
-    """The queries of a file, in their order, and the sha256 of its bytes."""
+    """The queries of a file in order, and the SHA-256 of the file."""
 
     specifications: list[Specification]
     digest: str
 
 
 def read(file: Path) -> QuerySet:
-    """Return the query set of a file; raise ValueError naming the line that is no specification."""
+    """Return the query set of a file; raise ValueError with the number of an invalid line."""
     found = []
     content = file.read_bytes()
     for number, line in enumerate(content.decode().splitlines(), 1):
@@ -55,10 +53,10 @@ def read(file: Path) -> QuerySet:
 
 
 def render(specification: Specification, dialect: Dialect) -> tuple[str, list[Any]]:
-    """Return a specification as SQL with its bound parameters.
+    """Return a specification as SQL with bound parameters.
 
-    Buckets begin at whole multiples of their length since 1970; those without rows are absent. Rows come in
-    the order of host and time.
+    Buckets begin at whole multiples of their length since 1970; buckets without rows are absent. Rows are ordered by
+    host and time.
     """
     one = specification
     bucket = f"{dialect.time_to_ns} {dialect.divide} {one.bucket_ns} * {one.bucket_ns}"
@@ -79,7 +77,7 @@ def render(specification: Specification, dialect: Dialect) -> tuple[str, list[An
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL writes it, whatever it holds."""
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -97,9 +95,6 @@ def _parse(line: Any) -> Specification:
     return found
 
 
-# Run a query set: timed, in its order, by one worker; or for its answers.
-
-
 def query(
     engine: Engine,
     watchdog: Watchdog,
@@ -111,7 +106,7 @@ def query(
     kept: Operations | None = None,
     lasts_seconds: float | None = None,
 ) -> None:
-    """Run the first ``warmup`` queries (over again if there are fewer), then the whole set, timed.
+    """Run the first ``warmup`` queries (repeating the set if it is shorter), then the whole set, timed.
 
     With ``lasts_seconds`` queries begin for so long, again with the first after the last.
 
@@ -144,7 +139,7 @@ def answers(
     program: str,
     emit: Emit,
 ) -> None:
-    """Emit the answers of the first ``limit`` queries of each type; nothing is timed."""
+    """Emit the answers to the first ``limit`` queries of each type, untimed."""
     asked = _first_of_each_type(queries.specifications, limit)
     emit(_start("answers", program, len(asked)))
     recorder = Recorder(lambda _: None, "query")
@@ -169,7 +164,7 @@ def answers(
 
 
 def normalised(rows: Sequence[Row]) -> list[list[int | float | str | None]]:
-    """Return the rows of an answer sorted by host and time; a bucket without a value is left out."""
+    """Return the rows of an answer sorted by host and time, without buckets that have no value."""
     return [list(row) for row in sorted(rows, key=lambda row: (row[1] or "", row[0])) if row[2] is not None]
 
 
@@ -180,7 +175,7 @@ def _run(
     timeout_seconds: float,
     recorder: Recorder,
 ) -> str | None:
-    """Return the words of the last query that failed, if one did."""
+    """Return the error of the last query that failed, or None."""
     refusal = None
     for one in specifications:
         if recorder.over():

@@ -1,4 +1,8 @@
-"""Record the operations of one kind, and emit their counts and latencies."""
+"""Record the operations of one kind, and emit their counts and latencies.
+
+The events are those of docs/benchload-events.md and do not show who wrote them. They are emitted between operations,
+so an operation longer than a second extends the interval in which it ends.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Latencies in HDR histograms, in the range and the form that benchload writes them in.
-
 LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
 
 
 class Latencies:
-    """Latencies of one kind of operation, in ns. Values outside the range count at its border."""
+    """Latencies of one kind of operation in ns, in benchload's range and format. Values outside count at the limit."""
 
     def __init__(self) -> None:
         self._histogram = HdrHistogram(LOWEST_NS, HIGHEST_NS, DIGITS)
@@ -42,18 +44,13 @@ class Latencies:
         self.count += 1
 
     def mean_ns(self) -> float:
-        """Return the mean, 0 where there is none."""
+        """Return the mean, or 0 if there is none."""
         return self.sum_ns / self.count if self.count else 0.0
 
     def encoded(self) -> str:
-        """Return the whole histogram in the compressed V2 format, in base64."""
+        """Return the whole histogram in the compressed V2 format, base64-encoded."""
         return str(self._histogram.encode().decode())
 
-
-# Single operations of an embedded engine, in the file that ``benchload --record-operations`` writes of servers.
-#
-# Times go into memory that was allocated beforehand; a thread of its own writes it, block by block. The file has its
-# name when it is whole, so a killed worker leaves none.
 
 BLOCK_OPERATIONS = 32_768
 NUMBERS = ("worker", "intended_ns", "start_ns", "end_ns", "rows")
@@ -61,7 +58,7 @@ OK = "ok"
 
 
 class _Block:
-    """Memory for operations of one kind."""
+    """Preallocated memory for operations of one kind."""
 
     def __init__(self) -> None:
         self.numbers = tuple(array("q", bytes(8 * BLOCK_OPERATIONS)) for _ in NUMBERS)
@@ -72,7 +69,11 @@ class _Block:
 
 
 class Operations:
-    """Keeps operations; ``close`` ends the file. One thread at a time may use it."""
+    """Writes single operations in the format of ``benchload --record-operations``; not thread-safe.
+
+    Times go to preallocated memory, which a separate thread writes block by block. The file gets its name when it is
+    complete, so a killed worker leaves none.
+    """
 
     def __init__(self, path: Path) -> None:
         """Begin the file at ``path``."""
@@ -95,14 +96,14 @@ class Operations:
         self._origin_ns: int | None = None
 
     def begin(self, now_ns: int) -> None:
-        """Set the origin of all times, on ``time.perf_counter_ns``; only the first call counts."""
+        """Set the origin of all times, from ``time.perf_counter_ns``; only the first call counts."""
         if self._origin_ns is None:
             self._origin_ns = now_ns
 
     def add(
         self, operation: str, began_ns: int, ended_ns: int, rows: int, status: str = OK, worker: int = 0
     ) -> None:
-        """Keep one operation; the loop is closed, so it should have begun when it did."""
+        """Record one operation; in a closed loop its intended start is its start."""
         block = self._blocks[0]
         if block.count == BLOCK_OPERATIONS or (block.count and block.operation != operation):
             block = self._next()
@@ -116,7 +117,7 @@ class Operations:
         block.count = place + 1
 
     def close(self) -> None:
-        """Write the rest and give the file its name."""
+        """Write the last block and give the file its name."""
         try:
             self._next()
             for block in self._blocks:
@@ -128,7 +129,7 @@ class Operations:
         self._part.rename(self._path)
 
     def _next(self) -> _Block:
-        """Hand the block over to the writer, and return the other one when it is free."""
+        """Pass the full block to the writer, and return the other one as soon as it is free."""
         full, free = self._blocks
         if full.count:
             full.written = self._thread.submit(self._write, full, list(self._status_codes))
@@ -152,7 +153,7 @@ class Operations:
 
 @contextlib.contextmanager
 def recording(path: str | None) -> Iterator[Operations | None]:
-    """Give what keeps single operations in the file at ``path``, or None where none is asked for."""
+    """Yield a writer of single operations to the file at ``path``; None without a path."""
     if path is None:
         yield None
         return
@@ -163,15 +164,10 @@ def recording(path: str | None) -> Iterator[Operations | None]:
         kept.close()
 
 
-# Records the operations of one kind (``write``, ``query``, ``warmup``) and emits what became of them.
-#
-# The events are those of docs/benchload-events.md; nobody may tell from them who wrote them. They are emitted
-# between operations, so an operation longer than a second lengthens the interval it ends in.
-
 SCHEMA = 1
 INTERVAL_NS = 1_000_000_000
 DIFFERENT_FAILURES = 100
-"""Failures told apart; more are counted together, so that ever new words fill no memory."""
+"""Maximum number of distinct failures; more are counted together, so that changing messages cannot fill memory."""
 
 Event = dict[str, Any]
 Emit = Callable[[Event], None]
@@ -184,7 +180,7 @@ def event(kind: str, /, **content: Any) -> Event:
 
 @dataclass
 class Counts:
-    """What happened in a while."""
+    """Counts of one period."""
 
     operations: int = 0
     rows: int = 0
@@ -193,7 +189,7 @@ class Counts:
     errors: int = 0
 
     def add(self, other: Counts) -> None:
-        """Add what happened in another while."""
+        """Add the counts of another period."""
         self.operations += other.operations
         self.rows += other.rows
         self.values += other.values
@@ -203,7 +199,7 @@ class Counts:
 
 @dataclass
 class Failure:
-    """Failures of the same kind with the same words."""
+    """Number of failures of one kind with the same message."""
 
     operations: int = 0
     rows: int = 0
@@ -260,7 +256,7 @@ class Recorder:
     def failed(
         self, kind: str, message: str, rows: int = 0, *, began_ns: int | None = None, worker: int = 0
     ) -> None:
-        """Record an operation that failed now; ``rows`` were sent with it and are refused."""
+        """Record an operation that failed now; its ``rows`` count as refused."""
         if self.kept is not None and began_ns is not None:
             self.kept.add(self.operation, began_ns, time.perf_counter_ns(), 0, kind, worker)
         self._end_window(time.perf_counter_ns())
@@ -268,7 +264,7 @@ class Recorder:
         self.rows_refused += rows
         key = (kind, message)
         if key not in self._failures and len(self._failures) >= DIFFERENT_FAILURES:
-            key = (kind, "(other words)")
+            key = (kind, "(other messages)")
         found = self._failures.setdefault(key, Failure())
         found.operations += 1
         found.rows += rows
@@ -367,7 +363,7 @@ class Recorder:
 
 
 def error(kind: str, message: str, operations: int = 1, rows: int = 0) -> Event:
-    """Return an ``error`` event; an embedded engine has no status of HTTP."""
+    """Return an ``error`` event; an embedded engine has no HTTP status."""
     return event("error", kind=kind, status=0, message=message, operations=operations, rows=rows)
 
 

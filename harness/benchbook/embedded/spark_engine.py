@@ -1,4 +1,4 @@
-"""Spark SQL through HiveServer2's protocol (impyla): batches are Parquet files that the server takes in."""
+"""Spark SQL through the HiveServer2 protocol (impyla): batches are Parquet files that the server reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT_SECONDS = 600
 
 
 class Spark(DbApi):
-    """A Spark that keeps the table as Parquet, a folder a stock: what Hive's tables are."""
+    """A Spark that stores the table as Parquet with a folder per stock, like a Hive table."""
 
     title: ClassVar[str] = "Spark SQL"
     quote: ClassVar[str] = "`"
@@ -31,17 +31,17 @@ class Spark(DbApi):
     )
 
     def __init__(self, connect: Connect, folder: Path) -> None:
-        """``folder`` is where batches are handed over: server and client both see it."""
+        """``folder`` holds batches on their way to the server; server and client both see it."""
         super().__init__(connect)
         self._folder = folder
         self._numbers = itertools.count()
 
-    def bound(self, text: str, one: Request) -> tuple[str, Any]:
-        """Write the values into the statement: HiveServer2 binds none. All three are whole numbers."""
+    def bind(self, text: str, one: Request) -> tuple[str, Any]:
+        """Insert the values, which are whole numbers, into the statement: HiveServer2 has no bound values."""
         return text.format(stock=int(one.stock), first=int(one.first), last=int(one.last)), None
 
     def version(self) -> str:
-        """Return what ``version()`` states, without the revision."""
+        """Return the version that ``version()`` reports, without the revision."""
         return str(self.ask("SELECT version()")[0][0]).split()[0]
 
     def tables(self) -> list[str]:
@@ -57,7 +57,7 @@ class Spark(DbApi):
         )
 
     def convert(self, batch: pa.RecordBatch) -> Path:
-        """Write a batch as a Parquet file; Spark has times to the microsecond."""
+        """Write a batch as a Parquet file; Spark's times have microseconds."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -68,7 +68,7 @@ class Spark(DbApi):
         return file
 
     def insert(self, table: str, rows: Path) -> None:
-        """Have the server take in a file; it stands in the table's folder when this returns."""
+        """Load a file, which is in the table's folder when this returns."""
         columns = ", ".join(f"`{name}`" for name in ("time", *COLUMNS[1:], "stock_name"))
         try:
             self.do(f"INSERT INTO `{table}` SELECT {columns} FROM parquet.`{rows}`")  # noqa: S608
@@ -80,12 +80,12 @@ class Spark(DbApi):
 
 
 def open_database(where: str | Path, settings: Mapping[str, Setting]) -> Spark:
-    """Connect to ``hive2://host:port``; the setting ``folder`` says where batches are handed over."""
+    """Connect to ``hive2://host:port``; the setting ``folder`` is the folder for batches."""
     from impala.dbapi import connect
 
     parts = urlsplit(str(where))
 
-    def another() -> Any:
+    def new_connection() -> Any:
         return connect(host=parts.hostname, port=parts.port, auth_mechanism="NOSASL", timeout=TIMEOUT_SECONDS)
 
-    return Spark(another, Path(text(settings, "folder")))
+    return Spark(new_connection, Path(text(settings, "folder")))

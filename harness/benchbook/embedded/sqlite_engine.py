@@ -1,4 +1,4 @@
-"""SQLite through Python's standard library: batches go in as rows, one transaction a batch."""
+"""SQLite through Python's standard library: batches are rows, with one transaction per batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.bars import Ask, asking
+from benchbook.embedded.bars import Ask, sql_bar_reader
 from benchbook.embedded.engine import Count, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from benchbook.embedded.blob import Item
 
 
-# SQLite through Python's standard library: batches go in as rows, one transaction a batch.
-
 DIALECT = Dialect(time_to_ns='"time"', ns_to_time="?", divide="/")
 
 
 def connect(path: str, settings: Mapping[str, Setting], timeout_seconds: float = 5.0) -> sqlite3.Connection:
-    """Open a SQLite file; settings are pragmas, and one that SQLite does not know is a ValueError."""
-    # Autocommit: transactions are begun and committed here, where they can be seen.
+    """Open a SQLite file; settings are pragmas. Raise ValueError for an unknown pragma."""
+    # Autocommit: this module begins and commits transactions explicitly.
     connection = sqlite3.connect(path, timeout=timeout_seconds, isolation_level=None, check_same_thread=False)
     known = {str(row[0]) for row in connection.execute("PRAGMA pragma_list")}
-    # The size of a page can only be set before anything is written.
+    # The page size can only be set before anything is written.
     for name in sorted(settings, key=lambda name: name != "page_size"):
         if name not in known:
             raise ValueError(f'SQLite has no pragma "{name}"')
@@ -36,14 +34,14 @@ def connect(path: str, settings: Mapping[str, Setting], timeout_seconds: float =
 
 
 class SQLite:
-    """One SQLite file. Times are whole nanoseconds; every table has one index, on host (or stock) and time."""
+    """One SQLite file. Times are integer nanoseconds; every table has one index, on host (or stock) and time."""
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._path, self._settings = str(path), settings
         self._connection = connect(self._path, settings)
 
     def version(self) -> str:
-        """Return the version of the library that Python is linked to."""
+        """Return the version of the library to which Python is linked."""
         return sqlite3.sqlite_version
 
     def tables(self) -> list[str]:
@@ -54,7 +52,7 @@ class SQLite:
         return [str(row[0]) for row in found]
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        """Create a table and its index on host and time (time alone where there is no host)."""
+        """Create a table and its index on host and time, or on time alone if there is no host."""
         columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
         keys = [quoted(name) for name in ("hostname", "stock_name", "time") if name in schema.names]
@@ -62,7 +60,7 @@ class SQLite:
         self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} ({', '.join(keys)})")
 
     def convert(self, batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
-        """Make Python rows of a batch, as SQLite's binding takes them."""
+        """Convert a batch to Python rows for SQLite's binding."""
         import pyarrow as pa
 
         columns = [
@@ -91,24 +89,24 @@ class SQLite:
         return self._connection.execute(text, parameters).fetchall()
 
     def reader(self) -> Reader:
-        """Return a connection's own way to ask; connections read beside each other."""
+        """Return a function that runs statements over a separate connection; connections read concurrently."""
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         return lambda text, values: connection.execute(text, values).fetchall()
 
-    def asks(self) -> Ask:
-        """Return how bars are asked for over a connection of its own."""
-        return asking(self.reader(), DIALECT)
+    def bar_reader(self) -> Ask:
+        """Return a function that reads bars over a separate connection."""
+        return sql_bar_reader(self.reader(), DIALECT)
 
     def objects(self, timeout_seconds: float) -> SQLiteObjects:
-        """Return a connection of its own to the table of objects, which is made where there is none."""
+        """Return a separate connection to the table of objects, which is created if missing."""
         return SQLiteObjects(connect(self._path, self._settings, timeout_seconds))
 
     def settle(self) -> None:
-        """Write the log into the database file and empty it, where the journal is a log."""
+        """Write the log to the database file and empty it, if the journal is a log."""
         busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise sqlite3.OperationalError(
-                "the write-ahead log could not be emptied: something reads from it"
+                "could not empty the write-ahead log: another connection reads from it"
             )
 
     def count(self) -> dict[str, Count]:
@@ -123,7 +121,7 @@ class SQLite:
         return counts
 
     def interrupt(self) -> None:
-        """End the statement that runs now."""
+        """Interrupt the running statement."""
         self._connection.interrupt()
 
     def close(self) -> None:
@@ -132,12 +130,12 @@ class SQLite:
 
 
 def open_database(where: str | Path, settings: Mapping[str, Setting]) -> SQLite:
-    """Open a SQLite file; settings are pragmas, and one that SQLite does not know is a ValueError."""
+    """Open a SQLite file; settings are pragmas. Raise ValueError for an unknown pragma."""
     return SQLite(Path(where), settings)
 
 
 def _literal(value: Setting) -> str:
-    """Return a setting as a pragma takes it: a number, or a quoted word."""
+    """Return a setting in the form of a pragma: a number or a quoted word."""
     if isinstance(value, bool):
         return "1" if value else "0"
     return str(value) if isinstance(value, int | float) else "'" + value.replace("'", "''") + "'"
@@ -151,8 +149,6 @@ def _type(column: pa.Field) -> str:
     return "REAL" if pa.types.is_floating(column.type) else "TEXT"
 
 
-# Objects as rows of a table in SQLite: the key, and the bytes, as PostgreSQL's are kept.
-
 CREATE = "CREATE TABLE IF NOT EXISTS objects (key TEXT PRIMARY KEY, content BLOB NOT NULL)"
 INSERT = "INSERT INTO objects (key, content) VALUES (?, ?)"
 READ = "SELECT content FROM objects WHERE key = ?"
@@ -160,7 +156,10 @@ REMOVE = "DELETE FROM objects WHERE key = ?"
 
 
 class SQLiteObjects:
-    """One connection; it waits for others that write, as long as it was opened for."""
+    """One connection to a table of objects with key and bytes, like PostgreSQL's.
+
+    It waits for connections that write, up to the time with which it was opened.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""Read benchload's stream of batches (Arrow IPC) ahead, and load it: one writer, one transaction a batch."""
+"""Read benchload's stream of batches (Arrow IPC) ahead, and load it: one writer, one transaction per batch."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from benchbook.process.spawn import die_with_parent
 HELD_ROWS = 127
 """Behind how many later rows benchload may write a row of the dataset iot (``dataset/iot/fate.go``)."""
 AHEAD = 4
-"""Batches that are read ahead, so that the generator works while the engine writes."""
+"""Number of batches to read ahead, so that the generator works while the engine writes."""
 
 
 def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
     """Run benchload's generator and yield (table, batch) in its order; raise StreamBrokenError.
 
-    The generator is ended when the iterator is closed early.
+    Closing the iterator early stops the generator.
     """
     waiting: queue.Queue[tuple[str, pa.RecordBatch] | Exception | None] = queue.Queue(AHEAD)
     with subprocess.Popen(
@@ -43,9 +43,9 @@ def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        words: deque[bytes] = deque(maxlen=8)
+        messages: deque[bytes] = deque(maxlen=8)
         stop = threading.Event()
-        listener = threading.Thread(target=words.extend, args=(process.stderr,), daemon=True)
+        listener = threading.Thread(target=messages.extend, args=(process.stderr,), daemon=True)
         reader = threading.Thread(target=_read, args=(process.stdout, waiting, stop), daemon=True)
         listener.start()
         reader.start()
@@ -57,8 +57,8 @@ def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
             code = process.wait()
             listener.join(timeout=5)
             if code != 0:
-                said = b" ".join(words).decode(errors="replace").strip() or "it said nothing"
-                raise StreamBrokenError(f"benchload generate ended with code {code}: {said}")
+                output = b" ".join(messages).decode(errors="replace").strip() or "no message"
+                raise StreamBrokenError(f"benchload generate ended with code {code}: {output}")
         finally:
             stop.set()
             if process.poll() is None:
@@ -85,23 +85,20 @@ def _read(
             opened = pa.ipc.open_stream(file)
             table = (opened.schema.metadata or {}).get(b"table")
             if table is None:
-                raise StreamBrokenError("a batch of benchload names no table")
+                raise StreamBrokenError("a batch from benchload names no table")
             for batch in opened:
                 put((table.decode(), batch))
         put(None)
     except StreamBrokenError as error:
         put(error)
     except (pa.ArrowException, OSError, ValueError) as error:
-        # A generator that dies mid-batch is told by its exit code, which the other side looks at first.
-        put(StreamBrokenError(f"the stream of benchload ended in the middle: {error}"))
-
-
-# Load a dataset: one writer, one transaction a batch.
+        # If a generator dies within a batch, the other side reports its exit code first.
+        put(StreamBrokenError(f"the stream from benchload is incomplete: {error}"))
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is to be loaded, and how."""
+    """A load request."""
 
     command: Sequence[str]
     """Benchload's generator, writing Arrow; with ``lasts_seconds`` it ends with its reader alone."""
@@ -127,11 +124,11 @@ class Load:
 def load(
     engine: Engine, watchdog: Watchdog, asked: Load, program: str, emit: Emit, kept: Operations | None = None
 ) -> None:
-    """Insert what the generator makes; as benchload does, end at the first batch that is refused.
+    """Insert the generated batches; stop at the first refused batch, as benchload does.
 
-    An operation is one batch, from the call of the engine until its commit; a table is created in its first.
-    Making Python rows of a batch is no part of an operation's latency, but of the load's time. Raises
-    FailedError after the summary when a batch was refused, and StreamBrokenError when the generator fails.
+    An operation is one batch, from the call of the engine until its commit; the first batch of a table creates it.
+    Converting a batch to Python rows counts as load time but not as latency. Raise FailedError after the summary if a
+    batch was refused, and StreamBrokenError if the generator fails.
     """
     emit(
         event(
@@ -203,7 +200,7 @@ def _insert(
 
 
 def _values(batch: pa.RecordBatch) -> int:
-    """Return the non-null numbers of a batch: its fields, neither time nor tags."""
+    """Return the number of non-null values in a batch's fields, without time and tags."""
     numbers = [
         column
         for column in batch.columns

@@ -1,4 +1,9 @@
-"""The worker: one engine, one database, one trial; requests in, events out."""
+"""The worker: one engine, one database, one trial; requests in, events out.
+
+Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``bars``, ``blob``, ``settle``,
+``count``, ``version``, ``close``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
+and a ``message``; loads and queries emit benchload's events before that.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +16,6 @@ from typing import IO, Any
 
 from benchbook.embedded.engine import Engine, FailedError, StreamBrokenError, Watchdog, open_engine
 from benchbook.embedded.recorder import recording
-
-# Ends an operation that takes too long, through the engine's own interruption.
-
-
-# The worker: one engine, one database, one trial; requests in, events out.
-#
-# Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``settle``, ``count``,
-# ``version``, ``close``, ``bars``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
-# and a ``message``; ``load`` and ``query`` emit benchload's events before it.
 
 SCHEMA = 1
 Request = dict[str, Any]
@@ -47,7 +43,7 @@ class Worker:
         }
 
     def run(self) -> None:
-        """Answer requests one after the other; close the database when they end."""
+        """Answer requests one by one; close the database at the end."""
         for line in self._requests:
             request = json.loads(line)
             reply: dict[str, Any]
@@ -57,7 +53,7 @@ class Worker:
                 return
             except (FailedError, StreamBrokenError) as error:
                 reply = {"ok": False, "message": str(error)}
-            except Exception as error:  # whatever an engine raises is told to the harness in words
+            except Exception as error:  # report any error of an engine to the harness
                 reply = {"ok": False, "message": f"{type(error).__name__}: {error}"}
             self.emit({"v": SCHEMA, "type": "reply", **reply})
         self._close()
@@ -113,7 +109,7 @@ class Worker:
 
         engine, _ = self._opened()
         with recording(request.get("operations")) as kept:
-            bars.serve(engine.asks, request, self._program, self.emit, kept)
+            bars.serve(engine.bar_reader, request, self._program, self.emit, kept)
         return {}
 
     def _blob(self, request: Request) -> dict[str, Any]:
@@ -122,7 +118,7 @@ class Worker:
         engine, _ = self._opened()
         objects = getattr(engine, "objects", None)
         if objects is None:
-            raise ValueError(f"{self._program} has no store of objects here; SQLite has one")
+            raise ValueError(f"{self._program} does not store objects; use SQLite")
         asked = {**request["asked"], "kept": Path(request["asked"]["kept"])}
         with recording(request.get("operations")) as kept:
             blob.serve(objects, blob.Blob(**asked), self._program, self.emit, kept)
@@ -146,10 +142,10 @@ class Worker:
 
 
 def main() -> None:
-    """Run a worker on stdin and stdout, keeping what libraries print out of the events."""
+    """Run a worker on stdin and stdout; redirect what libraries print to stderr."""
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     try:
         Worker(sys.stdin, events).run()
     except BrokenPipeError:
-        os._exit(1)  # the harness is gone: nobody is left to tell
+        os._exit(1)  # the harness is gone

@@ -1,4 +1,4 @@
-"""Small batches and a generator that stands for benchload."""
+"""Small batches and a generator in place of benchload."""
 
 import datetime as dt
 import sys
@@ -13,7 +13,7 @@ START = 1_451_606_400 * SECOND
 
 
 def batch(first, rows, hosts=("host_0", "host_1")):
-    """Make a batch of cpu: one row a second, hosts in turn, value = number of the row; one null count."""
+    """Make a batch of cpu: one row per second, hosts in turn, value = number of the row; one null count."""
     numbers = range(first, first + rows)
     schema = pa.schema(
         [

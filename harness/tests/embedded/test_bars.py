@@ -1,4 +1,4 @@
-"""Reads of bars by a client in Python: packed and digested as benchload does it, counted, checked."""
+"""Reads of bars by the Python client: packed and digested like benchload's, counted, checked."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_another_number_of_bars_is_a_failure(tmp_path):
     with pytest.raises(FailedError, match="reads failed"):
         bars.serve(lambda: lambda _: BARS[:2], asked(tmp_path, request()), "x 1", events.append)
     (error,) = {one["message"] for one in events if one["type"] == "error" and one["kind"] == "answer"}
-    assert error == "a long read gave 2 bars, and the dataset has 3 there"
+    assert error == "a long read returned 2 bars, but the dataset has 3 there"
 
 
 def test_answers_are_held_against_the_dataset(tmp_path):
@@ -69,7 +69,7 @@ def test_answers_are_held_against_the_dataset(tmp_path):
     (answer,) = [one for one in events if one["type"] == "answer"]
     assert answer["rows"] == [[3, digest]]
     wrong = [(*BARS[0][:2], 99, *BARS[0][3:]), *BARS[1:]]
-    with pytest.raises(FailedError, match="not those of the dataset"):
+    with pytest.raises(FailedError, match="differ from the dataset's"):
         bars.serve(lambda: lambda _: wrong, check, "x 1", events.append)
 
 
@@ -89,7 +89,7 @@ def test_engines_read_on_connections_of_their_own(engine, tmp_path):
     )
     opened.create("finance", batch.schema)
     opened.insert("finance", opened.convert(batch))
-    asks = [bars.asking(opened.reader(), module.DIALECT) for _ in range(2)]
+    asks = [bars.sql_bar_reader(opened.reader(), module.DIALECT) for _ in range(2)]
     one = bars.Request(0, "short", 7, BARS[1][0], BARS[1][0], 1, "")
     for ask in asks:
         assert [bars.packed(bar) for bar in ask(one)] == [bars.packed(BARS[1])]

@@ -1,4 +1,4 @@
-"""Objects in an embedded store: what is acknowledged is there, what is counted was done, and a loss is told."""
+"""Objects in an embedded store: acknowledged ones exist, counts are right, and losses are reported."""
 
 import json
 import sys
@@ -36,7 +36,7 @@ def engine(tmp_path):
 
 @pytest.fixture
 def do(tmp_path, command, engine):
-    """Return what does operations and gives their events back."""
+    """Return a function that does operations and returns their events."""
 
     def run(what, mix=None, connect=engine.objects, **changes):
         events = []

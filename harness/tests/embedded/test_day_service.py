@@ -1,4 +1,4 @@
-"""The packed-day service in Python keeps and cuts days as the one in Go."""
+"""The packed-day service in Python stores and cuts days like the one in Go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the worker keeps of single operations is what it was told."""
+"""The worker stores single operations exactly as they were recorded."""
 
 from __future__ import annotations
 

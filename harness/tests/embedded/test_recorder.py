@@ -14,7 +14,7 @@ from benchbook.measure.measurement import per_second
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return a clock that stands until it is set, in ns."""
+    """Return a clock that changes only when it is set, in ns."""
     now = [0]
     monkeypatch.setattr(module.time, "perf_counter_ns", lambda: now[0])
     return now

@@ -1,4 +1,4 @@
-"""Engines that are servers, against doubles of their drivers: what they are sent, and what is made of the answers."""
+"""Engines that are servers, against doubles of their drivers: statements and parsed answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUERY = Specification(0, "max", "cpu", "x", "max", 1, (), 0, 1, False)
 
 
 class Server:
-    """A double of a driver: remembers what it was sent and answers by how a statement begins."""
+    """A double of a driver that records statements and answers by their beginning."""
 
     def __init__(self, answers: dict[str, list[tuple[Any, ...]]]) -> None:
         self.answers, self.sent, self.opened, self.closed = answers, [], [], 0
@@ -115,7 +115,7 @@ def test_spark_takes_in_a_batch_as_a_file_and_the_file_is_gone(spark, tmp_path):
 
 def test_spark_is_asked_with_whole_numbers_over_a_connection_of_its_own(spark, tmp_path):
     engine = open_engine("spark", "hive2://h:1", {"folder": str(tmp_path)})
-    (bar,) = engine.asks()(REQUEST)
+    (bar,) = engine.bar_reader()(REQUEST)
     statement, values = spark.sent[-1]
     assert "`stock_name` = '7' AND `time` BETWEEN timestamp_seconds(1578303060)" in statement
     assert values is None
@@ -129,7 +129,7 @@ def test_spark_is_counted_and_states_its_version(spark, tmp_path):
     engine = open_engine("spark", "hive2://h:1", {"folder": str(tmp_path)})
     assert engine.version() == "3.5.7"
     assert engine.count() == {"finance": Count(2, dict.fromkeys(COLUMNS[2:], 2))}
-    with pytest.raises(FailedError, match="Spark SQL is asked for bars only"):
+    with pytest.raises(FailedError, match="Spark SQL reads only bars here"):
         engine.query(QUERY)
 
 
@@ -169,7 +169,7 @@ def test_oracle_takes_a_batch_in_one_round_trip_and_commits_it(oracle, monkeypat
 
 def test_oracle_binds_what_it_is_asked_for(oracle):
     engine = open_engine("oracle", "oracle://me@h:1521/X", {"password": "p"})
-    (bar,) = engine.asks()(REQUEST)
+    (bar,) = engine.bar_reader()(REQUEST)
     assert oracle.sent[-1][1] == {"stock": 7, "first": FIRST, "last": FIRST + 60}
     assert bars.digest([bar]) == bars.digest([(FIRST, "7", 0, 1, 2, 3, 4, 5, 6)])
     assert engine.count()["finance"].rows == 2
@@ -224,7 +224,7 @@ def test_dolphindb_is_asked_by_scripts_and_its_frames_are_bars(dolphin):
     assert engine.version() == "2.00.12"
     assert engine.tables() == ["finance"]
     assert engine.count() == {"finance": Count(2, dict.fromkeys(COLUMNS[2:], 2))}
-    (bar,) = engine.asks()(REQUEST)
+    (bar,) = engine.bar_reader()(REQUEST)
     assert "where stock_name = 7, time between nanotimestamp(1578303060000000000) :" in dolphin.sent[-1][0]
     assert bars.digest([bar]) == bars.digest([(FIRST, "7", 0, 1, 2, 3, 4, 5, 6)])
     engine.close()
@@ -244,7 +244,7 @@ def test_dolphindb_takes_a_batch_in_its_tables_types(dolphin):
 
 def test_a_session_that_is_refused_is_told(dolphin, monkeypatch):
     monkeypatch.setattr(dolphin, "takes", False)
-    with pytest.raises(ConnectionError, match="takes no session of me"):
+    with pytest.raises(ConnectionError, match="refuses a session for me"):
         open_engine("dolphindb", "dolphindb://me@h:8848", {})
 
 

@@ -13,7 +13,7 @@ HARNESS = Path(__file__).resolve().parents[2]
 
 
 class Talk:
-    """A worker and a way to talk with it."""
+    """A worker process with methods for requests."""
 
     def __init__(self):
         self.process = subprocess.Popen(
@@ -114,7 +114,7 @@ def test_a_whole_trial(worker, load, tmp_path, name):
 
 def test_a_refused_batch_ends_the_load_with_the_engines_words(worker, load, tmp_path):
     worker.open("sqlite", tmp_path / "file")
-    # A table of another shape is in the way.
+    # A table with another schema blocks the load.
     sqlite3.connect(tmp_path / "file").execute("CREATE TABLE cpu (hostname, time)")
     events = worker("load", **load(5))
     assert [one["type"] for one in events] == ["start", "interval", "histogram", "error", "summary", "reply"]
