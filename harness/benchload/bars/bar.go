@@ -1,6 +1,6 @@
 // Package bars reads ranges of one-minute bars from databases and from stores
-// of packed days, and loads them: what the published comparison of MySQL and a
-// key-value store did. Whatever the system, a client gives the same bars.
+// of packed days, and loads them, like the published comparison of MySQL and a
+// key-value store. Every client returns the same bars, whatever the system.
 package bars
 
 import (

@@ -141,9 +141,9 @@ func TestRequestsAreReadBack(t *testing.T) {
 		t.Errorf("%d requests, digest %s, error %v", len(again), digest, err)
 	}
 	for wrong, words := range map[string]string{
-		"{":                   "request 1 is none",
+		"{":                   "request 1 is not valid JSON",
 		`{"stick":1}`:         "stick",
-		`{"type":"short"}`:    "makes no sense",
+		`{"type":"short"}`:    "is invalid",
 		text.String() + "[1]": "request 21",
 	} {
 		if _, _, err := ReadRequests(strings.NewReader(wrong)); err == nil || !strings.Contains(err.Error(), words) {

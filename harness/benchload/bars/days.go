@@ -40,7 +40,7 @@ func (d *Days) Count() int64 { return d.count }
 func (d *Days) Rows() int64 { return d.Stocks() * d.count * kline.DayBars }
 
 // Take returns up to most next days, all of one stock; a count of zero is the end.
-// Endless days go on with the first stock on the day after the dataset's last.
+// Endless days continue with the first stock on the day after the dataset's last.
 func (d *Days) Take(most int64) (stock, day, count int64) {
 	total := d.Stocks() * d.count
 	if total == 0 {

@@ -24,7 +24,7 @@ type Request struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// Asking says how requests are drawn.
+// Asking describes how requests are drawn.
 type Asking struct {
 	Type     string // short or long
 	Seed     uint64
@@ -54,7 +54,7 @@ const (
 // Requests draws requests: a pure function of the asking and the extent.
 func (d *Days) Requests(asking Asking) ([]Request, error) {
 	if asking.Type == Long && d.count < LongDays {
-		return nil, fmt.Errorf("a long read is of %d days, but the dataset has only %d", LongDays, d.count)
+		return nil, fmt.Errorf("a long read needs %d days, but the dataset has only %d", LongDays, d.count)
 	}
 	key := walk.Key(asking.Seed, uint64(len(asking.Type)))
 	below := func(n, draw, limit int64) int64 {
@@ -131,10 +131,10 @@ func ReadRequests(in io.Reader) ([]Request, string, error) {
 			break
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("request %d is none: %w", len(all)+1, err)
+			return nil, "", fmt.Errorf("request %d is not valid JSON: %w", len(all)+1, err)
 		}
 		if r.From > r.To || r.Stock == 0 || r.Bars < 1 || r.Type != Short && r.Type != Long {
-			return nil, "", fmt.Errorf("request %d makes no sense: it needs a type short or long, a stock from 1 on, from <= to and bars >= 1", len(all)+1)
+			return nil, "", fmt.Errorf("request %d is invalid: it needs a type short or long, a stock from 1 on, from <= to and bars >= 1", len(all)+1)
 		}
 		all = append(all, r)
 	}

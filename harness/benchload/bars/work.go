@@ -46,7 +46,7 @@ func (l *loader) Do() (drive.Result, error) {
 	return drive.Result{Counts: measure.Counts{Rows: rows, Values: rows * Fields, Bytes: rows * Size, WireBytes: rows * Size}}, nil
 }
 
-// Ended has nothing to note.
+// Ended does nothing.
 func (l *loader) Ended(*target.Failure) {}
 
 // Read reads the bars of requests, again from the first after the last if the pace has
@@ -92,5 +92,5 @@ func (r *reader) Do() (drive.Result, error) {
 	return drive.Result{Counts: measure.Counts{Rows: r.answer.Rows, Bytes: r.answer.Bytes, WireBytes: r.answer.Bytes}}, nil
 }
 
-// Ended has nothing to note.
+// Ended does nothing.
 func (r *reader) Ended(*target.Failure) {}

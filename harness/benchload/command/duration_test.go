@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A load with a duration goes on past the end of its dataset, acknowledges all that it
+// A load with a duration continues past the end of its dataset, acknowledges all that it
 // sends, and ends well.
 func TestALoadForATimeGoesOnPastItsDataset(t *testing.T) {
 	for _, dataset := range []string{

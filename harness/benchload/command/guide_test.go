@@ -32,7 +32,7 @@ func examples(t *testing.T) []example {
 	return all
 }
 
-// freePort is a port that nobody listens on.
+// freePort returns a port on which no server listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
-// The examples of the guide are run by one shell, in order, and print what stands there.
+// The examples of the guide are run by one shell, in order, and print the output that it shows.
 func TestTheExamplesOfTheGuide(t *testing.T) {
 	all := examples(t)
 	if len(all) < 15 {

@@ -134,7 +134,7 @@ func (b *blobCommand) measure(w *workload, work *object.Work) error {
 	if err := work.Store.Prepare(); err != nil {
 		return fmt.Errorf("cannot prepare the store: %w", err)
 	}
-	// Until the work is done nobody knows what the store holds: the list of an earlier phase would be wrong.
+	// Until the work is done, the content of the store is unknown, and the list of an earlier phase would be wrong.
 	if err := os.Remove(b.Kept); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("cannot write --kept: %w", err)
 	}

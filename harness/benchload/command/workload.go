@@ -17,7 +17,7 @@ import (
 // paceFlags are those of every command that measures.
 type paceFlags struct {
 	Workers          int           `default:"1" range:"1:4096" placeholder:"N" help:"Connections, each with one operation in flight. Default: ${default}."`
-	Rate             float64       `placeholder:"N" help:"Operations per second, whatever the system does: an open loop. Default: a closed loop, in which each worker goes on when it has its answer."`
+	Rate             float64       `placeholder:"N" help:"Operations per second, whatever the system does: an open loop. Default: a closed loop, in which each worker continues when it has its answer."`
 	Arrivals         string        `default:"constant" enum:"constant,poisson" help:"How the operations of an open loop are spread over time: ${enum}."`
 	Duration         time.Duration `placeholder:"LENGTH" help:"Begin operations for so long, such as 30s. Rates leave out what ends later."`
 	RecordOperations string        `placeholder:"FILE" help:"Also write a record of each operation to this Parquet file: worker, when it should have begun, began and ended, rows, status. It has its name when it is complete."`

@@ -3,10 +3,9 @@ package dataset
 // MaxBlockTicks is the longest stretch of time one block can have.
 const MaxBlockTicks = 4096
 
-// Block holds the values of some ticks of some series: the unit in which
-// values are made. Rows are ordered by tick, then series, then table. Its ticks
-// do not cross a multiple of MaxBlockTicks, nor of the next power of two of their
-// number.
+// Block holds the values of some ticks of some series: the unit of generation. Rows are
+// ordered by tick, then series, then table. Its ticks do not cross a multiple of
+// MaxBlockTicks, nor of the next power of two of their number.
 type Block struct {
 	Tick   int64 // the first tick
 	Ticks  int
@@ -21,7 +20,7 @@ type Block struct {
 	Listed []Row   // its rows, if the generator is irregular
 }
 
-// Row is one row of a block, with what it lacks.
+// Row is one row of a block, with the tag or field that it lacks.
 type Row struct {
 	Tick    int32 // from the block's first one; below zero for late rows of earlier ticks
 	Series  int32 // from the block's first one

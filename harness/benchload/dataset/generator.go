@@ -4,17 +4,17 @@ package dataset
 // function of its extent's seed and of the arguments, so it may be used by any
 // number of goroutines, in any order.
 type Generator interface {
-	// Name is the name of the dataset.
+	// Name returns the name of the dataset.
 	Name() string
-	// Extent is what it was made for.
+	// Extent returns the extent of the generator.
 	Extent() Extent
-	// Tables are the tables of every series, in the order of rows.
+	// Tables returns the tables of every series, in the order of rows.
 	Tables() []Table
-	// Width is the number of fields of all tables together.
+	// Width returns the number of fields of all tables together.
 	Width() int
 	// AppendTag appends the text of one tag of one series.
 	AppendTag(text []byte, series int64, table, tag int) []byte
-	// Fill makes the values of the block's series from first to end-1 of the block.
+	// Fill generates the values of the block's series from first to end-1 of the block.
 	Fill(block *Block, first, end int)
 }
 
@@ -22,7 +22,7 @@ type Generator interface {
 // rows are missing or written at a later tick than that of their time.
 type Irregular interface {
 	Generator
-	// CountRows is how many rows of some series are written from tick first to end-1.
+	// CountRows returns how many rows of some series are written from tick first to end-1.
 	CountRows(first, end, series, count int64) int64
 	// Held is behind how many rows of later ticks a row may be written.
 	Held() int64
@@ -38,7 +38,7 @@ type TableCount struct {
 	Values []int64 // of each field
 }
 
-// Rows is how many rows the extent of a generator has.
+// Rows returns how many rows the extent of a generator has.
 func Rows(g Generator) int64 {
 	extent := g.Extent()
 	first, end := extent.Ticks()
@@ -79,7 +79,7 @@ func Census(g Generator) []TableCount {
 	return counts
 }
 
-// Values is how many field values the extent of a generator has.
+// Values returns how many field values the extent of a generator has.
 func Values(g Generator) int64 {
 	sum := int64(0)
 	for _, table := range Census(g) {

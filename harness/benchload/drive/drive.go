@@ -25,7 +25,7 @@ type Client interface {
 	Ended(failure *target.Failure)
 	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
 	Interrupt()
-	// Close hangs up.
+	// Close closes the connection.
 	Close()
 }
 

@@ -1,5 +1,4 @@
-// Package event writes what happens as JSON lines, one object each, described
-// in docs/benchload-events.md.
+// Package event writes events as JSON lines, described in docs/benchload-events.md.
 package event
 
 import (
@@ -11,7 +10,7 @@ import (
 // Version is the version of the events.
 const Version = 1
 
-// Head is what every event begins with.
+// Head is the beginning of every event.
 type Head struct {
 	Version int    `json:"v"`
 	Type    string `json:"type"`
@@ -33,7 +32,7 @@ type Start struct {
 	Program    string `json:"program"`
 }
 
-// Interval is what happened in about a second.
+// Interval is the activity of about a second.
 type Interval struct {
 	Head
 	Operation  string `json:"operation"`
@@ -49,7 +48,7 @@ type Interval struct {
 	Histogram  string `json:"histogram"`
 }
 
-// Histogram is all latencies of an operation.
+// Histogram holds all latencies of a kind of operation.
 type Histogram struct {
 	Head
 	Operation string  `json:"operation"`
@@ -62,7 +61,7 @@ type Histogram struct {
 	Encoded   string  `json:"encoded"`
 }
 
-// Error is a number of failures of the same kind with the same words.
+// Error is a number of failures of the same kind with the same message.
 type Error struct {
 	Head
 	Kind       string `json:"kind"`
@@ -72,7 +71,7 @@ type Error struct {
 	Rows       int64  `json:"rows"`
 }
 
-// Answer is the rows that one query gave, in a form that compares with other systems.
+// Answer is the rows of one query, in a form that compares with other systems.
 type Answer struct {
 	Head
 	ID        int64    `json:"id"`
@@ -81,7 +80,7 @@ type Answer struct {
 	Rows      [][]any  `json:"rows"`
 }
 
-// Checked is what came of reading all objects back.
+// Checked is the result of reading all objects back.
 type Checked struct {
 	Head
 	Objects   int64  `json:"objects"`   // that the store has to have
@@ -174,5 +173,5 @@ func (w *Writer) Answer(e Answer) { e.Head = head("answer"); w.write(e) }
 // Summary writes a summary.
 func (w *Writer) Summary(e Summary) { e.Head = head("summary"); w.write(e) }
 
-// Checked writes what came of reading all objects back.
+// Checked writes the result of reading all objects back.
 func (w *Writer) Checked(e Checked) { e.Head = head("checked"); w.write(e) }

@@ -44,10 +44,10 @@ func NewArrow(generator dataset.Generator) *Arrow {
 	return f
 }
 
-// Header is empty: every stream has its own schema.
+// Header returns nothing: every stream has its own schema.
 func (f *Arrow) Header() []byte { return nil }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Arrow) Renderer() Renderer {
 	r := &arrowBatches{format: f, tags: map[int64][][]byte{}}
 	for _, schema := range f.schemas {

@@ -51,8 +51,8 @@ func (c *Columns) Text(column int, value string) {
 	*last = lastText{value, chunk.entries[len(chunk.entries)-1], true}
 }
 
-// EndRow ends a row, of which every column has got its value, and tells how many
-// the row group has.
+// EndRow ends a row, of which every column has its value, and returns the number of
+// rows in the row group.
 func (c *Columns) EndRow() int {
 	c.rows++
 	return c.rows

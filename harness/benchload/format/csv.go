@@ -19,7 +19,7 @@ func NewCSV(generator dataset.Generator) *CSV {
 	return &CSV{generator, generator.Extent(), &generator.Tables()[0]}
 }
 
-// Header is the line of names.
+// Header returns the line of names.
 func (f *CSV) Header() []byte {
 	text := []byte("time")
 	for _, tag := range f.table.Tags {
@@ -31,13 +31,13 @@ func (f *CSV) Header() []byte {
 	return append(text, '\n')
 }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *CSV) Renderer() Renderer { return &csvLines{format: f} }
 
 // csvLines is the renderer of CSV.
 type csvLines struct{ format *CSV }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r *csvLines) Finish(text []byte) []byte { return text }
 
 // Append appends lines.

@@ -33,10 +33,10 @@ func NewElasticsearch(generator dataset.Generator) *Elasticsearch {
 	return f
 }
 
-// Header is empty.
+// Header returns nothing.
 func (f *Elasticsearch) Header() []byte { return nil }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Elasticsearch) Renderer() Renderer {
 	r := &documents{format: f, tick: -1 << 63}
 	r.heads = newSeriesText(len(f.names), func(text []byte, series int64, table, without int) []byte {
@@ -57,7 +57,7 @@ type documents struct {
 	moment []byte // ,"@timestamp":"…"
 }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r *documents) Finish(text []byte) []byte { return text }
 
 // Append appends documents.

@@ -89,10 +89,10 @@ func (f *Influx) appendHead(text []byte, series int64, table, without int) []byt
 	return append(text, '=')
 }
 
-// Header is empty: line protocol has none.
+// Header returns nothing: line protocol has no header.
 func (f *Influx) Header() []byte { return nil }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Influx) Renderer() Renderer { return &influxLines{format: f} }
 
 // influxLines is the renderer of Influx.
@@ -103,7 +103,7 @@ type influxLines struct {
 	endSize int         // of the first; the second is one longer
 }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r *influxLines) Finish(text []byte) []byte { return text }
 
 // Append appends lines.

@@ -29,10 +29,10 @@ func NewOpenTSDB(generator dataset.Generator) *OpenTSDB {
 	return f
 }
 
-// Header is empty.
+// Header returns nothing.
 func (f *OpenTSDB) Header() []byte { return nil }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *OpenTSDB) Renderer() Renderer {
 	r := &points{format: f, tick: -1 << 63}
 	r.tails = newSeriesText(len(f.heads), func(text []byte, series int64, table, without int) []byte {
@@ -50,7 +50,7 @@ type points struct {
 	moment []byte // time,"value":
 }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r *points) Finish(text []byte) []byte { return text }
 
 // Append appends points.

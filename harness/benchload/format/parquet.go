@@ -19,7 +19,7 @@ type Parquet struct {
 	nullable  bool
 }
 
-// parquetFile is what a footer tells of a file.
+// parquetFile is the content of the footer of a file.
 type parquetFile struct {
 	name    string // of the table
 	columns []parquetColumn
@@ -75,7 +75,7 @@ func NewParquet(generator dataset.Generator) *Parquet {
 	return f
 }
 
-// Header is the magic word.
+// Header returns the magic word.
 func (f *parquetFile) Header() []byte { return []byte(parquetMagic) }
 
 // Place takes the sizes off the end of a piece, where its renderer has put them.
@@ -92,7 +92,7 @@ func (f *parquetFile) Place(piece []byte) []byte {
 	return piece[:end]
 }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Parquet) Renderer() Renderer {
 	r := &rowGroups{format: f, chunks: make([]parquetChunk, len(f.columns))}
 	for i := range r.chunks {

@@ -72,7 +72,7 @@ func (c *parquetChunk) entry(text []byte) {
 // bytes is about how long the chunk becomes.
 func (c *parquetChunk) bytes() int { return len(c.plain) + 4*len(c.entries) + len(c.present)/8 + 128 }
 
-// finish appends the pages of the chunk, tells how long the dictionary is, and
+// finish appends the pages of the chunk, returns how long the dictionary is, and
 // begins the next chunk.
 func (c *parquetChunk) finish(text []byte, rows int) (all []byte, dictionary int) {
 	var body []byte

@@ -12,7 +12,7 @@ const (
 	unitNanoseconds = 3
 )
 
-// Footer is the metadata of the file, its length, and the magic word.
+// Footer returns the metadata of the file, its length, and the magic word.
 func (f *parquetFile) Footer() []byte {
 	t := thrift{}
 	t.begin()

@@ -78,7 +78,7 @@ func textOf(values arrow.Array, i int) string {
 	return "?" + values.DataType().String()
 }
 
-// sameFloat tells if two texts are the same float64.
+// sameFloat reports whether two texts are the same float64.
 func sameFloat(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, also := strconv.ParseFloat(b, 64)

@@ -24,7 +24,7 @@ func NewPostgres(generator dataset.Generator) *Postgres {
 	return &Postgres{generator, generator.Extent(), &generator.Tables()[0]}
 }
 
-// Header is the signature, no flags, and no extension.
+// Header returns the signature, no flags, and no extension.
 func (f *Postgres) Header() []byte {
 	return append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
 }
@@ -32,10 +32,10 @@ func (f *Postgres) Header() []byte {
 // Place writes pieces as they are.
 func (f *Postgres) Place(piece []byte) []byte { return piece }
 
-// Footer is the number of columns that ends the stream.
+// Footer returns the number of columns that ends the stream.
 func (f *Postgres) Footer() []byte { return []byte{0xff, 0xff} }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Postgres) Renderer() Renderer {
 	r := &tuples{format: f}
 	r.tags = newSeriesText(1, func(text []byte, series int64, _, without int) []byte {
@@ -59,7 +59,7 @@ type tuples struct {
 	tags   seriesText // as columns
 }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r *tuples) Finish(text []byte) []byte { return text }
 
 // Append appends rows.

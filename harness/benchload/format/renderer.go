@@ -15,9 +15,9 @@ type Renderer interface {
 
 // Format makes renderers for a dataset.
 type Format interface {
-	// Header is what comes before the first piece, possibly nothing.
+	// Header returns what comes before the first piece, possibly nothing.
 	Header() []byte
-	// Renderer makes a renderer for one goroutine.
+	// Renderer creates a renderer for one goroutine.
 	Renderer() Renderer
 }
 

@@ -26,16 +26,16 @@ func NewRows(generator dataset.Generator) *Rows {
 	return &Rows{generator, generator.Extent(), placesOf(generator.Tables())}
 }
 
-// Header is empty.
+// Header returns nothing.
 func (f *Rows) Header() []byte { return nil }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (f *Rows) Renderer() Renderer { return packedRows{f} }
 
 // packedRows is the renderer of Rows.
 type packedRows struct{ format *Rows }
 
-// Finish has nothing to close.
+// Finish does nothing: a piece has no end.
 func (r packedRows) Finish(text []byte) []byte { return text }
 
 // Append appends rows.

@@ -43,7 +43,7 @@ func TestQuantilesHaveThreeDigits(t *testing.T) {
 func TestEveryCounterStandsForItsValues(t *testing.T) {
 	for i := range counters - 1 {
 		if index(lowestOf(i)) != i || index(highestOf(i)) != i {
-			t.Fatalf("counter %d stands for %d … %d, which belong to %d … %d", i,
+			t.Fatalf("counter %d covers %d … %d, which belong to %d … %d", i,
 				lowestOf(i), highestOf(i), index(lowestOf(i)), index(highestOf(i)))
 		}
 	}

@@ -22,7 +22,7 @@ func NewDry(t target.Target) *Dry { return &Dry{Target: t} }
 // Holds is always false.
 func (d *Dry) Holds() (bool, error) { return false, nil }
 
-// Format is that of the target; line protocol by default.
+// Format returns that of the target; line protocol by default.
 func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
 	shaped, ok := d.Target.(target.Shaped)
 	if !ok {
@@ -36,7 +36,7 @@ func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
 // Prepare does nothing.
 func (d *Dry) Prepare() error { return nil }
 
-// Client makes a client.
+// Client creates a client.
 func (d *Dry) Client() target.Client {
 	if d.rows == nil {
 		return null.Null{}.Client()

@@ -63,7 +63,7 @@ func (f *File) Next() (Batch, bool) {
 // Release does nothing: no memory is allocated.
 func (f *File) Release(Batch) {}
 
-// Rows is unknown before the file is read.
+// Rows returns zero: the number is unknown before the file is read.
 func (f *File) Rows() int64 { return 0 }
 
 // Stop ends the source.

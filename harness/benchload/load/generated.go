@@ -7,7 +7,7 @@ import (
 )
 
 // Generated is a source that generates its rows while they are sent. With more than
-// one stream it goes on with the next where one ends.
+// one stream it continues with the next stream when one ends.
 type Generated struct {
 	rows int64
 	open func(number int64) *stream.Stream // nil after the last stream
@@ -73,7 +73,7 @@ func (g *Generated) advance(number int64) {
 	g.current = g.open(g.number)
 }
 
-// Release gives the memory of a batch back.
+// Release returns the memory of a batch.
 func (g *Generated) Release(batch Batch) {
 	owner := batch.owner.(generatedPiece)
 	owner.stream.Release(owner.piece)

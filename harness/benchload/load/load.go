@@ -21,7 +21,7 @@ type Batch struct {
 type Source interface {
 	// Next waits for a batch; false at the end.
 	Next() (Batch, bool)
-	// Release gives the memory of a batch back.
+	// Release returns the memory of a batch.
 	Release(batch Batch)
 	// Rows is how many there are; zero if that is unknown.
 	Rows() int64
@@ -64,7 +64,7 @@ func (c *client) Do() (drive.Result, error) {
 	return drive.Result{Counts: part(counts, b.Rows-failure.Refused)}, failure
 }
 
-// Ended gives the memory of the batch back.
+// Ended returns the memory of the batch.
 func (c *client) Ended(*target.Failure) { c.source.Release(c.batch) }
 
 // part is the share of a batch whose other rows were refused.

@@ -102,7 +102,7 @@ func (p *Packed) Next() (Batch, bool) {
 	return <-place, true
 }
 
-// Release gives the memory of a batch back.
+// Release returns the memory of a batch.
 func (p *Packed) Release(batch Batch) { p.free <- batch.owner.(*bytes.Buffer) }
 
 // Rows is how many there are.

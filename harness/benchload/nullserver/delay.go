@@ -7,8 +7,8 @@ import (
 	"benchbook/benchload/histogram"
 )
 
-// Delay is when answers are held back, so that what a client says of latencies can be
-// held against what is known. Nothing is held back by the zero value.
+// Delay defines when answers are held back, so that the latencies that a client reports
+// can be compared with known ones. The zero value holds nothing back.
 type Delay struct {
 	Sleep time.Duration // before each answer
 	Stall time.Duration // for so long at the end of each period, nothing is answered
@@ -35,14 +35,14 @@ func (d *Delay) wait() time.Time {
 			length += d.Every - phase
 		}
 	}
-	// The runtime's timers may be a millisecond late, which is known afterwards. Sleeping in
-	// the kernel or waiting actively would be exact, and take the processors from the client.
+	// The runtime's timers may be a millisecond late, which answered records. Sleeping in
+	// the kernel or waiting actively would be exact, but take processors from the client.
 	time.Sleep(length)
 	return now
 }
 
-// answered records how long an answer was held back, once it is with the system: what
-// was asked for, and how late this machine was with it, which is not the client's fault.
+// answered records how long an answer was held back until it was handed to the system:
+// the requested time, and this machine's delay, which is not the client's fault.
 func (d *Delay) answered(since time.Time) {
 	if since.IsZero() {
 		return
@@ -53,8 +53,8 @@ func (d *Delay) answered(since time.Time) {
 	d.lock.Unlock()
 }
 
-// Held is how long answers were held back in truth, from the last byte of the request
-// to the answer handed to the system, as an encoded histogram.
+// Held returns how long answers were really held back, from the last byte of the
+// request until the answer was handed to the system, as an encoded histogram.
 func (d *Delay) Held() string {
 	d.lock.Lock()
 	defer d.lock.Unlock()

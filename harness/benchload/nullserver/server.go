@@ -1,6 +1,6 @@
-// Package nullserver is a server that answers like InfluxDB and keeps nothing:
-// what a client reaches against it is the client's own limit. It reads HTTP/1.1
-// itself, so that it costs little beside the client on the same machine.
+// Package nullserver is a server that answers like InfluxDB and discards all data. A
+// client's rate against it is the client's own limit. It reads HTTP/1.1 itself, so that
+// it costs little next to the client on the same machine.
 package nullserver
 
 import (
@@ -22,7 +22,7 @@ const emptyAnswer = `{"results":[{"statement_id":0}]}` + "\n"
 // databasesAnswer is what SHOW DATABASES gets: clients expect the server's own.
 const databasesAnswer = `{"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"],"values":[["_internal"]]}]}]}` + "\n"
 
-// Counts is what the server has seen.
+// Counts is what the server has received.
 type Counts struct {
 	Writes  int64 `json:"writes"`
 	Rows    int64 `json:"rows"`
@@ -32,8 +32,8 @@ type Counts struct {
 
 // Server counts what it is sent.
 type Server struct {
-	// Sealed leaves compressed bodies as they are: of those it counts requests and
-	// bytes only, and costs nearly nothing beside the client. Set it before Serve.
+	// Sealed leaves compressed bodies as they are: it counts only their requests and
+	// bytes, and costs nearly nothing next to the client. Set it before Serve.
 	Sealed bool
 
 	// Delay holds the answers to writes and queries back. Set it before Serve.
@@ -47,7 +47,7 @@ type Server struct {
 	closed   bool
 }
 
-// New makes a server.
+// New creates a server.
 func New() *Server { return &Server{open: map[net.Conn]bool{}} }
 
 // ErrClosed is how Serve ends after Close.
@@ -114,7 +114,7 @@ func (s *Server) Close() {
 	}
 }
 
-// Counts is what the server has seen so far.
+// Counts returns what the server has received so far.
 func (s *Server) Counts() Counts {
 	return Counts{s.writes.Load(), s.rows.Load(), s.bytes.Load(), s.queries.Load()}
 }

@@ -61,7 +61,7 @@ func (s *session) serve() {
 			body = io.LimitReader(s.reader, r.length)
 		}
 		status, text := s.handle(r, body)
-		// What was not read would be taken for the next request.
+		// Unread data would look like the next request.
 		if _, err := io.Copy(io.Discard, body); err != nil {
 			return
 		}
@@ -105,9 +105,9 @@ func (s *session) handle(r request, body io.Reader) (status, text string) {
 	return "404 Not Found", refusal("there is no " + r.path)
 }
 
-// refusal is the body of an answer to a wrong request, as InfluxDB has it.
-func refusal(words string) string {
-	text, _ := json.Marshal(map[string]string{"error": words}) // a text always can be
+// refusal is the body of the answer to an invalid request, in InfluxDB's form.
+func refusal(message string) string {
+	text, _ := json.Marshal(map[string]string{"error": message}) // a string always can be encoded
 	return string(text) + "\n"
 }
 

@@ -12,7 +12,7 @@ import (
 	"benchbook/benchload/dataset/blob"
 )
 
-// Checked is what a reading of all objects found.
+// Checked is the result of reading all objects back.
 type Checked struct {
 	Objects   int64 // read
 	Bytes     int64
@@ -27,7 +27,7 @@ type Checked struct {
 // mostAbsent is how many of the deleted objects are asked for.
 const mostAbsent = 1000
 
-// Check reads every object that the store has to have.
+// Check reads every object that the store must have.
 func Check(ctx context.Context, set *blob.Set, store Store, workers int, kept []Entry) (Checked, error) {
 	var found Checked
 	kept = slices.Clone(kept)

@@ -17,7 +17,7 @@ type Entry struct {
 	Name   string // that the store gave it
 }
 
-// ReadKept reads which objects a store has to have; a file that is not there has none.
+// ReadKept reads which objects a store must have; a missing file means none.
 func ReadKept(path string) ([]Entry, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func ReadKept(path string) ([]Entry, error) {
 		number, name, _ := strings.Cut(lines.Text(), "\t")
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("line %d is no object: %q", len(entries)+1, lines.Text())
+			return nil, fmt.Errorf("line %d is not an object: %q", len(entries)+1, lines.Text())
 		}
 		entries = append(entries, Entry{n, name})
 	}

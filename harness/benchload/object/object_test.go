@@ -137,7 +137,7 @@ func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 	// One worker has every object: of several, a quick one does all gets before another begins, and never asks for theirs.
 	work.Mix, work.Pace.Operations, work.Pace.Workers = object.Only(object.Get), 400, 1
 	summary, events := run(t, work)
-	if summary.Errors == 0 || !strings.Contains(string(events), "other bytes than were put") || !strings.Contains(string(events), "no such object") {
+	if summary.Errors == 0 || !strings.Contains(string(events), "differs from what was put") || !strings.Contains(string(events), "no such object") {
 		t.Errorf("%d errors", summary.Errors)
 	}
 	// As if object 0 had been deleted; the order of those that are kept depends on which worker came first.

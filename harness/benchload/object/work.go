@@ -121,7 +121,7 @@ func (c *client) Do() (drive.Result, error) {
 	if err == nil && c.kind == Get {
 		c.content[0] = c.set.Object(c.content[0], c.items[0].Number)
 		if !bytes.Equal(c.got, c.content[0]) {
-			err = &target.Failure{Kind: target.BadAnswer, Message: "an object has other bytes than were put"}
+			err = &target.Failure{Kind: target.BadAnswer, Message: "an object differs from what was put"}
 		}
 	}
 	if failure := asFailure(err); failure != nil {

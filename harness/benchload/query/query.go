@@ -40,5 +40,5 @@ func (c *client) Do() (drive.Result, error) {
 	return drive.Result{Counts: measure.Counts{Rows: answer.Rows, Bytes: answer.Bytes, WireBytes: answer.Bytes}, Ended: answer.Done}, nil
 }
 
-// Ended has nothing to note.
+// Ended does nothing.
 func (c *client) Ended(*target.Failure) {}

@@ -1,4 +1,4 @@
-// Package stream makes a dataset with all cores and hands it out in order.
+// Package stream generates a dataset on all cores and hands it out in order.
 //
 // The values of a block (some ticks of some series) are made by tasks of some
 // series each; the bytes of a piece (a fixed number of rows) by a task each.

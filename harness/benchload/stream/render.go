@@ -2,8 +2,8 @@ package stream
 
 import "benchbook/benchload/format"
 
-// takeFree returns memory for a piece, if it can that which the worker wrote last: what
-// another core wrote has to come over from its cache, line by line, to be written anew.
+// takeFree returns memory for a piece, preferably the memory that the worker wrote
+// last: memory in another core's cache would have to be transferred line by line first.
 func (s *Stream) takeFree(maker int) *Piece {
 	at := len(s.free) - 1
 	for i := at; i >= 0; i-- {

@@ -170,7 +170,7 @@ func (s *Stream) Close() {
 	s.running.Wait()
 }
 
-// Header is what comes before the first piece.
+// Header returns what comes before the first piece.
 func (s *Stream) Header() []byte { return s.format.Header() }
 
 // values counts the field values of some rows of a block, counted inside it.

@@ -25,7 +25,7 @@ func (s *Stream) worker(number int) {
 	s.work.Broadcast()
 }
 
-// canRender tells if a piece can be begun: there is memory for it, and the
+// canRender reports whether a piece can be begun: there is memory for it, and the
 // values of all its blocks are made.
 func (s *Stream) canRender() bool {
 	if len(s.free) == 0 || s.next >= s.emit+int64(len(s.ring)) {
@@ -56,7 +56,7 @@ func (s *Stream) span(piece int64) (first, end int64) {
 	return piece * s.size, min((piece+1)*s.size, s.rows)
 }
 
-// canFill tells if there is a block to make and a place for it.
+// canFill reports whether there is a block to make and a place for it.
 func (s *Stream) canFill() bool {
 	if s.filling != nil {
 		return true
@@ -92,7 +92,7 @@ func (s *Stream) begin() {
 	s.fillPart = 0
 }
 
-// fill makes the values of some series of a block. It is called, and returns,
+// fill generates the values of some series of a block. It is called, and returns,
 // with the lock held.
 func (s *Stream) fill() {
 	if s.filling == nil {

@@ -18,7 +18,7 @@ type Kind string
 // The kinds of failures.
 const (
 	Refused    Kind = "refused"    // the server says that the request is wrong
-	Timeout    Kind = "timeout"    // no whole answer in time
+	Timeout    Kind = "timeout"    // no complete answer in time
 	Connection Kind = "connection" // the server cannot be reached, or hung up
 	Server     Kind = "server"     // the server says that it cannot do it now
 	BadAnswer  Kind = "answer"     // success by the status, failure by the body
@@ -82,7 +82,7 @@ type Row struct {
 type Conn interface {
 	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
 	Interrupt()
-	// Close hangs up.
+	// Close closes the connection.
 	Close()
 }
 
@@ -91,7 +91,7 @@ type Client interface {
 	Conn
 	// Write sends a batch and waits until it is acknowledged.
 	Write(batch Batch) error
-	// Query asks and reads the whole answer. A failure in it is a failure of the query.
+	// Query sends a query and reads the whole answer. A failure in it is a failure of the query.
 	Query(text []byte) (Answer, error)
 }
 

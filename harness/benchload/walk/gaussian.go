@@ -27,7 +27,7 @@ type cell struct{ start, width uint64 }
 // body covers |Z| with probability 1-1/1024 in cells of equal probability, and
 // tail covers the rest in 1024 cells again. The very last cell (probability
 // 2^-20) ends at 5.28: deviates beyond it do not occur. The end is chosen so that
-// the cell has the second moment of the tail that it stands for.
+// the cell has the second moment of the tail beyond its start.
 var body, tail = readGaussian(gaussianTable)
 
 // readGaussian parses the borders: cells+1 of the body, then cells+1 of the tail.

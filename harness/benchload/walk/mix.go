@@ -1,8 +1,8 @@
-// Package walk makes random walks that can be entered at any tick.
+// Package walk generates random walks that can be entered at any tick.
 //
-// The value of a walk is a pure function of a key and a tick: nothing is
-// carried from one tick to the next. So any window of a dataset can be made by
-// itself, by any number of workers, with the same bytes.
+// The value of a walk is a pure function of a key and a tick: no state is carried from
+// one tick to the next. So any window of a dataset can be generated alone, by any
+// number of workers, with the same bytes.
 //
 // All arithmetic after the set-up is on integers, so that the bytes are the
 // same on every architecture (floating point may be fused on some).

@@ -11,7 +11,7 @@ const (
 	Folded Shape = iota
 	// Rising walks only grow: counters.
 	Rising
-	// Free walks go where they like.
+	// Free walks are unbounded.
 	Free
 )
 
@@ -32,7 +32,7 @@ type Walk struct {
 // Its unit is chosen so that a full period (up and down again, twice the top)
 // is a power of two: then a shift does what a division would, and the sum of
 // past eras may wrap around. The suite clamps instead, which piles values up at
-// the borders and, with a positive mean, keeps them at the top for ever.
+// the borders and, with a positive mean, keeps them at the top forever.
 func NewFolded(mean, deviation, top float64, limit uint64) Walk {
 	step, drift := deviation/(2*top), mean/(2*top)
 	reach := 5.5*step*(1<<(EraBits/2)) + drift*(1<<EraBits)
@@ -54,7 +54,7 @@ func NewFree(mean, deviation float64) Walk {
 	return Walk{NewBridge(mean*(1<<counterBits), deviation*(1<<counterBits), false), Free, 0, 0}
 }
 
-// Fill makes the values of the walk from tick on. offset is where it starts: a
+// Fill generates the values of the walk from tick on. offset is where it starts: a
 // part of the range as a fraction of 2^63 for folded walks, zero for others.
 // Bridge and scratch are as for Bridge.Fill; results are values[i*stride] for
 // skip <= i < skip+count, the first of them at values[0].

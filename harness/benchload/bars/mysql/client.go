@@ -12,8 +12,8 @@ import (
 	"benchbook/benchload/bars"
 )
 
-// client is one connection with one prepared statement: what an application
-// that reads the same shape again and again does.
+// client is one connection with one prepared statement, like an application that
+// repeats reads of the same shape.
 type client struct {
 	store *Store
 	ctx   context.Context
@@ -26,7 +26,7 @@ type client struct {
 	text      []byte
 }
 
-// connect connects where there is no connection.
+// connect connects unless there is a connection.
 func (c *client) connect() error {
 	if c.conn != nil {
 		return nil
@@ -37,15 +37,15 @@ func (c *client) connect() error {
 	}
 	if c.conn, err = connector.Connect(c.ctx); err != nil {
 		c.conn = nil
-		return told(err)
+		return failureOf(err)
 	}
 	return nil
 }
 
-// fail hangs up, so that the next operation connects again.
+// fail closes the connection, so that the next operation connects again.
 func (c *client) fail(err error) error {
 	c.hangUp()
-	return told(err)
+	return failureOf(err)
 }
 
 // Write inserts all rows in one statement, which is one transaction.
@@ -74,8 +74,8 @@ func (c *client) Write(all []bars.Bar) error {
 	return nil
 }
 
-// Read asks the published query. Its rows are always decoded: there is no other
-// way to know where one ends.
+// Read runs the published query. Its rows are always decoded, because that is the only
+// way to find where one ends.
 func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error {
 	if err := c.connect(); err != nil {
 		return err
@@ -126,7 +126,7 @@ func bar(values []sqldriver.Value) bars.Bar {
 	return made
 }
 
-// number is a whole number, as the driver gives it.
+// number converts the value of an integer from the driver.
 func number(value sqldriver.Value) int64 {
 	switch n := value.(type) {
 	case int64:
@@ -140,7 +140,7 @@ func number(value sqldriver.Value) int64 {
 	return -1
 }
 
-// seconds reads 2020-05-09 09:31:00; a number below zero is none.
+// seconds parses 2020-05-09 09:31:00; a result below zero means an invalid time.
 func seconds(text []byte) int64 {
 	if len(text) != len(time.DateTime) {
 		return -1
@@ -156,10 +156,10 @@ func seconds(text []byte) int64 {
 		digits(11, 2), digits(14, 2), digits(17, 2), 0, time.UTC).Unix()
 }
 
-// Interrupt ends what waits, and all later operations.
+// Interrupt ends a waiting operation and all later ones.
 func (c *client) Interrupt() { c.stop() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() {
 	c.hangUp()
 	c.stop()
@@ -176,7 +176,8 @@ func (c *client) hangUp() {
 	}
 }
 
-// Partitions is how many keep each below 100 MB, as published, at about 60 bytes a row.
+// Partitions returns how many partitions keep each below 100 MB, as published, at about
+// 60 bytes per row.
 func Partitions(rows int64) int64 {
 	const bytesOfRow, bytesOfPartition, most = 60, 100_000_000, 8192
 	return min(max(rows*bytesOfRow/bytesOfPartition+1, 1), most)

@@ -21,7 +21,8 @@ import (
 // columns of the published table, in its order.
 const columns = "stock_name, date_time, open, close, high, low, volume, amount, turn"
 
-// table makes the published table; its partitions follow the size of the data.
+// table creates the published table; its number of partitions follows the size of the
+// data.
 const table = `CREATE TABLE finance (
   stock_name SMALLINT UNSIGNED NOT NULL,
   date_time DATETIME NOT NULL,
@@ -44,7 +45,7 @@ type Store struct {
 	partitions int64
 }
 
-// New makes a store; address is HOST:PORT.
+// New creates a store; address is HOST:PORT.
 func New(address, database, user, password string, timeout time.Duration, partitions int64) *Store {
 	_ = driver.SetLogger(log.New(io.Discard, "", 0)) // failures are events, not lines of a log
 	config := driver.NewConfig()
@@ -55,10 +56,10 @@ func New(address, database, user, password string, timeout time.Duration, partit
 	return &Store{config, partitions}
 }
 
-// Name is the name of the kind of system.
+// Name returns the name of the kind of system.
 func (s *Store) Name() string { return "mysql" }
 
-// Prepare makes the table.
+// Prepare creates the table.
 func (s *Store) Prepare() error {
 	connector, err := driver.NewConnector(s.config)
 	if err != nil {
@@ -70,16 +71,16 @@ func (s *Store) Prepare() error {
 	if failure := (*driver.MySQLError)(nil); errors.As(err, &failure) && failure.Number == tableExists {
 		return &target.Failure{Kind: target.NotEmpty, Message: "the database " + s.config.DBName + " holds the table finance already; drop it, or name another with --database"}
 	}
-	return told(err)
+	return failureOf(err)
 }
 
-// Client makes a client.
+// Client creates a client.
 func (s *Store) Client() bars.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &client{store: s, ctx: ctx, stop: stop}
 }
 
-// Numbers of errors that are told apart.
+// Error numbers with a special kind of failure.
 const (
 	tableExists = 1050
 	readOnly    = 1290
@@ -88,8 +89,8 @@ const (
 	deadlock    = 1213
 )
 
-// told says why an operation failed.
-func told(err error) error {
+// failureOf converts an error to a failure.
+func failureOf(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func told(err error) error {
 		return &target.Failure{Kind: kind, Status: int(failure.Number), Message: failure.Message}
 	}
 	if strings.Contains(err.Error(), "i/o timeout") {
-		return &target.Failure{Kind: target.Timeout, Message: "no whole answer in time"}
+		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
 	}
 	return &target.Failure{Kind: target.Connection, Message: err.Error()}
 }

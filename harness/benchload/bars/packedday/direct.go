@@ -12,12 +12,12 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Direct is Redis or Kvrocks, asked by the client itself.
+// Direct is Redis or Kvrocks, which the client reads directly.
 type Direct struct {
 	options redis.Options
 }
 
-// NewDirect makes a store; address is HOST:PORT.
+// NewDirect creates a store; address is HOST:PORT.
 func NewDirect(address string, timeout time.Duration) *Direct {
 	return &Direct{redis.Options{
 		Addr: address, DialTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout,
@@ -25,7 +25,7 @@ func NewDirect(address string, timeout time.Duration) *Direct {
 	}}
 }
 
-// Name is the name of the kind of system.
+// Name returns the name of the kind of system.
 func (d *Direct) Name() string { return "redis" }
 
 // Prepare refuses a server that holds keys.
@@ -34,15 +34,15 @@ func (d *Direct) Prepare() error {
 	defer connection.Close()
 	keys, _, err := connection.Scan(context.Background(), 0, "", 1).Result()
 	if err != nil {
-		return told(err)
+		return failureOf(err)
 	}
 	if len(keys) > 0 {
-		return &target.Failure{Kind: target.NotEmpty, Message: "the server holds keys already; empty it, or take another"}
+		return &target.Failure{Kind: target.NotEmpty, Message: "the server already holds keys; empty it, or name another"}
 	}
 	return nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (d *Direct) Client() bars.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &direct{connection: d.connect(), ctx: ctx, stop: stop}
@@ -80,16 +80,16 @@ func (c *direct) Write(all []bars.Bar) error {
 	if len(values) == 0 {
 		return nil
 	}
-	return told(c.connection.HSet(c.ctx, Key(all[0].Stock), values...).Err())
+	return failureOf(c.connection.HSet(c.ctx, Key(all[0].Stock), values...).Err())
 }
 
 // Read reads the days that a request touches and decodes the bars in its range.
-// Without decode the length of what came is all that is looked at.
+// Without decode it only checks the length of the answer.
 func (c *direct) Read(request *bars.Request, decode bool, answer *bars.Answer) error {
 	c.fields = fields(c.fields[:0], request)
 	values, err := c.connection.HMGet(c.ctx, Key(request.Stock), c.fields...).Result()
 	if err != nil {
-		return told(err)
+		return failureOf(err)
 	}
 	for _, value := range values {
 		text, ok := value.(string)
@@ -109,17 +109,17 @@ func (c *direct) Read(request *bars.Request, decode bool, answer *bars.Answer) e
 	return nil
 }
 
-// Interrupt ends what waits, and all later operations.
+// Interrupt ends a waiting operation and all later ones.
 func (c *direct) Interrupt() { c.stop() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *direct) Close() {
 	_ = c.connection.Close()
 	c.stop()
 }
 
-// told says why an operation failed.
-func told(err error) error {
+// failureOf converts an error to a failure.
+func failureOf(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func told(err error) error {
 	}
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
-		return &target.Failure{Kind: target.Timeout, Message: "no whole answer in time"}
+		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
 	}
 	return &target.Failure{Kind: target.Connection, Message: err.Error()}
 }

@@ -1,7 +1,7 @@
-// Package packedday keeps bars the way the published key-value store does: all
-// 240 bars of a stock and a day, in fixed width, are one field of a hash of
-// Redis or Kvrocks. Digits two to five of the six-digit stock number are the
-// key, so that ten stocks share a hash; stock and date are the field.
+// Package packedday stores bars like the published key-value store: all 240 bars of a
+// stock and a day, in fixed width, are one field of a hash in Redis or Kvrocks. Digits
+// two to five of the six-digit stock number are the key, so ten stocks share a hash;
+// stock and date are the field.
 package packedday
 
 import (
@@ -36,14 +36,14 @@ func digits(stock uint16) string {
 	return "000000"[:stockDigits-len(text)] + text
 }
 
-// weekend tells if no stock is traded on the day of a time.
+// weekend reports whether the day of a time is without trading.
 func weekend(seconds int64) bool {
 	const thursday = 4 // 1970-01-01
 	weekday := (seconds/daySeconds + thursday) % 7
 	return weekday == 0 || weekday == 6
 }
 
-// fields are the fields of a request: each day of its range that is a weekday.
+// fields appends the fields of a request: each weekday of its range.
 func fields(into []string, request *bars.Request) []string {
 	for day := request.From - request.From%daySeconds; day <= request.To; day += daySeconds {
 		if !weekend(day) {

@@ -72,7 +72,7 @@ func TestTheServiceRefusesWhatItCannotServe(t *testing.T) {
 		"stock=1&from=2&to=1":         400,
 		"stock=1&from=-1&to=1":        400,
 		"stock=1&from=0&to=1e9":       400,
-		"stock=1&from=0&to=1":         502, // nobody listens there
+		"stock=1&from=0&to=1":         502, // no server listens there
 		"stock=70000&from=0&to=1":     400,
 		"stock=1&from=0&to=999999999": 400,
 	} {

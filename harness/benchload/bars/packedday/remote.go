@@ -10,26 +10,26 @@ import (
 	"benchbook/benchload/target/wire"
 )
 
-// Remote is a packed-day service, asked over HTTP; days are stored beside it,
-// in the server that it reads.
+// Remote is a packed-day service that is read over HTTP; days are written directly to
+// the server behind it.
 type Remote struct {
 	address wire.Address
 	direct  *Direct
 	timeout time.Duration
 }
 
-// NewRemote makes a store: the service at this address, before a server of days.
+// NewRemote creates a store: the service at this address, in front of a server of days.
 func NewRemote(address wire.Address, direct *Direct, timeout time.Duration) *Remote {
 	return &Remote{address, direct, timeout}
 }
 
-// Name is the name of the kind of system.
+// Name returns the name of the kind of system.
 func (r *Remote) Name() string { return "packed-day" }
 
 // Prepare refuses a server that holds keys.
 func (r *Remote) Prepare() error { return r.direct.Prepare() }
 
-// Client makes a client.
+// Client creates a client.
 func (r *Remote) Client() bars.Client {
 	return &remote{place: r, conn: wire.NewConn(r.address, r.timeout), writer: r.direct.Client()}
 }
@@ -45,8 +45,8 @@ type remote struct {
 // Write stores days in the server behind the service.
 func (c *remote) Write(all []bars.Bar) error { return c.writer.Write(all) }
 
-// Read asks the service. Without decode neither its status nor its body is
-// looked at, as the published reader did not.
+// Read asks the service. Without decode it checks neither status nor body, like the
+// published reader.
 func (c *remote) Read(request *bars.Request, decode bool, answer *bars.Answer) error {
 	path := strconv.AppendUint(append(c.path[:0], "/bars?stock="...), uint64(request.Stock), 10)
 	path = strconv.AppendInt(append(path, "&from="...), request.From, 10)
@@ -72,13 +72,13 @@ func (c *remote) Read(request *bars.Request, decode bool, answer *bars.Answer) e
 	return nil
 }
 
-// Interrupt ends what waits, and all later operations.
+// Interrupt ends a waiting operation and all later ones.
 func (c *remote) Interrupt() {
 	c.conn.Interrupt()
 	c.writer.Interrupt()
 }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *remote) Close() {
 	c.conn.Close()
 	c.writer.Close()

@@ -14,8 +14,8 @@ import (
 	"benchbook/benchload/bars"
 )
 
-// Service answers GET /bars?stock=N&from=S&to=S with packed bars, which it reads
-// from Redis or Kvrocks: the place that QData has in the publication.
+// Service answers GET /bars?stock=N&from=S&to=S with packed bars, which it reads from
+// Redis or Kvrocks, in the role of the publication's QData.
 type Service struct {
 	connections *redis.Client
 	buffers     sync.Pool
@@ -27,7 +27,8 @@ type room struct {
 	body   []byte
 }
 
-// NewService serves what is in the server at HOST:PORT, over so many connections to it.
+// NewService serves the days of the server at HOST:PORT, over this number of
+// connections to it.
 func NewService(address string, connections int, timeout time.Duration) *Service {
 	return &Service{
 		redis.NewClient(&redis.Options{
@@ -58,7 +59,7 @@ func (s *Service) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 		return
 	}
 	if len(r.body) == 0 {
-		http.Error(out, "there are no such bars", http.StatusNotFound)
+		http.Error(out, "no bars in this range", http.StatusNotFound)
 		return
 	}
 	out.Header().Set("Content-Type", "application/octet-stream")
@@ -82,7 +83,7 @@ func (s *Service) cut(ctx context.Context, r *room, request *bars.Request) error
 	return nil
 }
 
-// most is the longest range that is served, in days.
+// most is the longest range that the service accepts, in days.
 const most = 366
 
 // parse reads the parameters of a request.
@@ -90,16 +91,16 @@ func parse(query url.Values) (bars.Request, error) {
 	var r bars.Request
 	stock, err := strconv.ParseUint(query.Get("stock"), 10, 16)
 	if err != nil || stock == 0 {
-		return r, fmt.Errorf("stock=%q is no number of a stock; give 1 to 65535", query.Get("stock"))
+		return r, fmt.Errorf("stock=%q is not the number of a stock; give 1 to 65535", query.Get("stock"))
 	}
 	r.Stock = uint16(stock)
 	for name, place := range map[string]*int64{"from": &r.From, "to": &r.To} {
 		if *place, err = strconv.ParseInt(query.Get(name), 10, 64); err != nil || *place < 0 {
-			return r, fmt.Errorf("%s=%q is no time; give seconds since 1970", name, query.Get(name))
+			return r, fmt.Errorf("%s=%q is not a time; give seconds since 1970", name, query.Get(name))
 		}
 	}
 	if r.To < r.From || r.To-r.From > most*daySeconds {
-		return r, fmt.Errorf("from=%d to=%d is no range of up to %d days", r.From, r.To, most)
+		return r, fmt.Errorf("from=%d to=%d is not a range of at most %d days", r.From, r.To, most)
 	}
 	return r, nil
 }

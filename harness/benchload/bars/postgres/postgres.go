@@ -1,4 +1,4 @@
-// Package postgres keeps bars in PostgreSQL, in the published table.
+// Package postgres stores bars in PostgreSQL, in the published table.
 package postgres
 
 import (
@@ -34,7 +34,7 @@ const table = `CREATE TABLE finance (
 
 const read = "SELECT " + columns + " FROM finance WHERE stock_name = $1 AND date_time BETWEEN $2 AND $3"
 
-// duplicateTable is PostgreSQL's code for a table that is there already.
+// duplicateTable is PostgreSQL's code for a table that already exists.
 const duplicateTable = "42P07"
 
 // Store is one database of a server.
@@ -43,7 +43,7 @@ type Store struct {
 	timeout time.Duration
 }
 
-// New makes a store; the URL is postgres://USER@HOST:PORT.
+// New creates a store; the URL is postgres://USER@HOST:PORT.
 func New(address *url.URL, database string, timeout time.Duration) (*Store, error) {
 	full := *address
 	full.Path = "/" + database
@@ -55,26 +55,26 @@ func New(address *url.URL, database string, timeout time.Duration) (*Store, erro
 	return &Store{config, timeout}, nil
 }
 
-// Name is the name of the kind of system.
+// Name returns the name of the kind of system.
 func (s *Store) Name() string { return "postgresql" }
 
-// Prepare makes the table.
+// Prepare creates the table.
 func (s *Store) Prepare() error {
 	ctx, stop := context.WithTimeout(context.Background(), s.timeout)
 	defer stop()
 	conn, err := pgx.ConnectConfig(ctx, s.config)
 	if err != nil {
-		return told(err)
+		return failureOf(err)
 	}
 	defer conn.Close(ctx)
 	_, err = conn.Exec(ctx, table)
 	if failure := (*pgconn.PgError)(nil); errors.As(err, &failure) && failure.Code == duplicateTable {
 		return &target.Failure{Kind: target.NotEmpty, Message: "the database " + s.config.Database + " holds the table finance already; drop it, or name another with --database"}
 	}
-	return told(err)
+	return failureOf(err)
 }
 
-// Client makes a client.
+// Client creates a client.
 func (s *Store) Client() bars.Client {
 	ctx, stop := context.WithCancel(context.Background())
 	return &client{store: s, ctx: ctx, stop: stop}
@@ -94,7 +94,7 @@ func (c *client) connect(ctx context.Context) error {
 	}
 	conn, err := pgx.ConnectConfig(ctx, c.store.config)
 	if err != nil {
-		return told(err)
+		return failureOf(err)
 	}
 	c.conn = conn
 	return nil
@@ -111,7 +111,7 @@ func (c *client) Write(all []bars.Bar) error {
 	return c.fail(err)
 }
 
-// copied gives rows to COPY.
+// copied passes rows to COPY.
 type copied struct {
 	bars []bars.Bar
 	at   int
@@ -129,7 +129,7 @@ func (c *copied) Values() ([]any, error) {
 	return c.row[:], nil
 }
 
-// Read asks the published query; rows come in binary and are always decoded.
+// Read runs the published query; rows arrive in binary and are always decoded.
 func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error {
 	ctx, stop := context.WithTimeout(c.ctx, c.store.timeout)
 	defer stop()
@@ -175,18 +175,18 @@ func number(value []byte) int64 {
 	return -1
 }
 
-// fail hangs up where the connection is lost, so that the next operation connects again.
+// fail closes a lost connection, so that the next operation connects again.
 func (c *client) fail(err error) error {
 	if err != nil && c.conn != nil && c.conn.IsClosed() {
 		c.conn = nil
 	}
-	return told(err)
+	return failureOf(err)
 }
 
-// Interrupt ends what waits, and all later operations.
+// Interrupt ends a waiting operation and all later ones.
 func (c *client) Interrupt() { c.stop() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() {
 	if c.conn != nil {
 		ctx, stop := context.WithTimeout(context.Background(), time.Second)
@@ -197,21 +197,21 @@ func (c *client) Close() {
 	c.stop()
 }
 
-// told says why an operation failed.
-func told(err error) error {
+// failureOf converts an error to a failure.
+func failureOf(err error) error {
 	if err == nil {
 		return nil
 	}
 	if failure := (*pgconn.PgError)(nil); errors.As(err, &failure) {
 		kind := target.Refused
-		// 40: to be tried again; 53: no room or too many connections; 57: shut down.
+		// 40: retry; 53: no space or too many connections; 57: shut down.
 		if strings.HasPrefix(failure.Code, "40") || strings.HasPrefix(failure.Code, "53") || strings.HasPrefix(failure.Code, "57") {
 			kind = target.Server
 		}
 		return &target.Failure{Kind: kind, Message: failure.Code + ": " + failure.Message}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &target.Failure{Kind: target.Timeout, Message: "no whole answer in time"}
+		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
 	}
 	return &target.Failure{Kind: target.Connection, Message: err.Error()}
 }

@@ -1,6 +1,6 @@
-// Package blob makes small objects: bytes that cannot be compressed, each object
-// a pure function of the seed and its number, so that any of them is made by
-// itself, by any number of workers.
+// Package blob generates small objects of incompressible bytes. Each object is a pure
+// function of the seed and its number, so any number of workers can generate any of
+// them.
 package blob
 
 import (

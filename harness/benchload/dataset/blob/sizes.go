@@ -44,7 +44,7 @@ func ParseSizes(text string) (Sizes, error) {
 			s.deviation, err = parseDeviation(parts[2])
 		}
 	default:
-		err = fmt.Errorf("it is none of 4KiB, uniform:1KiB:16KiB, lognormal:4KiB:1")
+		err = fmt.Errorf("it is not a form like 4KiB, uniform:1KiB:16KiB, lognormal:4KiB:1")
 	}
 	if err != nil {
 		return Sizes{}, fmt.Errorf("%q is not a law of sizes: %w", text, err)
@@ -52,7 +52,7 @@ func ParseSizes(text string) (Sizes, error) {
 	return s, nil
 }
 
-// String is the law as it was given.
+// String returns the text of the law.
 func (s Sizes) String() string { return s.text }
 
 // units are what a size may end with.

@@ -2,21 +2,21 @@
 // "devops" of influxdb-comparisons: nine tables and 101 fields for each host at
 // each tick.
 //
-// What is as in the suite: tables, tags, fields and their order and types, the
-// choices of tags, the mean and deviation of the steps, where the walks start.
+// As in the suite: tables, tags, fields, their order and types, the choices of tags,
+// the mean and deviation of the steps, where the walks start.
 //
-// What differs, and why:
+// Different from the suite, and why:
 //   - Every value is a pure function of seed, host, field and tick, so any window
-//     and any range of hosts can be made alone, and the bytes repeat. The suite's
-//     depend on all values before them.
+//     and any range of hosts can be generated alone, and the bytes repeat. The suite's
+//     values depend on all values before them.
 //   - Walks that the suite clamps to their range are reflected at its ends. The
-//     suite's metrics with a positive mean reach the top and stay there for ever;
-//     these go up and down again. Values are below the top, never equal to it.
-//   - Steps are normal up to 5.28 deviations. Counters take N(mean, 1) where the
-//     suite takes its absolute value, and are kept from falling, which for a mean
-//     of five happens once in three million ticks.
+//     suite's metrics with a positive mean reach the top and stay there forever;
+//     these fall again. Values are below the top, never equal to it.
+//   - Steps are normal up to 5.28 deviations. Counters use N(mean, 1) where the
+//     suite uses its absolute value, and never fall, which for a mean of five would
+//     happen once in three million ticks.
 //   - Floats have 14 decimals; the suite prints 16, which is more than a float64
-//     holds. mem.free equals mem.used, as in the suite.
+//     stores. mem.free equals mem.used, as in the suite.
 package devops
 
 import (
@@ -44,7 +44,7 @@ type chosen struct {
 	place int    // of its first value in a block's values
 }
 
-// TableNames are the tables in the order of rows.
+// TableNames returns the tables in the order of rows.
 func TableNames() []string {
 	names := make([]string, len(measurements))
 	for i := range measurements {
@@ -53,7 +53,7 @@ func TableNames() []string {
 	return names
 }
 
-// New makes a generator for this extent.
+// New creates the generator of an extent.
 func New(extent dataset.Extent) *Devops {
 	d := &Devops{extent: extent}
 	for id := range measurements {
@@ -72,16 +72,16 @@ func New(extent dataset.Extent) *Devops {
 	return d
 }
 
-// Name is the name of the dataset.
+// Name returns the name of the dataset.
 func (d *Devops) Name() string { return "devops" }
 
-// Extent is what the generator was made for.
+// Extent returns the extent of the generator.
 func (d *Devops) Extent() dataset.Extent { return d.extent }
 
-// Tables are the tables asked for.
+// Tables returns the requested tables.
 func (d *Devops) Tables() []dataset.Table { return d.tables }
 
-// Width is the number of their fields.
+// Width returns the number of their fields.
 func (d *Devops) Width() int { return d.width }
 
 // AppendTag appends one tag of one host.
@@ -90,7 +90,7 @@ func (d *Devops) AppendTag(text []byte, series int64, table, tag int) []byte {
 	return newHost(d.extent.Seed, series).appendTag(text, series, t.Name, t.Tags[tag])
 }
 
-// Fill makes the values of the block's hosts from first to end-1.
+// Fill generates the values of the block's hosts from first to end-1.
 func (d *Devops) Fill(block *dataset.Block, first, end int) {
 	var room [dataset.MaxBlockTicks + 1]int64
 	// The bridge is filled over the smallest aligned stretch around the block.

@@ -6,7 +6,7 @@ import (
 	"benchbook/benchload/dataset"
 )
 
-// CountRows is how many rows of some trucks are written from tick first to end-1.
+// CountRows returns how many rows of some trucks are written from tick first to end-1.
 func (g *IoT) CountRows(first, end, series, count int64) int64 {
 	e := g.extent
 	if from, to := e.Ticks(); first == from && end == to && series == e.SeriesFirst && count == e.SeriesCount {

@@ -7,7 +7,7 @@ import "benchbook/benchload/walk"
 type fate uint64
 
 // Chances of the fates, of 1<<16. Of the rows of the published dataset 19.0 %
-// stand behind one that was made after them, 9.0 % lack a field and 0.9 % a tag.
+// come after one that was generated later, 9.0 % lack a field and 0.9 % a tag.
 const (
 	heldOdds  = 12419
 	fieldOdds = 5898
@@ -24,7 +24,7 @@ const (
 // maxHeld is the most rows that a row is held back behind.
 const maxHeld = 127
 
-// heldWeights say how often a row that is held back stands behind 1, 2, … rows
+// heldWeights is how often a row that is held back comes after 1, 2, … rows
 // that were made after it, of 10,000. The use case puts single rows and batches
 // of ten into queues and takes them out by chance; these are the frequencies
 // seen in four million rows, of which the humps are that of the batches.
@@ -102,7 +102,7 @@ func missing(missingKey uint64, word int64) uint64 {
 	return chance(missingKey, uint64(word), missingOdds, missingBits)
 }
 
-// isMissing tells if there is no row.
+// isMissing reports whether there is no row.
 func (g *IoT) isMissing(series, table, tick int64) bool {
 	return missing(g.missingKey(series, table), tick>>6)>>(tick&63)&1 != 0
 }

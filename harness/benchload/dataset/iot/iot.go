@@ -54,7 +54,7 @@ type chosen struct {
 	place int   // of its first value among those of a truck and tick
 }
 
-// TableNames are the tables in the order of rows.
+// TableNames returns the tables in the order of rows.
 func TableNames() []string {
 	names := make([]string, len(tables))
 	for i := range tables {
@@ -63,7 +63,7 @@ func TableNames() []string {
 	return names
 }
 
-// New makes a generator for this extent.
+// New creates the generator of an extent.
 func New(extent dataset.Extent) *IoT {
 	g := &IoT{extent: extent, perTick: extent.Scale * int64(len(tables)), names: walk.Key(extent.Seed, streamNames)}
 	whole := extent
@@ -90,16 +90,16 @@ func New(extent dataset.Extent) *IoT {
 	return g
 }
 
-// Name is the name of the dataset.
+// Name returns the name of the dataset.
 func (g *IoT) Name() string { return "iot" }
 
-// Extent is what the generator was made for.
+// Extent returns the extent of the generator.
 func (g *IoT) Extent() dataset.Extent { return g.extent }
 
-// Tables are the tables asked for.
+// Tables returns the requested tables.
 func (g *IoT) Tables() []dataset.Table { return g.tables }
 
-// Width is the number of their fields.
+// Width returns the number of their fields.
 func (g *IoT) Width() int { return g.width }
 
 // AppendTag appends one tag of one truck.

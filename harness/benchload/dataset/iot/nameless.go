@@ -38,7 +38,7 @@ func (g *IoT) candidate(lane, tick, table int64) int64 {
 	return lane*laneTrucks + int64(random&(1<<32-1)*trucks>>32)
 }
 
-// alike tells if two trucks have all tags but the name in common.
+// alike reports whether two trucks have all tags but the name in common.
 func (g *IoT) alike(a, b int64) bool {
 	for tag := 1; tag < len(tags); tag++ {
 		if choice(g.extent.Seed, a, tag) != choice(g.extent.Seed, b, tag) {

@@ -19,7 +19,7 @@ type column struct {
 
 // maker makes the values of one field.
 type maker interface {
-	// fill makes the values of some ticks; room is as long as the smallest aligned
+	// fill generates the values of some ticks; room is as long as the smallest aligned
 	// stretch around them, plus one.
 	fill(key uint64, tick int64, room []int64, skip int, values []int64, stride, ticks int)
 }

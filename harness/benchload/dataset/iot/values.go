@@ -7,7 +7,7 @@ import (
 	"benchbook/benchload/walk"
 )
 
-// Fill makes the values of the block's trucks from first to end-1.
+// Fill generates the values of the block's trucks from first to end-1.
 func (g *IoT) Fill(block *dataset.Block, first, end int) {
 	d := g.drafts.Get().(*draft)
 	defer g.drafts.Put(d)
@@ -20,7 +20,7 @@ func (g *IoT) Fill(block *dataset.Block, first, end int) {
 	}
 }
 
-// fill makes the values of one table of one truck, for some ticks. The space has
+// fill generates the values of one table of one truck, for some ticks. The space has
 // one place more than the smallest aligned stretch around them.
 func (g *IoT) fill(c *chosen, space []int64, series, tick int64, ticks int, values []int64, stride int) {
 	length := int64(1) << bits.Len64(uint64(tick)^uint64(tick+int64(ticks)-1))
@@ -31,7 +31,7 @@ func (g *IoT) fill(c *chosen, space []int64, series, tick int64, ticks int, valu
 	}
 }
 
-// fill makes the values of a walk.
+// fill generates the values of a walk.
 func (w *walker) fill(key uint64, tick int64, room []int64, skip int, values []int64, stride, ticks int) {
 	above, _ := bits.Mul64(walk.At(key^streamStarts<<32, ^uint64(0)), w.spread)
 	w.walk.Fill(key, uint64(tick)-uint64(skip), w.start+above, room, skip, ticks, values, stride)

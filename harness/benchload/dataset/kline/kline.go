@@ -62,7 +62,7 @@ type room struct {
 	walk   [dataset.MaxBlockTicks + 1]int64
 }
 
-// New makes a generator for this extent; its clock is set by the calendar of
+// New creates the generator of an extent; its clock is set by the calendar of
 // the start.
 func New(extent dataset.Extent) *Kline {
 	extent.Clock = NewCalendar(extent.Start)
@@ -70,16 +70,16 @@ func New(extent dataset.Extent) *Kline {
 	return &Kline{extent: extent, rooms: sync.Pool{New: func() any { return &room{} }}}
 }
 
-// Name is the name of the dataset.
+// Name returns the name of the dataset.
 func (g *Kline) Name() string { return "kline" }
 
-// Extent is what the generator was made for.
+// Extent returns the extent of the generator.
 func (g *Kline) Extent() dataset.Extent { return g.extent }
 
-// Tables has the only table.
+// Tables returns the only table.
 func (g *Kline) Tables() []dataset.Table { return tables }
 
-// Width is the number of its fields.
+// Width returns the number of its fields.
 func (g *Kline) Width() int { return len(tables[0].Fields) }
 
 // AppendTag appends the number of a stock; they begin with one.
@@ -87,7 +87,7 @@ func (g *Kline) AppendTag(text []byte, series int64, _, _ int) []byte {
 	return strconv.AppendInt(text, series+1, 10)
 }
 
-// Fill makes the bars of the block's stocks from first to end-1.
+// Fill generates the bars of the block's stocks from first to end-1.
 func (g *Kline) Fill(block *dataset.Block, first, end int) {
 	r := g.rooms.Get().(*room)
 	defer g.rooms.Put(r)

@@ -67,16 +67,16 @@ const (
 	StressTable = "ctr"
 )
 
-// Name is the name of the dataset.
+// Name returns the name of the dataset.
 func (g *Series) Name() string { return g.name }
 
-// Extent is what the generator was made for.
+// Extent returns the extent of the generator.
 func (g *Series) Extent() dataset.Extent { return g.extent }
 
-// Tables has the only table.
+// Tables returns the only table.
 func (g *Series) Tables() []dataset.Table { return g.tables }
 
-// Width is the number of its fields.
+// Width returns the number of its fields.
 func (g *Series) Width() int { return len(g.tables[0].Fields) }
 
 // AppendTag appends the text of a tag; the first tag changes from series to series.
@@ -89,7 +89,7 @@ func (g *Series) AppendTag(text []byte, series int64, _, place int) []byte {
 	return strconv.AppendInt(append(text, t.prefix...), number, 10)
 }
 
-// Fill makes the values of the block's series from first to end-1.
+// Fill generates the values of the block's series from first to end-1.
 func (g *Series) Fill(block *dataset.Block, first, end int) {
 	for t := range block.Ticks {
 		value := int64(1)

@@ -1,4 +1,4 @@
-// Package files keeps each object as a file of its own: what the disk itself can do.
+// Package files stores each object as a separate file: the physical limit of the disk.
 package files
 
 import (
@@ -15,9 +15,9 @@ import (
 // Sync is what is on the device when a put or a delete is acknowledged.
 type Sync int
 
-// What can be.
+// Levels of Sync.
 const (
-	None   Sync = iota // nothing: the kernel writes when it likes
+	None   Sync = iota // nothing: the kernel writes later
 	Data               // the bytes of the file
 	Folder             // and its name in its folder
 )
@@ -28,10 +28,10 @@ type Store struct {
 	Sync    Sync
 }
 
-// Name is the name of the kind of store.
+// Name returns the name of the kind of store.
 func (s *Store) Name() string { return "files" }
 
-// Prepare makes the folders; there are 256 on each disk, as keys have them.
+// Prepare creates the folders; there are 256 on each disk, as keys have them.
 func (s *Store) Prepare() error {
 	const digits = "0123456789abcdef"
 	for _, folder := range s.Folders {
@@ -44,7 +44,7 @@ func (s *Store) Prepare() error {
 	return nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (s *Store) Client() (object.Client, error) { return &client{store: s}, nil }
 
 type client struct {
@@ -86,7 +86,7 @@ func (c *client) put(item *object.Item) error {
 	return c.syncFolder(path)
 }
 
-// syncFolder has the name of a file, or its end, written to the device.
+// syncFolder writes the name of a file, or its removal, to the device.
 func (c *client) syncFolder(path string) error {
 	if c.store.Sync < Folder {
 		return nil
@@ -136,7 +136,7 @@ func missing(err error) error {
 	return err
 }
 
-// Interrupt has later operations fail; one that waits for the disk cannot be ended.
+// Interrupt makes later operations fail; one that waits for the disk cannot be stopped.
 func (c *client) Interrupt() { c.interrupted.Store(true) }
 
 // Close does nothing: no file stays open.

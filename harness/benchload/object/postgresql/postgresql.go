@@ -26,7 +26,7 @@ type Store struct {
 	Timeout time.Duration
 }
 
-// New makes the store of an address such as postgres://user@host:port.
+// New creates the store of an address such as postgres://user@host:port.
 func New(url, database string, limit time.Duration) (*Store, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -37,10 +37,10 @@ func New(url, database string, limit time.Duration) (*Store, error) {
 	return &Store{config, limit}, nil
 }
 
-// Name is the name of the kind of store.
+// Name returns the name of the kind of store.
 func (s *Store) Name() string { return "postgresql" }
 
-// Prepare makes the table.
+// Prepare creates the table.
 func (s *Store) Prepare() error {
 	made, err := s.Client()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Prepare() error {
 	return c.failure(err)
 }
 
-// Client makes a connection.
+// Client opens a connection.
 func (s *Store) Client() (object.Client, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	conn, err := pgx.ConnectConfig(ctx, s.Config.Copy())
@@ -79,7 +79,7 @@ func (c *client) Put(items []object.Item) error {
 		_, err := c.conn.Exec(ctx, insert, items[0].Key, items[0].Content)
 		return c.failure(err)
 	}
-	// Statements that are sent together without a BEGIN are one transaction.
+	// Statements that are sent together without BEGIN form one transaction.
 	var batch pgx.Batch
 	for i := range items {
 		batch.Queue(insert, items[i].Key, items[i].Content)
@@ -91,7 +91,7 @@ func (c *client) Put(items []object.Item) error {
 func (c *client) Get(item *object.Item, into []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.limit)
 	defer cancel()
-	// The driver's own bytes are valid until the row is closed: they are copied once.
+	// The driver's bytes are valid until the row is closed, so they are copied once.
 	rows, err := c.conn.Query(ctx, read, item.Key)
 	if err != nil {
 		return nil, c.failure(err)
@@ -121,14 +121,14 @@ func (c *client) Delete(item *object.Item) error {
 	return c.failure(err)
 }
 
-// failure is an error in the words of events.
+// failure converts an error to a failure.
 func (c *client) failure(err error) error {
-	var told *pgconn.PgError
+	var failed *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &told):
-		return &target.Failure{Kind: target.Refused, Message: told.Message + " (" + told.Code + ")"}
+	case errors.As(err, &failed):
+		return &target.Failure{Kind: target.Refused, Message: failed.Message + " (" + failed.Code + ")"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &target.Failure{Kind: target.Timeout, Message: "no answer within " + c.limit.String()}
 	}
@@ -138,7 +138,7 @@ func (c *client) failure(err error) error {
 // Interrupt ends a waiting operation.
 func (c *client) Interrupt() { c.cancel() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -22,7 +22,7 @@ type Store struct {
 	Limit   time.Duration
 }
 
-// New makes the store of an address such as redis://127.0.0.1:6379.
+// New creates the store of an address such as redis://127.0.0.1:6379.
 func New(url string, limit time.Duration) (*Store, error) {
 	address, found := strings.CutPrefix(url, "redis://")
 	if !found || address == "" {
@@ -31,13 +31,13 @@ func New(url string, limit time.Duration) (*Store, error) {
 	return &Store{strings.TrimSuffix(address, "/"), limit}, nil
 }
 
-// Name is the name of the kind of store.
+// Name returns the name of the kind of store.
 func (s *Store) Name() string { return "redis" }
 
 // Prepare does nothing.
 func (s *Store) Prepare() error { return nil }
 
-// Client makes a connection.
+// Client opens a connection.
 func (s *Store) Client() (object.Client, error) {
 	conn, err := net.DialTimeout("tcp", s.Address, s.Limit)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *client) answers(count int, into []byte) (last []byte, err error) {
 			first = err
 		}
 		if failure := (*target.Failure)(nil); errors.As(err, &failure) && failure.Kind != target.Refused {
-			return nil, err // the connection is of no more use
+			return nil, err // the connection is unusable
 		}
 	}
 	return last, first
@@ -177,5 +177,5 @@ func (c *client) failure(err error) error {
 // Interrupt ends a waiting operation.
 func (c *client) Interrupt() { _ = c.conn.Close() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() { _ = c.conn.Close() }

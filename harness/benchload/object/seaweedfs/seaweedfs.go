@@ -135,7 +135,7 @@ func (c *client) Interrupt() {
 	}
 }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() {
 	c.master.Close()
 	c.lock.Lock()

@@ -18,7 +18,7 @@ var names = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 // maxLine is the longest line of a query file.
 const maxLine = 16 << 20
 
-// Read reads queries, one JSON object a line, and gives the digest of the file.
+// Read reads queries, one JSON object per line, and gives the digest of the file.
 func Read(in io.Reader) (queries []Query, digest string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(io.TeeReader(in, hash))
@@ -44,7 +44,7 @@ func Read(in io.Reader) (queries []Query, digest string, err error) {
 	return queries, hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// check tells what is wrong with a query.
+// check returns what is wrong with a query.
 func (q *Query) check() error {
 	if q.Form != "" {
 		return q.checkForm()
@@ -58,14 +58,14 @@ func (q *Query) check() error {
 	case q.Aggregate != "max" && q.Aggregate != "mean":
 		return fmt.Errorf("aggregate is %q; allowed are max and mean", q.Aggregate)
 	case q.BucketNS <= 0:
-		return fmt.Errorf("bucket_ns is %d; it has to be above zero", q.BucketNS)
+		return fmt.Errorf("bucket_ns is %d; it must be above zero", q.BucketNS)
 	case q.EndNS <= q.StartNS:
 		return fmt.Errorf("end_ns %d is not after start_ns %d", q.EndNS, q.StartNS)
 	}
 	return nil
 }
 
-// Write writes queries, one JSON object a line.
+// Write writes queries, one JSON object per line.
 func Write(out io.Writer, queries []Query) error {
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)

@@ -2,9 +2,8 @@ package spec
 
 import "fmt"
 
-// Forms of the queries of the iot use case: what each asks. Rows without the
-// name of their truck are never asked for: systems differ in what they make of
-// a tag that is not there.
+// Forms of the queries of the iot use case. They never ask for rows without the name of
+// their truck, because systems treat an absent tag differently.
 const (
 	LastLoc             = "last-loc"              // the last place of each truck of a fleet
 	LowFuel             = "low-fuel"              // the last fuel state at or below Limit of each truck of a fleet
@@ -41,7 +40,7 @@ func (a Answer) Column(keys, value string) string {
 	return keys + " " + value
 }
 
-// checkForm tells what is wrong with a query that has a form.
+// checkForm returns what is wrong with a query that has a form.
 func (q *Query) checkForm() error {
 	if _, known := Answers[q.Form]; !known {
 		return fmt.Errorf("form is %q, which is none of the iot use case", q.Form)
@@ -50,7 +49,7 @@ func (q *Query) checkForm() error {
 		return fmt.Errorf("the fleet %q is not made of letters, digits, points and dashes", q.Fleet)
 	}
 	if q.Form == LongDrivingSessions && q.BucketNS <= 0 {
-		return fmt.Errorf("bucket_ns is %d; it has to be above zero", q.BucketNS)
+		return fmt.Errorf("bucket_ns is %d; it must be above zero", q.BucketNS)
 	}
 	if q.EndNS <= q.StartNS {
 		return fmt.Errorf("end_ns %d is not after start_ns %d", q.EndNS, q.StartNS)

@@ -1,6 +1,6 @@
-// Package cassandra speaks CQL through gocql: one keyspace, one table a table of
-// the dataset, one partition a host. Rows go in unlogged batches of one partition
-// key each, several at once, as the driver's own guide advises.
+// Package cassandra talks CQL through gocql: one keyspace, one table per table of the
+// dataset, one partition per host. Rows go in unlogged batches of one partition key
+// each, several at once, as the driver's guide advises.
 package cassandra
 
 import (
@@ -30,15 +30,15 @@ type Cassandra struct {
 	session *gocql.Session
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(url, keyspace, user string, timeout time.Duration) *Cassandra {
 	return &Cassandra{host: strings.TrimPrefix(url, "cassandra://"), keyspace: keyspace, user: user, timeout: timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *Cassandra) Name() string { return "cassandra" }
 
-// Format is typed rows, if each has the tag that its partition is named by.
+// Format returns typed rows, if each has the tag that its partition is named by.
 func (t *Cassandra) Format(generator dataset.Generator) (format.Format, error) {
 	if _, irregular := generator.(dataset.Irregular); irregular {
 		return nil, errors.New("some of its rows lack a tag, and a partition needs its first one")
@@ -47,7 +47,7 @@ func (t *Cassandra) Format(generator dataset.Generator) (format.Format, error) {
 	return t.rows, nil
 }
 
-// open connects once; all clients share what the driver keeps open.
+// open connects once; all clients share the driver's connections.
 func (t *Cassandra) open() (*gocql.Session, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -81,7 +81,7 @@ func (silent) Print(...any)          {}
 func (silent) Printf(string, ...any) {}
 func (silent) Println(...any)        {}
 
-// Holds tells if a table of the keyspace has a row.
+// Holds reports whether a table of the keyspace has a row.
 func (t *Cassandra) Holds() (bool, error) {
 	session, err := t.open()
 	if err != nil {
@@ -104,7 +104,7 @@ func (t *Cassandra) Holds() (bool, error) {
 	return false, nil
 }
 
-// Prepare makes the keyspace and the tables.
+// Prepare creates the keyspace and the tables.
 func (t *Cassandra) Prepare() error {
 	session, err := t.open()
 	if err != nil {
@@ -159,17 +159,17 @@ func (t *Cassandra) name(table string) string { return quote(t.keyspace) + "." +
 // quote keeps the case of a name, and takes words of the language as names.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// failureOf says what an error of the driver is.
+// failureOf converts an error of the driver to a failure.
 func failureOf(err error) *target.Failure {
 	failure := &target.Failure{Kind: target.Connection, Message: lines.Steady(err.Error())}
-	var said gocql.RequestError
+	var refusal gocql.RequestError
 	var waited net.Error
 	switch {
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.As(err, &waited) && waited.Timeout():
-		failure.Kind, failure.Message = target.Timeout, "no whole answer within --timeout"
-	case errors.As(err, &said):
-		failure.Status = said.Code()
-		switch said.Code() {
+		failure.Kind, failure.Message = target.Timeout, "no complete answer within --timeout"
+	case errors.As(err, &refusal):
+		failure.Status = refusal.Code()
+		switch refusal.Code() {
 		case gocql.ErrCodeOverloaded, gocql.ErrCodeUnavailable, gocql.ErrCodeBootstrapping,
 			gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeWriteFailure:
 			failure.Kind = target.Server

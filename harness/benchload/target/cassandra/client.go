@@ -31,7 +31,7 @@ type client struct {
 	failure *target.Failure
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *Cassandra) Client() target.Client {
 	c := &client{target: t, slots: make(chan struct{}, inFlight)}
 	c.ctx, c.end = context.WithCancel(context.Background())

@@ -16,7 +16,7 @@ import (
 // millisecond is the unit of its times.
 const millisecond = 1_000_000
 
-// Text is the query in CQL. Its groups are within one partition, so the answer
+// Text returns the query in CQL. Its groups are within one partition, so the answer
 // has a row for each host, of which the client takes the greatest where the query
 // is about all of its hosts.
 func (t *Cassandra) Text(query spec.Query, _ bool) ([]byte, error) {
@@ -49,7 +49,7 @@ func (t *Cassandra) Text(query spec.Query, _ bool) ([]byte, error) {
 // pageRows is how many rows come at once; more than any query of the suite gives to one host.
 const pageRows = 5000
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	session, err := c.target.open()
 	if err != nil {
@@ -96,7 +96,7 @@ func greatest(rows []target.Row) []target.Row {
 // Rows reads an answer.
 func (t *Cassandra) Rows(_ spec.Query, body []byte) ([]target.Row, error) { return tabular.Rows(body) }
 
-// Version is what the server says that it is.
+// Version returns the version that the server reports.
 func (t *Cassandra) Version() (string, error) {
 	session, err := t.open()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package clickhouse speaks with ClickHouse over HTTP: rows in RowBinary, one
-// table a table of the dataset, sorted by host and time. Times are nanoseconds as
-// whole numbers, which every version has.
+// Package clickhouse talks to ClickHouse over HTTP: rows in RowBinary, one table per
+// table of the dataset, sorted by host and time. Times are nanoseconds as integers,
+// which every version supports.
 package clickhouse
 
 import (
@@ -30,15 +30,15 @@ type ClickHouse struct {
 	tables         []dataset.Table
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(address wire.Address, database, user string, timeout time.Duration) *ClickHouse {
 	return &ClickHouse{address: address, database: database, user: lines.Basic(user), timeout: timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *ClickHouse) Name() string { return "clickhouse" }
 
-// Format is typed rows.
+// Format returns typed rows.
 func (t *ClickHouse) Format(generator dataset.Generator) (format.Format, error) {
 	if _, irregular := generator.(dataset.Irregular); irregular {
 		return nil, errors.New("some of its rows lack a value, and the columns here have one in each row")
@@ -53,7 +53,7 @@ func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`
 // path is that of a statement.
 func path(statement string) string { return "/?" + url.Values{"query": {statement}}.Encode() }
 
-// Holds makes the database if there is none and tells if a table has a row.
+// Holds creates the database if it does not exist and reports whether a table has a row.
 func (t *ClickHouse) Holds() (bool, error) {
 	client := &client{Client: lines.NewClient(t.address, t.timeout, "", t.user), target: t}
 	defer client.Close()
@@ -76,7 +76,7 @@ func (t *ClickHouse) Holds() (bool, error) {
 // name is a table of the database.
 func (t *ClickHouse) name(table string) string { return quote(t.database) + "." + quote(table) }
 
-// Prepare makes the tables.
+// Prepare creates the tables.
 func (t *ClickHouse) Prepare() error {
 	client := &client{Client: lines.NewClient(t.address, t.timeout, "", t.user), target: t}
 	defer client.Close()
@@ -101,7 +101,7 @@ func (t *ClickHouse) Prepare() error {
 	return nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *ClickHouse) Client() target.Client {
 	c := &client{Client: lines.NewClient(t.address, t.timeout, "", t.user), target: t}
 	if t.rows != nil {
@@ -122,7 +122,7 @@ type client struct {
 	body    []byte
 }
 
-// Write sends the rows of each table of a batch in a request of their own.
+// Write sends the rows of each table of a batch in a separate request.
 func (c *client) Write(batch target.Batch) error {
 	c.cursor.Reset(batch.Bytes)
 	left := batch.Rows
@@ -173,7 +173,7 @@ func (c *client) ask(statement string, body []byte) (target.Answer, error) {
 	return c.post(path(statement), body)
 }
 
-// post sends a request; what is wrong stands in its answer as text.
+// post sends a request; errors are text in its answer.
 func (c *client) post(path string, body []byte) (target.Answer, error) {
 	if body == nil {
 		body = []byte{}
@@ -183,7 +183,7 @@ func (c *client) post(path string, body []byte) (target.Answer, error) {
 		return answer, err
 	}
 	if failure := lines.CheckStatus(status, answer.Body); failure != nil {
-		// It answers 500 to statements that are wrong.
+		// The server answers 500 to invalid statements.
 		if strings.Contains(failure.Message, "DB::Exception") && !strings.Contains(failure.Message, "Too many") {
 			failure.Kind = target.Refused
 		}
@@ -192,7 +192,7 @@ func (c *client) post(path string, body []byte) (target.Answer, error) {
 	return answer, nil
 }
 
-// Text is the query in SQL; the columns of its answer are time, host and value.
+// Text returns the query in SQL; the columns of its answer are time, host and value.
 func (t *ClickHouse) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for clickhouse")
@@ -210,7 +210,7 @@ func (t *ClickHouse) Text(query spec.Query, _ bool) ([]byte, error) {
 		query.BucketNS, query.BucketNS, host, function, quote(query.Field), t.name(query.Table), where, by), nil
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) { return c.ask(string(text), nil) }
 
 // Rows reads an answer.

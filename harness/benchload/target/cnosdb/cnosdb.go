@@ -1,4 +1,4 @@
-// Package cnosdb speaks with CnosDB 2.x: line protocol to /api/v1/write, SQL to
+// Package cnosdb talks to CnosDB 2.x: line protocol to /api/v1/write, SQL to
 // /api/v1/sql. Every request names a user, times are nanoseconds.
 package cnosdb
 
@@ -13,7 +13,7 @@ import (
 	"benchbook/benchload/target/wire"
 )
 
-// DefaultUser is who may do everything on a new server, without a password.
+// DefaultUser has all rights on a new server, without a password.
 const DefaultUser = "root:"
 
 // CnosDB is a database of a server.
@@ -25,7 +25,7 @@ type CnosDB struct {
 	timeout  time.Duration
 }
 
-// New makes the target; the user is DefaultUser if it is empty.
+// New creates the target; the user is DefaultUser if it is empty.
 func New(address wire.Address, database, user string, timeout time.Duration) *CnosDB {
 	if user == "" {
 		user = DefaultUser
@@ -37,14 +37,14 @@ func New(address wire.Address, database, user string, timeout time.Duration) *Cn
 	}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *CnosDB) Name() string { return "cnosdb" }
 
-// lifetime is how long data is kept, a hundred years. The default is one year,
-// by which a server drops rows of older times as they come; 2.0.1 has no INF.
+// lifetime is how long data is kept: a hundred years. The default is one year, with
+// which a server drops older rows on arrival; 2.0.1 has no INF.
 const lifetime = "36500d"
 
-// Holds makes the database if there is none and tells if it holds tables.
+// Holds creates the database if it does not exist and reports whether it holds tables.
 func (t *CnosDB) Holds() (bool, error) {
 	client := lines.NewClient(t.address, t.timeout, "", t.user)
 	defer client.Close()
@@ -65,7 +65,7 @@ func (t *CnosDB) path(endpoint string) string {
 	return "/api/v1/" + endpoint + "?" + url.Values{"db": {t.database}}.Encode()
 }
 
-// ask sends a statement that is not timed.
+// ask sends an untimed statement.
 func (t *CnosDB) ask(client *lines.Client, path, statement string) ([]byte, error) {
 	status, answer, err := client.Ask("POST", path, t.headers, []byte(statement))
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *CnosDB) ask(client *lines.Client, path, statement string) ([]byte, erro
 	return answer.Body, nil
 }
 
-// check tells what is wrong with an answer: its status, or a body that is no list.
+// check returns what is wrong with an answer: its status, or a body that is no list.
 func check(status int, body []byte) *target.Failure {
 	if failure := lines.CheckStatus(status, body); failure != nil {
 		return failure
@@ -89,7 +89,7 @@ func check(status int, body []byte) *target.Failure {
 	return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not a list of rows: " + lines.Message(body)}
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *CnosDB) Client() target.Client {
 	return &client{lines.NewClient(t.address, t.timeout, t.path("write"), t.user), t.path("sql"), t.headers}
 }
@@ -100,7 +100,7 @@ type client struct {
 	path, headers string // of queries
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	status, answer, err := c.Ask("POST", c.path, c.headers, text)
 	if err != nil {

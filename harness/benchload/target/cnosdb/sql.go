@@ -11,13 +11,13 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Text is the statement; rows or not, it is the same.
+// Text returns the statement; rows or not, it is the same.
 func (t *CnosDB) Text(query spec.Query, _ bool) ([]byte, error) {
 	statement, err := Statement(query)
 	return []byte(statement), err
 }
 
-// Statement is the query in the SQL of CnosDB. Buckets start at multiples of
+// Statement returns the query in the SQL of CnosDB. Buckets start at multiples of
 // their length since 1970, and come in the order of time, as InfluxQL gives them.
 func Statement(q spec.Query) (string, error) {
 	if q.Form != "" {

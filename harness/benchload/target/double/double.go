@@ -1,4 +1,4 @@
-// Package double has servers for the tests of targets.
+// Package double provides servers for the tests of targets.
 package double
 
 import (
@@ -11,14 +11,14 @@ import (
 	"benchbook/benchload/target/wire"
 )
 
-// Request is what a double was asked.
+// Request is a request to a double.
 type Request struct {
 	Method, Path, Query, User string
 	Header                    http.Header
 	Body                      string
 }
 
-// Server is a server for tests that answers as reply says, and keeps what it was asked.
+// Server is a server for tests that answers with reply and stores its requests.
 type Server struct {
 	Address wire.Address
 
@@ -26,7 +26,7 @@ type Server struct {
 	seen []Request
 }
 
-// Seen is the request of this number, from zero.
+// Seen returns the request of this number, from zero.
 func (s *Server) Seen(number int) Request {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -1,8 +1,8 @@
-// Package elasticsearch speaks with Elasticsearch 6: bulk requests, one index a
-// table, and aggregations. It has one database, so --database is not used.
+// Package elasticsearch talks to Elasticsearch 6: bulk requests, one index per table,
+// and aggregations. It has one database, so --database is not used.
 //
-// What is kept of a document is the index templates' matter, which whoever starts
-// the server puts there before a load: tags have to be keywords and floats doubles.
+// Index templates determine what a document stores. The driver that starts the server
+// installs them before a load: tags must be keywords and floats doubles.
 package elasticsearch
 
 import (
@@ -26,7 +26,7 @@ type Elasticsearch struct {
 	refresh bool // after each write, so that its rows are found at once
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(address wire.Address, user string, timeout time.Duration) *Elasticsearch {
 	return &Elasticsearch{address: address, user: lines.Basic(user), timeout: timeout}
 }
@@ -37,7 +37,7 @@ func (t *Elasticsearch) Refreshing() *Elasticsearch {
 	return t
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *Elasticsearch) Name() string {
 	if t.refresh {
 		return "elasticsearch-refresh"
@@ -45,8 +45,9 @@ func (t *Elasticsearch) Name() string {
 	return "elasticsearch"
 }
 
-// Format is the body of bulk requests. Times are milliseconds, and what a number
-// is follows from its text, so fields have to be floats or integers throughout.
+// Format returns the body of bulk requests. Times are milliseconds, and the server
+// infers the type of a number from its text, so fields must be floats or integers
+// throughout.
 func (t *Elasticsearch) Format(generator dataset.Generator) (format.Format, error) {
 	for _, table := range generator.Tables() {
 		for _, field := range table.Fields {
@@ -58,10 +59,10 @@ func (t *Elasticsearch) Format(generator dataset.Generator) (format.Format, erro
 	return format.NewElasticsearch(generator), nil
 }
 
-// Prepare has nothing to make: indexes come with their first row.
+// Prepare does nothing: the first row of an index creates it.
 func (t *Elasticsearch) Prepare() error { return nil }
 
-// Holds tells if any index that is not the server's own has documents.
+// Holds reports whether any index that is not the server's own has documents.
 func (t *Elasticsearch) Holds() (bool, error) {
 	client := lines.NewClient(t.address, t.timeout, "", t.user)
 	defer client.Close()
@@ -77,14 +78,14 @@ func (t *Elasticsearch) Holds() (bool, error) {
 	}
 	if err := json.Unmarshal(answer.Body, &found); err != nil || found.Count == nil {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: "the answer about documents is not one of Elasticsearch: " + lines.Message(answer.Body)}
+			Message: "the answer about documents is not in Elasticsearch's form: " + lines.Message(answer.Body)}
 	}
 	return *found.Count > 0, nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *Elasticsearch) Client() target.Client {
-	// Only what went wrong is answered: a line for each row would be as long as the rows.
+	// The answer only lists errors: a line for each row would be as long as the rows.
 	path := "/benchbook/doc/_bulk?filter_path=errors,error,items.*.error"
 	if t.refresh {
 		path += "&refresh=true"
@@ -116,13 +117,13 @@ func (c *client) Write(batch target.Batch) error {
 	return nil
 }
 
-// noErrors is the answer to a bulk request of which every row was taken.
+// noErrors begins the answer to a bulk request of which every row was accepted.
 var noErrors = []byte(`{"errors":false`)
 
-// checkBulk tells what is wrong with the answer to a bulk request.
+// checkBulk returns what is wrong with the answer to a bulk request.
 func checkBulk(status int, body []byte, rows int64) *target.Failure {
 	if failure := lines.CheckStatus(status, body); failure != nil {
-		failure.Message, failure.Refused = words(body), rows
+		failure.Message, failure.Refused = errorMessage(body), rows
 		return failure
 	}
 	if bytes.HasPrefix(body, noErrors) {
@@ -134,7 +135,7 @@ func checkBulk(status int, body []byte, rows int64) *target.Failure {
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.Errors == nil {
 		return &target.Failure{Kind: target.BadAnswer, Status: status, Refused: rows,
-			Message: "the answer to a bulk request is not one of Elasticsearch: " + lines.Message(body)}
+			Message: "the answer to a bulk request is not in Elasticsearch's form: " + lines.Message(body)}
 	}
 	failure := &target.Failure{Kind: target.Refused, Status: status}
 	for _, item := range found.Items {
@@ -154,7 +155,7 @@ func checkBulk(status int, body []byte, rows int64) *target.Failure {
 	if !*found.Errors && failure.Refused == 0 {
 		return nil
 	}
-	// Sending a batch again is right only if nothing of it was taken: the rest would be there twice.
+	// Send a batch again only if no row was accepted; otherwise rows would be duplicated.
 	if failure.Status == 429 && failure.Refused == rows {
 		failure.Kind = target.Server
 	}
@@ -162,10 +163,10 @@ func checkBulk(status int, body []byte, rows int64) *target.Failure {
 	return failure
 }
 
-// rejected is what a row says whose write queue was full.
+// rejected is the error of a row whose write queue was full.
 const rejected = "es_rejected_execution_exception"
 
-// itemOutcome is what became of one row.
+// itemOutcome is the outcome of one row.
 type itemOutcome struct {
 	Error *itemError `json:"error"`
 }
@@ -175,8 +176,8 @@ type itemError struct {
 	Reason string `json:"reason"`
 }
 
-// words are the server's own about a failure.
-func words(body []byte) string {
+// errorMessage returns the server's message about a failure.
+func errorMessage(body []byte) string {
 	var found struct {
 		Error itemError `json:"error"`
 	}

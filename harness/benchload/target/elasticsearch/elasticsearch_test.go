@@ -49,7 +49,7 @@ func TestARowOfABatchThatIsRefusedIsCounted(t *testing.T) {
 		`{"errors":true,"items":[` + full + "," + full + `]}`: {Kind: target.Server, Status: 429, Refused: 2, Message: rejected},
 		`{"errors":true,"items":[{"index":{"error":{"type":"mapper_parsing_exception","reason":"bad"}}}]}`: {Kind: target.Refused, Status: 200, Refused: 1,
 			Message: "mapper_parsing_exception: bad"},
-		`{}`: {Kind: target.BadAnswer, Status: 200, Refused: 2, Message: "the answer to a bulk request is not one of Elasticsearch: {}"},
+		`{}`: {Kind: target.BadAnswer, Status: 200, Refused: 2, Message: "the answer to a bulk request is not in Elasticsearch's form: {}"},
 	} {
 		system, _ := against(t, 200, body)
 		if failure := write(t, system, 2); failure == nil || *failure != want {

@@ -20,7 +20,7 @@ const maxHosts = 100_000
 // object is a member of a search.
 type object map[string]any
 
-// Text is the index, a line end, and the body of the search.
+// Text returns the index, a line end, and the body of the search.
 func (t *Elasticsearch) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for elasticsearch")
@@ -44,7 +44,7 @@ func (t *Elasticsearch) Text(query spec.Query, _ bool) ([]byte, error) {
 	return append([]byte(query.Table+"\n"), body...), err
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	index, body, _ := strings.Cut(string(text), "\n")
 	status, answer, err := c.Ask("POST", "/"+index+"/_search?request_cache=false", c.plain, []byte(body))
@@ -52,7 +52,7 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 		return answer, err
 	}
 	if failure := lines.CheckStatus(status, answer.Body); failure != nil {
-		failure.Message = words(answer.Body)
+		failure.Message = errorMessage(answer.Body)
 		return answer, failure
 	}
 	return answer, nil

@@ -17,7 +17,7 @@ type series struct {
 	Values  [][]any           `json:"values"`
 }
 
-// firstError is the server's words if the answer tells of a failure.
+// firstError returns the server's message if the answer reports a failure.
 func (a *answer) firstError() string {
 	if a.Error != "" {
 		return a.Error

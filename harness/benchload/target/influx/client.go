@@ -13,13 +13,13 @@ type client struct {
 	headers string // of queries
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *Influx) Client() target.Client {
 	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
 	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user + "Accept: application/json\r\n"}
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	status, answer, err := c.Ask("GET", string(text), c.headers, nil)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package influx speaks with InfluxDB 1.x and what is compatible with it: line
+// Package influx talks to InfluxDB 1.x and what is compatible with it: line
 // protocol to /write, InfluxQL to /query.
 package influx
 
@@ -22,7 +22,7 @@ type Influx struct {
 	user     string // the header that names one, or nothing
 }
 
-// New makes the target.
+// New creates the target.
 func New(address wire.Address, database string, timeout time.Duration) *Influx {
 	return &Influx{address: address, database: database, timeout: timeout}
 }
@@ -33,11 +33,11 @@ func (t *Influx) As(user string) *Influx {
 	return t
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *Influx) Name() string { return "influx" }
 
-// Holds makes the database if there is none (which InfluxDB lets one ask for
-// again and again) and tells if it holds measurements.
+// Holds creates the database if it does not exist (which InfluxDB lets one ask for
+// again and again) and reports whether it holds measurements.
 func (t *Influx) Holds() (bool, error) {
 	conn := wire.NewConn(t.address, t.timeout)
 	defer conn.Close()
@@ -57,7 +57,7 @@ func (t *Influx) Holds() (bool, error) {
 	return false, nil
 }
 
-// ask sends a statement that is not timed.
+// ask sends an untimed statement.
 func (t *Influx) ask(conn *wire.Conn, statement string) (answer, error) {
 	form := url.Values{"db": {t.database}, "q": {statement}}.Encode()
 	response, err := conn.Do("POST", "/query", t.user+"Content-Type: application/x-www-form-urlencoded\r\n", []byte(form))

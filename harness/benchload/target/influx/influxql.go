@@ -12,7 +12,7 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Text is the path of the request for a query, as the suite asks it. With rows,
+// Text returns the path of the request for a query, as the suite asks it. With rows,
 // times come as nanoseconds instead of text.
 func (t *Influx) Text(query spec.Query, rows bool) ([]byte, error) {
 	values := url.Values{"db": {t.database}, "q": {Statement(query)}}
@@ -22,7 +22,7 @@ func (t *Influx) Text(query spec.Query, rows bool) ([]byte, error) {
 	return []byte("/query?" + values.Encode()), nil
 }
 
-// Statement is the query in InfluxQL.
+// Statement returns the query in InfluxQL.
 func Statement(q spec.Query) string {
 	if q.Form != "" {
 		return iotStatement(q)

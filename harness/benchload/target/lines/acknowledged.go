@@ -8,7 +8,7 @@ import (
 	"benchbook/benchload/target"
 )
 
-// checkWrite tells what is wrong with the answer to a write.
+// checkWrite returns what is wrong with the answer to a write.
 func checkWrite(status int, body []byte) *target.Failure {
 	if status >= 200 && status < 300 && len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -22,11 +22,11 @@ func checkWrite(status int, body []byte) *target.Failure {
 	return nil
 }
 
-// dropped is how InfluxDB says how many rows of a batch it did not take.
+// dropped matches how InfluxDB reports how many rows of a batch it rejected.
 var dropped = regexp.MustCompile(`partial write: .*dropped=(\d+)`)
 
-// refused is the number of rows of a batch that a message says are lost: all,
-// unless the server says that it took a part.
+// refused returns the number of rows of a batch that a message reports as lost: all of
+// them, unless the server reports a partial write.
 func refused(message string, rows int64) int64 {
 	found := dropped.FindStringSubmatch(message)
 	if found == nil {

@@ -9,8 +9,8 @@ import (
 	"benchbook/benchload/target"
 )
 
-// said is where servers put their words about a failure.
-type said struct {
+// errorBody is where servers put their message about a failure.
+type errorBody struct {
 	Error        string `json:"error"`         // InfluxDB
 	ErrorMessage string `json:"error_message"` // CnosDB
 	Message      string `json:"message"`       // QuestDB
@@ -19,9 +19,9 @@ type said struct {
 	} `json:"results"`
 }
 
-// words are the server's words if a body tells of a failure.
-func words(body []byte) string {
-	var s said
+// errorMessage returns the server's message if a body reports a failure.
+func errorMessage(body []byte) string {
+	var s errorBody
 	if json.Unmarshal(body, &s) != nil {
 		return ""
 	}
@@ -38,7 +38,7 @@ func words(body []byte) string {
 	return ""
 }
 
-// CheckStatus tells what is wrong with an answer by its status.
+// CheckStatus returns what is wrong with an answer by its status.
 func CheckStatus(status int, body []byte) *target.Failure {
 	switch {
 	case status == 429 || status >= 500:
@@ -49,9 +49,9 @@ func CheckStatus(status int, body []byte) *target.Failure {
 	return nil
 }
 
-// Check tells what is wrong with an answer: its status, or, for InfluxDB
-// answers 200 to a query that failed, an error in its body. Bodies without the
-// word are not parsed, so that a client costs little.
+// Check returns what is wrong with an answer: its status, or an error in its body,
+// because InfluxDB answers 200 to a query that failed. Bodies without the word are not
+// parsed, so that a client costs little.
 func Check(status int, body []byte) *target.Failure {
 	if failure := CheckStatus(status, body); failure != nil {
 		return failure
@@ -66,15 +66,15 @@ func Check(status int, body []byte) *target.Failure {
 	if !json.Valid(body) {
 		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not JSON: " + Message(body)}
 	}
-	if text := words(body); text != "" {
+	if text := errorMessage(body); text != "" {
 		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: Steady(text)}
 	}
 	return nil
 }
 
-// Message is the server's own words in a body, as a short text.
+// Message returns the server's message in a body, shortened.
 func Message(body []byte) string {
-	if text := words(body); text != "" {
+	if text := errorMessage(body); text != "" {
 		return Steady(text)
 	}
 	return Steady(string(body))
@@ -83,9 +83,8 @@ func Message(body []byte) string {
 // maxMessage is the length of a message in bytes; more of it adds nothing.
 const maxMessage = 400
 
-// changing is what differs from one failure to the next of the same kind:
-// quoted lines, times, addresses of the client's side, and by how much a limit
-// is exceeded.
+// changing matches what differs between failures of the same kind: quoted lines, times,
+// addresses of the client's side, and by how much a limit is exceeded.
 var changing = regexp.MustCompile(`unable to parse '[^\n]*?': |127\.0\.0\.1:\d+->|\[::1\]:\d+->|exceeded: \(\d+/`)
 
 // Steady makes messages of the same failure equal, so that they can be counted.

@@ -1,5 +1,5 @@
-// Package lines sends line protocol over HTTP, and reads what servers say to it:
-// what the targets that take line protocol have in common.
+// Package lines sends line protocol over HTTP and reads the answers: what all targets
+// with line protocol share.
 package lines
 
 import (
@@ -46,8 +46,7 @@ func (c *Client) Write(batch target.Batch) error {
 	return nil
 }
 
-// Ask sends a query and reads the whole answer; what is wrong with its body is
-// for the caller to find.
+// Ask sends a query and reads the whole answer; the caller checks its body.
 func (c *Client) Ask(method, path, headers string, body []byte) (int, target.Answer, error) {
 	response, err := c.conn.Do(method, path, headers, body)
 	if err != nil {
@@ -59,13 +58,13 @@ func (c *Client) Ask(method, path, headers string, body []byte) (int, target.Ans
 // Interrupt ends a waiting operation.
 func (c *Client) Interrupt() { c.conn.Interrupt() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *Client) Close() { c.conn.Close() }
 
-// ConnectionFailure says what an error of the connection is.
+// ConnectionFailure converts an error of the connection to a failure.
 func ConnectionFailure(err error) *target.Failure {
 	if wire.IsTimeout(err) {
-		return &target.Failure{Kind: target.Timeout, Message: "no whole answer within --timeout"}
+		return &target.Failure{Kind: target.Timeout, Message: "no complete answer within --timeout"}
 	}
 	return &target.Failure{Kind: target.Connection, Message: Steady(err.Error())}
 }

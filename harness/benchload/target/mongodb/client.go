@@ -24,7 +24,7 @@ type client struct {
 	end    context.CancelFunc
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *MongoDB) Client() target.Client {
 	c := &client{target: t}
 	c.ctx, c.end = context.WithCancel(context.Background())
@@ -34,9 +34,8 @@ func (t *MongoDB) Client() target.Client {
 	return c
 }
 
-// Write inserts the documents of a batch, one command for each collection. An
-// acknowledgement of the server's own kind, without waiting for its journal, is
-// what a server gives that is not told otherwise.
+// Write inserts the documents of a batch, one command per collection. It uses the
+// server's default acknowledgement, which does not wait for the journal.
 func (c *client) Write(batch target.Batch) error {
 	database, err := c.target.open()
 	if err != nil {
@@ -96,7 +95,7 @@ type asked struct {
 	ByHost                  bool
 }
 
-// Text is the query for the client, who makes a pipeline of it.
+// Text returns the query for the client, which creates a pipeline from it.
 func (t *MongoDB) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for mongodb")
@@ -122,7 +121,7 @@ func (a *asked) pipeline() bson.A {
 	}
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	database, err := c.target.open()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package mongodb speaks with MongoDB through its own driver: a document a row, a
-// collection a table, an index on host and time. Times are nanoseconds as whole
-// numbers: MongoDB's dates have milliseconds.
+// Package mongodb talks to MongoDB through its driver: one document per row, one
+// collection per table, an index on host and time. Times are nanoseconds as integers,
+// because MongoDB's dates have milliseconds.
 package mongodb
 
 import (
@@ -31,15 +31,15 @@ type MongoDB struct {
 	pool *mongo.Client
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(url, database, user string, timeout time.Duration) *MongoDB {
 	return &MongoDB{url: url, database: database, user: user, timeout: timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *MongoDB) Name() string { return "mongodb" }
 
-// Format is typed rows.
+// Format returns typed rows.
 func (t *MongoDB) Format(generator dataset.Generator) (format.Format, error) {
 	t.rows, t.tables = format.NewRows(generator), generator.Tables()
 	return t.rows, nil
@@ -63,7 +63,7 @@ func (t *MongoDB) open() (*mongo.Database, error) {
 	return t.pool.Database(t.database), nil
 }
 
-// Holds tells if a collection has a document.
+// Holds reports whether a collection has a document.
 func (t *MongoDB) Holds() (bool, error) {
 	database, err := t.open()
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *MongoDB) Holds() (bool, error) {
 	return false, nil
 }
 
-// Prepare makes the indexes, and with them the collections.
+// Prepare creates the indexes, and with them the collections.
 func (t *MongoDB) Prepare() error {
 	database, err := t.open()
 	if err != nil {
@@ -101,14 +101,14 @@ func (t *MongoDB) Prepare() error {
 	return nil
 }
 
-// failureOf says what an error of the driver is.
+// failureOf converts an error of the driver to a failure.
 func failureOf(err error) *target.Failure {
 	failure := &target.Failure{Kind: target.Connection, Message: lines.Steady(err.Error())}
 	var command mongo.CommandError
 	var bulk mongo.BulkWriteException
 	switch {
 	case mongo.IsTimeout(err):
-		failure.Kind, failure.Message = target.Timeout, "no whole answer within --timeout"
+		failure.Kind, failure.Message = target.Timeout, "no complete answer within --timeout"
 	case errors.As(err, &bulk):
 		failure.Kind, failure.Refused = target.Refused, int64(len(bulk.WriteErrors))
 		if len(bulk.WriteErrors) > 0 {
@@ -120,19 +120,19 @@ func failureOf(err error) *target.Failure {
 	return failure
 }
 
-// Version is what the server says that it is.
+// Version returns the version that the server reports.
 func (t *MongoDB) Version() (string, error) {
 	database, err := t.open()
 	if err != nil {
 		return "", err
 	}
-	var said struct {
+	var info struct {
 		Version string `bson:"version"`
 	}
-	if err := database.RunCommand(context.Background(), bson.D{{Key: "buildInfo", Value: 1}}).Decode(&said); err != nil {
+	if err := database.RunCommand(context.Background(), bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info); err != nil {
 		return "", failureOf(err)
 	}
-	return said.Version, nil
+	return info.Version, nil
 }
 
 // Count counts the documents of every collection and the values in them.

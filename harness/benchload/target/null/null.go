@@ -1,5 +1,5 @@
-// Package null is a target that takes everything and keeps nothing, in the
-// client's own process: it shows what the client alone can do.
+// Package null is a target that discards everything in the client's own process: it
+// shows how fast the client alone is.
 package null
 
 import (
@@ -12,7 +12,7 @@ import (
 // Null is the target.
 type Null struct{}
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (Null) Name() string { return "null" }
 
 // Holds is always false.
@@ -24,7 +24,7 @@ func (Null) Text(spec.Query, bool) ([]byte, error) { return nil, nil }
 // Rows are none.
 func (Null) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, nil }
 
-// Client makes a client.
+// Client creates a client.
 func (Null) Client() target.Client { return client{} }
 
 type client struct{}

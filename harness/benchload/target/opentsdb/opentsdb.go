@@ -1,4 +1,4 @@
-// Package opentsdb speaks with OpenTSDB 2 over HTTP: points to /api/put, queries
+// Package opentsdb talks to OpenTSDB 2 over HTTP: points to /api/put, queries
 // to /api/query. It has one database, so --database is not used.
 package opentsdb
 
@@ -21,24 +21,24 @@ type OpenTSDB struct {
 	timeout time.Duration
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(address wire.Address, user string, timeout time.Duration) *OpenTSDB {
 	return &OpenTSDB{address, lines.Basic(user), timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *OpenTSDB) Name() string { return "opentsdb" }
 
-// Format is a list of points.
+// Format returns a list of points.
 func (t *OpenTSDB) Format(generator dataset.Generator) (format.Format, error) {
 	return list{format.NewOpenTSDB(generator)}, nil
 }
 
-// Prepare has nothing to make: metrics are made by their first point, if the
-// server is told so (tsd.core.auto_create_metrics).
+// Prepare does nothing: the first point of a metric creates it, if the server is
+// configured so (tsd.core.auto_create_metrics).
 func (t *OpenTSDB) Prepare() error { return nil }
 
-// Holds tells if the server knows a metric.
+// Holds reports whether the server knows a metric.
 func (t *OpenTSDB) Holds() (bool, error) {
 	client := lines.NewClient(t.address, t.timeout, "", t.user)
 	defer client.Close()
@@ -52,15 +52,15 @@ func (t *OpenTSDB) Holds() (bool, error) {
 	var metrics []string
 	if err := json.Unmarshal(answer.Body, &metrics); err != nil {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: "the answer about metrics is not one of OpenTSDB: " + lines.Message(answer.Body)}
+			Message: "the answer about metrics is not in OpenTSDB's form: " + lines.Message(answer.Body)}
 	}
 	return len(metrics) > 0, nil
 }
 
-// list makes one JSON array of the points of a batch, which come one a line.
+// list joins the points of a batch, which come one per line, into one JSON array.
 type list struct{ format.Format }
 
-// Renderer makes a renderer for one goroutine.
+// Renderer creates a renderer for one goroutine.
 func (l list) Renderer() format.Renderer { return listed{l.Format.Renderer()} }
 
 type listed struct{ format.Renderer }
@@ -90,7 +90,7 @@ func (l listed) Finish(text []byte) []byte {
 	return text
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *OpenTSDB) Client() target.Client {
 	return &client{lines.NewClient(t.address, t.timeout, "", t.user), t.user + "Content-Type: application/json\r\n"}
 }
@@ -120,8 +120,8 @@ func (c *client) Write(batch target.Batch) error {
 	return nil
 }
 
-// checkPut tells what is wrong with the answer to a batch. Points are counted in
-// it, and rows are not: one lost point counts as the whole batch.
+// checkPut returns what is wrong with the answer to a batch. The server counts points,
+// not rows, so one lost point counts as the whole batch.
 func checkPut(status int, body []byte) *target.Failure {
 	var summary struct {
 		Success *int64 `json:"success"`
@@ -138,7 +138,7 @@ func checkPut(status int, body []byte) *target.Failure {
 		return failure
 	}
 	if parsed != nil || summary.Success == nil || summary.Failed == nil || *summary.Failed != 0 {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "points were not taken: " + lines.Message(body)}
+		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "points were refused: " + lines.Message(body)}
 	}
 	return nil
 }

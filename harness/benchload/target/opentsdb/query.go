@@ -19,9 +19,9 @@ const millisecond = 1_000_000
 // object is a member of a query.
 type object map[string]any
 
-// Text is the bodies of the requests, a line each. OpenTSDB downsamples whole
-// buckets only: it leaves a cut first one out and takes rows from beyond the end
-// into the last. So the cut ones are asked for as one bucket of their own.
+// Text returns the bodies of the requests, one per line. OpenTSDB downsamples whole
+// buckets only: it leaves out a cut first one, and adds rows from beyond the end to the
+// last. Therefore cut buckets are requested separately.
 func (t *OpenTSDB) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for opentsdb")
@@ -62,7 +62,7 @@ func (t *OpenTSDB) Text(query spec.Query, _ bool) ([]byte, error) {
 	return bytes.Join(bodies, []byte("\n")), nil
 }
 
-// Query asks one request after the other; the answer is all of theirs, a line each.
+// Query sends one request after the other; the answer has one line for each.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	var whole target.Answer
 	for _, body := range bytes.Split(text, []byte("\n")) {
@@ -80,17 +80,17 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 	return whole, nil
 }
 
-// checkQuery tells what is wrong with an answer.
+// checkQuery returns what is wrong with an answer.
 func checkQuery(status int, body []byte) *target.Failure {
 	failure := lines.CheckStatus(status, body)
 	if failure != nil {
-		var said struct {
+		var reply struct {
 			Error struct {
 				Message string `json:"message"`
 			} `json:"error"`
 		}
-		if json.Unmarshal(body, &said) == nil && said.Error.Message != "" {
-			failure.Message = lines.Steady(said.Error.Message)
+		if json.Unmarshal(body, &reply) == nil && reply.Error.Message != "" {
+			failure.Message = lines.Steady(reply.Error.Message)
 		}
 	}
 	return failure
@@ -115,7 +115,7 @@ func (t *OpenTSDB) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 		}
 		var found []series
 		if err := json.Unmarshal(answers[0], &found); err != nil {
-			return nil, fmt.Errorf("the answer is not one of OpenTSDB: %w", err)
+			return nil, fmt.Errorf("the answer is not in OpenTSDB's form: %w", err)
 		}
 		answers = answers[1:]
 		for _, one := range found {

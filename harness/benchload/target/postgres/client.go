@@ -29,7 +29,7 @@ type client struct {
 	answer []byte
 }
 
-// Client makes a client; it connects when it is first used.
+// Client creates a client, which connects at its first operation.
 func (t *Postgres) Client() target.Client {
 	c := &client{target: t}
 	c.ctx, c.end = context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func (t *Postgres) Client() target.Client {
 	return c
 }
 
-// open connects if need be, and gives the time for one operation.
+// open connects unless there is a connection, and sets the timeout of one operation.
 func (c *client) open() (context.Context, context.CancelFunc, error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		conn, err := c.target.connect(c.ctx)
@@ -84,7 +84,7 @@ func (c *client) write(ctx context.Context, batch target.Batch) error {
 		}
 		c.body = append(c.body, 0xff, 0xff)
 		if _, err := c.conn.PgConn().CopyFrom(ctx, bytes.NewReader(c.body), c.copies[table]); err != nil {
-			// What is left of the transaction is of no use, whatever this gives.
+			// The rest of the transaction is useless, whatever this returns.
 			_, _ = c.conn.Exec(ctx, "ROLLBACK")
 			return err
 		}
@@ -133,7 +133,7 @@ func appendWord(body []byte, word uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(body, 0, 0, 0, 8), word)
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	ctx, cancel, err := c.open()
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 // Interrupt ends a waiting operation and all later ones.
 func (c *client) Interrupt() { c.end() }
 
-// Close hangs up.
+// Close closes the connection.
 func (c *client) Close() {
 	if c.conn != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -1,5 +1,5 @@
-// Package postgres speaks with PostgreSQL and TimescaleDB through pgx: one table
-// a table of the dataset, with an index on host and time; rows by COPY, in binary.
+// Package postgres talks to PostgreSQL and TimescaleDB through pgx: one table per table
+// of the dataset, with an index on host and time; rows by COPY, in binary.
 package postgres
 
 import (
@@ -29,7 +29,7 @@ type Postgres struct {
 	tables  []dataset.Table
 }
 
-// New makes the target for an address such as postgres://127.0.0.1:5432; without
+// New creates the target for an address such as postgres://127.0.0.1:5432; without
 // a user it names the one that servers have from the start.
 func New(url, database, user string, timeout time.Duration) *Postgres {
 	t := &Postgres{timeout: timeout}
@@ -45,13 +45,13 @@ func New(url, database, user string, timeout time.Duration) *Postgres {
 	return t
 }
 
-// Hyper makes tables that TimescaleDB cuts by time.
+// Hyper creates tables that TimescaleDB partitions by time.
 func (t *Postgres) Hyper() *Postgres {
 	t.hyper = true
 	return t
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *Postgres) Name() string {
 	if t.hyper {
 		return "timescaledb"
@@ -59,7 +59,7 @@ func (t *Postgres) Name() string {
 	return "postgresql"
 }
 
-// Format is typed rows, whose times are whole microseconds.
+// Format returns typed rows, whose times are whole microseconds.
 func (t *Postgres) Format(generator dataset.Generator) (format.Format, error) {
 	if e := generator.Extent(); e.Start%microsecond != 0 || e.Interval%microsecond != 0 {
 		return nil, errors.New("its times are finer than microseconds")
@@ -83,8 +83,8 @@ func (t *Postgres) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// once does something over a connection of its own, in good time.
-func (t *Postgres) once(do func(ctx context.Context, conn *pgx.Conn) error) error {
+// withConn runs do over a separate connection, within the timeout.
+func (t *Postgres) withConn(do func(ctx context.Context, conn *pgx.Conn) error) error {
 	ctx := context.Background()
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *Postgres) once(do func(ctx context.Context, conn *pgx.Conn) error) erro
 	return nil
 }
 
-// Holds makes the database if there is none and tells if a table has a row.
+// Holds creates the database if it does not exist and reports whether a table has a row.
 func (t *Postgres) Holds() (holds bool, err error) {
 	if t.wrong != nil {
 		return false, t.wrong
@@ -105,7 +105,7 @@ func (t *Postgres) Holds() (holds bool, err error) {
 	if err := t.make(); err != nil {
 		return false, err
 	}
-	err = t.once(func(ctx context.Context, conn *pgx.Conn) error {
+	err = t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
 		tables, err := columns(ctx, conn)
 		if err != nil {
 			return err
@@ -123,25 +123,25 @@ func (t *Postgres) Holds() (holds bool, err error) {
 // missing is the code of a database that does not exist.
 const missing = "3D000"
 
-// make makes the database, over the one that every server has.
+// make creates the database, over the one that every server has.
 func (t *Postgres) make() error {
-	err := t.once(func(context.Context, *pgx.Conn) error { return nil })
-	var said *pgconn.PgError
-	if failure := target.AsFailure(err); failure == nil || !strings.Contains(failure.Message, missing) && !errors.As(err, &said) {
+	err := t.withConn(func(context.Context, *pgx.Conn) error { return nil })
+	var pgError *pgconn.PgError
+	if failure := target.AsFailure(err); failure == nil || !strings.Contains(failure.Message, missing) && !errors.As(err, &pgError) {
 		return err
 	}
 	other := *t
 	other.config = t.config.Copy()
 	other.config.Database = "postgres"
-	return other.once(func(ctx context.Context, conn *pgx.Conn) error {
+	return other.withConn(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "CREATE DATABASE "+quote(t.config.Database))
 		return err
 	})
 }
 
-// Prepare makes the tables, and an index for each.
+// Prepare creates the tables, and an index for each.
 func (t *Postgres) Prepare() error {
-	return t.once(func(ctx context.Context, conn *pgx.Conn) error {
+	return t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
 		if t.hyper {
 			if _, err := conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS timescaledb"); err != nil {
 				return err
@@ -159,7 +159,7 @@ func (t *Postgres) Prepare() error {
 	})
 }
 
-// create makes a table.
+// create returns the statements that create a table.
 func (t *Postgres) create(table *dataset.Table) []string {
 	columns := []string{`"time" timestamptz NOT NULL`}
 	for _, tag := range table.Tags {
@@ -184,23 +184,23 @@ func (t *Postgres) create(table *dataset.Table) []string {
 // quote keeps the case of a name, and takes words of the language as names.
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// failureOf says what an error of the driver is.
+// failureOf converts an error of the driver to a failure.
 func failureOf(err error) *target.Failure {
 	if known := (*target.Failure)(nil); errors.As(err, &known) {
 		return known
 	}
 	failure := &target.Failure{Kind: target.Connection, Message: lines.Steady(err.Error())}
-	var said *pgconn.PgError
+	var pgError *pgconn.PgError
 	var waited net.Error
 	switch {
-	case errors.As(err, &said):
-		failure.Kind, failure.Message = target.Refused, lines.Steady(said.Message+" ("+said.Code+")")
-		// Classes of what may go away: too few resources, told to stop.
-		if strings.HasPrefix(said.Code, "53") || strings.HasPrefix(said.Code, "57") {
+	case errors.As(err, &pgError):
+		failure.Kind, failure.Message = target.Refused, lines.Steady(pgError.Message+" ("+pgError.Code+")")
+		// Classes that may pass: too few resources, shutting down.
+		if strings.HasPrefix(pgError.Code, "53") || strings.HasPrefix(pgError.Code, "57") {
 			failure.Kind = target.Server
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &waited) && waited.Timeout():
-		failure.Kind, failure.Message = target.Timeout, "no whole answer within --timeout"
+		failure.Kind, failure.Message = target.Timeout, "no complete answer within --timeout"
 	}
 	return failure
 }

@@ -14,7 +14,7 @@ import (
 	"benchbook/benchload/target/tabular"
 )
 
-// Text is the query in SQL.
+// Text returns the query in SQL.
 func (t *Postgres) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for postgres")
@@ -48,9 +48,9 @@ func moment(us int64) string {
 // Rows reads an answer.
 func (t *Postgres) Rows(_ spec.Query, body []byte) ([]target.Row, error) { return tabular.Rows(body) }
 
-// Version is what the server says that it is.
+// Version returns the version that the server reports.
 func (t *Postgres) Version() (version string, err error) {
-	err = t.once(func(ctx context.Context, conn *pgx.Conn) error {
+	err = t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SHOW server_version").Scan(&version)
 	})
 	version, _, _ = strings.Cut(version, " ") // what the packager adds
@@ -79,7 +79,7 @@ func columns(ctx context.Context, conn *pgx.Conn) (map[string][]string, error) {
 // Count counts the rows and values of every table.
 func (t *Postgres) Count() (map[string]target.Count, error) {
 	counts := map[string]target.Count{}
-	err := t.once(func(ctx context.Context, conn *pgx.Conn) error {
+	err := t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
 		tables, err := columns(ctx, conn)
 		if err != nil {
 			return err

@@ -16,13 +16,13 @@ import (
 // microsecond is the unit of its times.
 const microsecond = 1000
 
-// Text is the path of the request for a query. Rows are the same with and without times as numbers.
+// Text returns the path of the request for a query. Rows are the same with and without times as numbers.
 func (t *QuestDB) Text(query spec.Query, _ bool) ([]byte, error) {
 	statement, err := Statement(query)
 	return []byte("/exec?" + url.Values{"query": {statement}}.Encode()), err
 }
 
-// Statement is the query in the SQL of QuestDB.
+// Statement returns the query in the SQL of QuestDB.
 func Statement(q spec.Query) (string, error) {
 	if q.Form != "" {
 		return "", errors.New("the queries of the iot use case are not rendered for questdb")
@@ -49,7 +49,7 @@ func moment(us int64) string {
 	return time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// Query asks and reads the whole answer.
+// Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	status, answer, err := c.Ask("GET", string(text), c.headers, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *QuestDB) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 		Dataset [][]any `json:"dataset"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil {
-		return nil, fmt.Errorf("the answer is not one of QuestDB: %w", err)
+		return nil, fmt.Errorf("the answer is not in QuestDB's form: %w", err)
 	}
 	var rows []target.Row
 	for _, columns := range found.Dataset {

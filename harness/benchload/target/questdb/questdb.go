@@ -1,6 +1,6 @@
-// Package questdb loads QuestDB by its endpoint for line protocol over HTTP,
-// which answers when rows are committed. It has one database, so --database is
-// not used: the tables are those of the server.
+// Package questdb loads QuestDB through its endpoint for line protocol over HTTP, which
+// answers when rows are committed. It has one database, so --database is not used: the
+// tables are the server's.
 package questdb
 
 import (
@@ -20,18 +20,18 @@ type QuestDB struct {
 	timeout time.Duration
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(address wire.Address, user string, timeout time.Duration) *QuestDB {
 	return &QuestDB{address, lines.Basic(user), timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *QuestDB) Name() string { return "questdb" }
 
-// ownTables counts the tables that are not the server's own.
+// ownTables counts the tables except the server's own.
 const ownTables = "SELECT count() FROM tables() WHERE table_name NOT LIKE 'sys.%' AND table_name NOT LIKE 'telemetry%'"
 
-// Holds tells if there is a table.
+// Holds reports whether there is a table.
 func (t *QuestDB) Holds() (bool, error) {
 	client := lines.NewClient(t.address, t.timeout, "", t.user)
 	defer client.Close()
@@ -52,12 +52,12 @@ func holds(status int, body []byte) (bool, error) {
 	}
 	if err := json.Unmarshal(body, &found); err != nil || len(found.Dataset) != 1 || len(found.Dataset[0]) != 1 {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: "the answer about tables is not one of QuestDB: " + lines.Message(body)}
+			Message: "the answer about tables is not in QuestDB's form: " + lines.Message(body)}
 	}
 	return found.Dataset[0][0] > 0, nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *QuestDB) Client() target.Client {
 	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user), t.user}
 }

@@ -1,5 +1,5 @@
-// Package tabular is the answer of a system whose client library, or whose own
-// text format, gives rows of columns: time, host, value, with tabs between, a line each.
+// Package tabular is the form of answers from a client library or a text format with
+// rows of columns: time, host and value, separated by tabs, one row per line.
 package tabular
 
 import (

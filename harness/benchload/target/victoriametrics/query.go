@@ -17,9 +17,9 @@ import (
 // millisecond is the unit of its times.
 const millisecond = 1_000_000
 
-// Text is the paths of the requests, a line each. A window of MetricsQL reaches
-// back from a moment, which it holds, to one that it does not hold; so buckets are
-// looked at from their last millisecond, and cut ones in a request of their own.
+// Text returns the paths of the requests, one per line. A window of MetricsQL reaches
+// back from a moment, inclusive, to another, exclusive. Therefore buckets are evaluated
+// at their last millisecond, and cut ones in a separate request.
 func (t *VictoriaMetrics) Text(query spec.Query, _ bool) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for victoriametrics")
@@ -46,7 +46,7 @@ func (t *VictoriaMetrics) Text(query spec.Query, _ bool) ([]byte, error) {
 		if part.Bucket < 0 {
 			window = query.BucketNS / millisecond
 		}
-		// The last value is not to be looked up before the window, so it has a name of its own.
+		// The last value must not be looked up before the window, so it has a separate name.
 		values := url.Values{"nocache": {"1"}, "query": {fmt.Sprintf("%s%s(%s_over_time(%s_%s{%s}[%dms]))",
 			function, by, function, query.Table, query.Field, labels, window)}}
 		if part.Bucket < 0 {
@@ -65,7 +65,7 @@ func (t *VictoriaMetrics) Text(query spec.Query, _ bool) ([]byte, error) {
 // seconds is a time as the server reads it.
 func seconds(ms int64) string { return fmt.Sprintf("%d.%03d", ms/1000, ms%1000) }
 
-// Query asks one request after the other; the answer is all of theirs, a line each.
+// Query sends one request after the other; the answer has one line for each.
 func (c *client) Query(text []byte) (target.Answer, error) {
 	var whole target.Answer
 	for path := range strings.SplitSeq(string(text), "\n") {
@@ -116,7 +116,7 @@ func readPart(query spec.Query, part spec.Part, body []byte) ([]target.Row, erro
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.Status != "success" {
-		return nil, fmt.Errorf("the answer is not one of VictoriaMetrics: %.200s", body)
+		return nil, fmt.Errorf("the answer is not in VictoriaMetrics' form: %.200s", body)
 	}
 	var rows []target.Row
 	for _, series := range found.Data.Result {

@@ -1,7 +1,7 @@
-// Package victoriametrics loads VictoriaMetrics by its endpoint for line
-// protocol. The database becomes the label db of every series. The server
-// acknowledges a batch although it leaves out lines that it cannot read, so a
-// load is to be held against the counts of the server afterwards.
+// Package victoriametrics loads VictoriaMetrics through its endpoint for line protocol.
+// The database becomes the label db of every series. The server acknowledges a batch
+// even if it drops lines that it cannot parse, so compare a load with the server's
+// counts afterwards.
 package victoriametrics
 
 import (
@@ -23,21 +23,21 @@ type VictoriaMetrics struct {
 	timeout        time.Duration
 }
 
-// New makes the target; the user may be empty.
+// New creates the target; the user may be empty.
 func New(address wire.Address, database, user string, timeout time.Duration) *VictoriaMetrics {
 	return &VictoriaMetrics{address, database, lines.Basic(user), timeout}
 }
 
-// Name is the name of this kind of target.
+// Name returns the name of this kind of target.
 func (t *VictoriaMetrics) Name() string { return "victoriametrics" }
 
-// The time that is searched for series; zero would stand for the last day.
+// The time range of the search for series; zero would mean the last day.
 const (
 	firstSecond = 1
 	lastSecond  = 4_102_444_800 // 2100
 )
 
-// Holds tells if there is a series with the label of the database.
+// Holds reports whether there is a series with the label of the database.
 func (t *VictoriaMetrics) Holds() (bool, error) {
 	client := lines.NewClient(t.address, t.timeout, "", t.user)
 	defer client.Close()
@@ -63,12 +63,12 @@ func holds(status int, body []byte) (bool, error) {
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.Status != "success" {
 		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
-			Message: fmt.Sprintf("the answer about series is not one of VictoriaMetrics: %s", lines.Message(body))}
+			Message: fmt.Sprintf("the answer about series is not in VictoriaMetrics' form: %s", lines.Message(body))}
 	}
 	return len(found.Data) > 0, nil
 }
 
-// Client makes a client.
+// Client creates a client.
 func (t *VictoriaMetrics) Client() target.Client {
 	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
 	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user}

@@ -69,8 +69,8 @@ func (c *Conn) attempt(method, path, headers string, body []byte) (Response, err
 		c.Close()
 		return Response{}, sendErr
 	}
-	// A server may refuse a body before it has read all of it, and hang up: its
-	// words are worth more than the failure to send.
+	// A server may refuse a body before it has read all of it, and close the connection:
+	// its message is worth more than the failure to send.
 	response, keep, err := c.receive(method)
 	if err != nil {
 		fresh := c.reader.Buffered() == 0 && errors.Is(err, errNoAnswer)
@@ -93,8 +93,7 @@ func (c *Conn) attempt(method, path, headers string, body []byte) (Response, err
 // errInterrupted is how requests end after Interrupt.
 var errInterrupted = errors.New("the client was interrupted")
 
-// Interrupt ends a waiting request and all later ones. Unlike all else, it may be
-// called by any goroutine.
+// Interrupt ends a waiting request and all later ones; any goroutine may call it.
 func (c *Conn) Interrupt() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -153,7 +152,7 @@ func (c *Conn) send(method, path, headers string, body []byte) error {
 	return err
 }
 
-// Close hangs up; the next request connects again.
+// Close closes the connection; the next request opens it again.
 func (c *Conn) Close() {
 	if c.raw != nil {
 		_ = c.raw.Close()
@@ -164,11 +163,11 @@ func (c *Conn) Close() {
 	}
 }
 
-// isTimeout tells if the time was up.
+// isTimeout reports whether an error is a timeout.
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// IsTimeout tells if an error of Do is that the time was up.
+// IsTimeout reports whether an error of Do is a timeout.
 func IsTimeout(err error) bool { return isTimeout(err) }

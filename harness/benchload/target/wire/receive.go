@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// errNoAnswer is an end of the connection before the first byte of an answer.
+// errNoAnswer means that the connection ended before the first byte of an answer.
 var errNoAnswer = errors.New("no answer")
 
-// framing is what the head of an answer says about its body.
+// framing is what the head of an answer states about its body.
 type framing struct {
 	status  int
-	length  int64 // -1 if not told
+	length  int64 // -1 if absent
 	chunked bool
 	keep    bool
 }
 
-// receive reads an answer and tells if the connection can be kept.
+// receive reads an answer and reports whether the connection can be kept.
 func (c *Conn) receive(method string) (Response, bool, error) {
 	for {
 		head, err := c.readHead()
@@ -85,7 +85,7 @@ func (c *Conn) readHead() (framing, error) {
 	}
 }
 
-// header takes what matters from one header.
+// header takes the relevant values from one header.
 func (f *framing) header(name, value []byte) error {
 	switch {
 	case bytes.EqualFold(name, []byte("Content-Length")):
