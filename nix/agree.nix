@@ -1,5 +1,5 @@
-# Whether a package has the version that a system's TOML states: null, or the sentence that says what disagrees.
-# A package without a version is one that the stand-in cannot make; there is nothing to compare then.
+# Compares a package with the version in a system's TOML: null, or a sentence that describes the difference.
+# A package that the stand-in cannot provide has no version, so there is nothing to compare.
 {lib}: name: declared: where: found: let
   series = (declared.match or "exact") == "series";
   accepted = found == null || found == declared.version || (series && lib.hasPrefix "${declared.version}." found);

@@ -1,11 +1,11 @@
-# The command benchbook: the harness with its Python and its load tool, run from the flake's source.
+# The command benchbook: the harness with its Python and benchload, run from the flake's source.
 {
   benchload,
   pkgs,
   python,
   self,
 }: let
-  # Compiled once here: a program must not write into the store, where the source lies.
+  # Compiled once here: a program must not write to the store, which contains the source.
   library = pkgs.runCommand "benchbook-library" {nativeBuildInputs = [python.runtime];} ''
     mkdir -p "$out"
     cp -r ${../harness/benchbook} "$out/benchbook"
@@ -15,10 +15,10 @@
   systems = name: packages:
     pkgs.writeText "${name}-systems.json" (builtins.toJSON (builtins.mapAttrs (_: package: "${package}") packages));
 in rec {
-  # The file that tells the harness where each system lies in the store.
+  # The file that maps each system to its store path, for the harness.
   inherit systems;
 
-  # Nix knows no revision where inputs are overridden or files changed; then nix/with-stand-in or rerun may tell it.
+  # Nix has no revision if inputs are overridden or files changed; nix/with-stand-in or rerun may pass it.
   revision = self.rev or self.dirtyRev or "\${BENCHBOOK_NIX_REVISION:-unknown}";
 
   # What the harness reads from its environment, the same for every command of the flake.
@@ -30,7 +30,7 @@ in rec {
     export PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1
   '';
 
-  # The command line alone, with no system from nixpkgs.
+  # The command line alone, without systems from nixpkgs.
   command = pkgs.writeShellApplication {
     name = "benchbook";
     runtimeInputs = [python.runtime];

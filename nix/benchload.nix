@@ -1,4 +1,4 @@
-# benchload, the load tool: one static program.
+# benchload, the load generator: one static program.
 {
   pkgs,
   doCheck ? false,

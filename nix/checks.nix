@@ -1,4 +1,4 @@
-# What `nix flake check` does.
+# The checks of `nix flake check`.
 {
   benchbook,
   declared,
@@ -10,7 +10,7 @@
   self,
   test,
 }: let
-  # A check that is decided by evaluation: it fails with all sentences, or it is an empty file.
+  # A check by evaluation: it fails with all sentences, or builds an empty file.
   none = name: sentences:
     if sentences == []
     then pkgs.writeText name "nothing disagrees\n"

@@ -1,4 +1,4 @@
-# The declarations that the flake follows: systems and experiments, read from the same TOML as the harness reads.
+# The declarations of systems and experiments, from the same TOML files that the harness reads.
 {lib}: let
   read = file: builtins.fromTOML (builtins.readFile file);
   ending = suffix: name: builtins.match ".*${suffix}" name != null;
@@ -18,8 +18,8 @@ in rec {
 
   experiments = lib.genAttrs folders (slug: read (../experiments + "/${slug}/experiment.toml"));
 
-  # The names of the systems that an experiment can need, at any of its profiles: those under test, those that
-  # its storages run on, and the tools that are systems of their own.
+  # The names of the systems that an experiment can need in any profile: those under test, those behind its
+  # storages, and tools that are systems themselves.
   systemsOf = experiment: let
     levels = factor:
       builtins.concatMap (from: from.factors.${factor} or []) ([experiment] ++ builtins.attrValues experiment.profiles);

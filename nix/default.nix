@@ -1,4 +1,4 @@
-# All outputs of the flake for one machine type, put together from the files beside this one.
+# All outputs of the flake for one machine type, combined from the files in this folder.
 {
   self,
   nixpkgs,

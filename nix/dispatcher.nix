@@ -1,4 +1,4 @@
-# `nix run .#experiment -- X …`: app X of this very source, with the inputs that this evaluation has.
+# `nix run .#experiment -- X …`: app X of this source, with the inputs of this evaluation.
 {
   experiments,
   lib,
@@ -9,7 +9,7 @@
 }: let
   locked = (builtins.fromJSON (builtins.readFile ../flake.lock)).nodes;
   inputs = {inherit nixpkgs nixpkgs-historic;};
-  # An input that is not the locked one was overridden on the command line: so shall it be for app X.
+  # An input that differs from the lock was overridden on the command line; pass the override to app X.
   override = name: input:
     lib.optionalString (input.narHash != locked.${name}.locked.narHash)
     "--override-input ${name} path:${input}";

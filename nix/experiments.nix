@@ -23,7 +23,7 @@
   in
     pkgs.writeShellApplication {
       name = slug;
-      # Without a word it runs the experiment; with one it is that command of benchbook, with the same systems.
+      # Without arguments it runs the experiment; otherwise it runs that benchbook command with the same systems.
       text = ''
         export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${benchbook.systems slug packages}}"
         export BENCHBOOK_NIX_INPUTS=${pkgs.writeText "${slug}-inputs.json" (builtins.toJSON pins)}

@@ -12,9 +12,9 @@ packages.buildPythonPackage rec {
 
   build-system = [packages.setuptools packages.pbr];
   dependencies = [packages.pbr packages.setuptools];
-  # It asks for the newest setuptools but uses only what every setuptools has.
+  # It requires the newest setuptools but uses only features of every version.
   pythonRelaxDeps = ["setuptools"];
-  # Its tests read logs of other projects.
+  # Its tests need logs of other projects.
   doCheck = false;
   pythonImportsCheck = ["hdrh.histogram"];
 }

@@ -1,4 +1,4 @@
-# `nix run .`: what there is to run.
+# `nix run .`: lists the apps of the flake.
 {
   experiments,
   lib,

@@ -1,4 +1,4 @@
-# The two pinned nixpkgs as package sets. Nothing of a pin is fetched before one of its packages is used.
+# The two pinned nixpkgs as package sets. A pin is fetched only when one of its packages is used.
 {
   nixpkgs,
   nixpkgs-historic,
@@ -6,7 +6,7 @@
   system,
 }: let
   config = {
-    # A system under test is often not free or, being historic, insecure. Its licence stands in its TOML, it
+    # A system under test is often not free or, being historic, insecure. Its TOML states its licence, it
     # listens on loopback only, and it is fetched only for an experiment that names it.
     allowUnfree = true;
     allowInsecurePredicate = _: true;

@@ -1,4 +1,4 @@
-# Python with the packages that harness/pyproject.toml names: nixpkgs calls each of them as PyPI does.
+# Python with the packages in harness/pyproject.toml; their names in nixpkgs are those of PyPI.
 {
   lib,
   pkgs,
@@ -8,7 +8,7 @@
   inherit (file.project) dependencies;
   name = requirement: builtins.head (builtins.match "([A-Za-z0-9-]+).*" requirement);
   bound = requirement: builtins.match "[A-Za-z0-9-]+>=([0-9.]+).*" requirement;
-  # Type checking is the business of ./bench, which has the locked checker and stubs; ruff is a program of its own.
+  # ./bench does the type checking with the locked checker and stubs; ruff is a separate program.
   development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout"]) file.dependency-groups.dev;
 
   own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages;};};
@@ -31,7 +31,7 @@ in {
   # The version of a package, for systems that run inside Python.
   version = package: available.${package}.version;
 
-  # A sentence for each package that is older than pyproject.toml wants it.
+  # A sentence for each package that is older than pyproject.toml requires.
   tooOld =
     map (one: "harness/pyproject.toml wants ${one}, but nixpkgs has ${available.${name one}.version}.")
     (builtins.filter tooOld (dependencies ++ development));

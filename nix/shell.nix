@@ -1,4 +1,4 @@
-# `nix develop` and direnv: all that a contributor needs.
+# `nix develop` and direnv: everything that a contributor needs.
 {
   pkgs,
   python,

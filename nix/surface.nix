@@ -1,4 +1,4 @@
-# Hides all of nixpkgs but what surface.toml lists.
+# Hides everything in nixpkgs except what surface.toml lists.
 rec {
   listed = builtins.fromTOML (builtins.readFile ./surface.toml);
 

@@ -1,4 +1,4 @@
-# Each declared system that one of the two pins has, at the version that its TOML states and no other.
+# Each declared system that one of the two pins has, at exactly the version in its TOML.
 {
   declared,
   lib,
@@ -17,10 +17,10 @@
     agree name one "${one.source.nix.attribute} of the ${one.source.nix.pin} nixpkgs" (package name one).version;
   disagreements = lib.mapAttrs disagreement withPackage;
 in {
-  # The sentence of every system whose package and TOML disagree.
+  # A sentence for every system whose package and TOML differ.
   disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
 
-  # name -> package; one that disagrees cannot be used.
+  # name -> package; a package that differs from its TOML is an error.
   packages =
     lib.mapAttrs (
       name: one:

@@ -1,4 +1,4 @@
-# Every test, on a copy of the source: tests write, and the store is not to be written.
+# Every test, on a copy of the source, because tests write files and the store is read-only.
 {
   benchload,
   pkgs,

@@ -1,4 +1,4 @@
-# Where the flake's versions and systems/*.toml disagree: a sentence each.
+# A sentence for each difference between the flake's versions and systems/*.toml.
 {
   declared,
   lib,
@@ -7,7 +7,7 @@
 }: let
   agree = import ./agree.nix {inherit lib;};
   # SQLite comes with Python itself; the harness asks it for its version at run time. A server that comes as a Python
-  # package (it names its program) is installed on wish and is in no pin.
+  # package (it names its program) is installed on request and is in no pin.
   embedded =
     lib.filterAttrs (_: one: one.source ? python && one.source.python.package != "sqlite3" && !(one.source.python ? program))
     declared.systems;
