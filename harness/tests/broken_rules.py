@@ -1,7 +1,7 @@
-"""Breaks each rule of measurement on purpose, in a copy of the checkout, and asks whether a test notices.
+"""Break each rule of measurement on purpose, in a copy of the checkout, and check that a test fails.
 
-``python -m tests.broken_rules`` tries every entry of ``broken_rules.toml`` (some minutes); a number behind it, only
-those of that rule. It ends with code 1 where a rule can be broken unnoticed.
+``python -m tests.broken_rules`` tries every entry of ``broken_rules.toml`` in some minutes; with numbers as arguments,
+only those of these rules. It exits with code 1 if no test fails for a broken rule.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import tally
-
 HARNESS = Path(__file__).resolve().parents[1]
 BENCHLOAD = HARNESS.parent / ".bench" / "bin" / "benchload"
 LIST = Path(__file__).with_suffix(".toml")
@@ -28,29 +26,29 @@ LEFT_OUT = shutil.ignore_patterns(
 
 @dataclass(frozen=True)
 class Break:
-    """One rule, and how it is broken: ``now`` in ``file`` becomes ``then``; one of ``tests`` has to fail."""
+    """One way to break a rule: replace ``now`` in ``file`` by ``then``; one of ``tests`` must fail."""
 
     rule: int | str
     breaks: str
-    """What the program then does, in words."""
+    """What the broken program does."""
     file: str
-    """Under ``harness``."""
+    """Path below ``harness``."""
     now: str
     then: str
     tests: tuple[str, ...]
-    """Under ``harness/tests``; of the package ``./x`` of benchload with ``go ./x``."""
+    """Paths below ``harness/tests``; ``go ./x`` for the package ``./x`` of benchload."""
 
 
 def breaks() -> list[Break]:
-    """Return all that is tried."""
+    """Return the entries of ``broken_rules.toml``."""
     stated = tomllib.loads(LIST.read_text(encoding="utf-8"))["break"]
     return [Break(**{**one, "tests": tuple(one["tests"])}) for one in stated]
 
 
 def noticed(one: Break, harness: Path) -> bool:
-    """Say whether a test that passes otherwise fails when the rule is broken; the copy is mended again."""
+    """Return whether a test fails when the rule is broken; restore the copy afterwards."""
     if not all(_passes_unbroken(test, harness) for test in one.tests):
-        raise SystemExit(f"{', '.join(one.tests)} did not pass while nothing was broken.")
+        raise SystemExit(f"{', '.join(one.tests)} failed before anything was broken.")
     file = harness / one.file
     whole = file.read_text(encoding="utf-8")
     file.write_text(whole.replace(one.now, one.then, 1), encoding="utf-8")
@@ -74,9 +72,13 @@ def _passes(test: str, harness: Path) -> bool:
     else:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"tests/{test}"]
         folder = harness
-    environment = {name: value for name, value in os.environ.items() if name != "BENCHBOOK_TALLY"}
-    environment |= {"PYTHONPATH": str(harness), "BENCHBOOK_ROOT": str(harness.parent), "CI": "true"}
-    if BENCHLOAD.is_file():  # of the checkout, as ./bench gives it: tests that need it are not skipped
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(harness),
+        "BENCHBOOK_ROOT": str(harness.parent),
+        "CI": "true",
+    }
+    if BENCHLOAD.is_file():  # without it, tests that need it would be skipped
         environment.setdefault("BENCHBOOK_BENCHLOAD", str(BENCHLOAD))
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     skipped = "skipped" in done.stdout and " passed" not in done.stdout
@@ -86,7 +88,7 @@ def _passes(test: str, harness: Path) -> bool:
 
 
 def main() -> None:
-    """Try them and print one line each."""
+    """Try the entries and print a line for each."""
     wanted = set(sys.argv[1:])
     missed = 0
     with tempfile.TemporaryDirectory(prefix="benchbook-broken-") as name:
@@ -97,10 +99,7 @@ def main() -> None:
                 continue
             found = noticed(one, copy / "harness")
             missed += not found
-            tally.count("rules broken on purpose, each noticed by a test")
-            tally.broken["rules broken on purpose, each noticed by a test"] += not found
             print(f"{'noticed' if found else 'NOT NOTICED'}  rule {one.rule}: {one.breaks}", flush=True)
-    tally.keep()
     raise SystemExit(1 if missed else 0)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from tests import tally
 from tests.web import Web, serving
 
 if TYPE_CHECKING:
@@ -24,23 +23,6 @@ settings.load_profile("untimed")
 def web() -> Iterator[Web]:
     with serving() as server:
         yield server
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
-    """Count each test of a fault by the name in its mark, and each test of tallied inputs that fails."""
-    report = yield
-    marks = list(item.iter_markers("tally"))
-    if report.when == "call" and not report.skipped:
-        for mark in marks:
-            if not mark.kwargs.get("by_input"):
-                tally.count(mark.args[0])
-            tally.broken[mark.args[0]] += report.failed
-    return report
-
-
-def pytest_sessionfinish() -> None:
-    tally.keep()
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from benchbook.declare.catalogue import Catalogue, models
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError
-from tests import tally
 
 CATALOGUE = Catalogue()
 FILES = [(kind, CATALOGUE.path(kind, name)) for kind in models() for name in CATALOGUE.names(kind)]
@@ -36,11 +35,9 @@ def test_committed_declarations_are_valid(kind: str, path: Path) -> None:
     assert check(tomllib.loads(path.read_text()), models()[kind], path.name)
 
 
-@pytest.mark.tally("mutated declarations", by_input=True)
 @settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 400))
 @given(data=st.data())
 def test_every_mutation_is_valid_or_one_sentence(data: st.DataObject) -> None:
-    tally.count("mutated declarations")
     kind, path = data.draw(st.sampled_from(FILES))
     declared = copy.deepcopy(tomllib.loads(path.read_text()))
     place = data.draw(st.sampled_from([one for one in places(declared) if one]))

@@ -18,7 +18,6 @@ from bench import HARNESS, SMALL, begin, bench, need_benchload, rows
 from fault import clean, ended, once, reasons
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
-pytestmark = pytest.mark.tally("other faults with real processes")
 ONE = ["quickstart", "--profile", "smoke", "--trials", "1", "--set", "queries=20"]
 
 

@@ -22,10 +22,8 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import Unavailable
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
-from tests import tally
 
 KILLS = int(os.environ.get("BENCHBOOK_KILLS") or 4)
-KILLED = "kills of the harness at random moments, each resumed"
 SERVER = "influxdb-1.8.10"
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -56,7 +54,6 @@ def groups_of(pids: set[int]) -> list[str]:
     ]
 
 
-@pytest.mark.tally(KILLED, by_input=True)
 @pytest.mark.timeout(300 + 60 * KILLS)
 def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_path: Path) -> None:
     """One run is killed again and again while it is resumed, until it is whole; then the next one begins."""
@@ -81,7 +78,6 @@ def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_pat
             process.kill()
             process.communicate()
             kills += 1
-            tally.count(KILLED)
             begun = list(results.glob("intentions/*.json")) or list(results.glob("runs/*/plan.json"))
             arguments = ["resume", "--results", str(results)] if begun else arguments
             if list(results.glob("*.duckdb")):  # the database is readable at any moment
@@ -93,5 +89,4 @@ def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_pat
         clean(results)
         assert groups_of(harnesses) == []
         [found] = rows(results, "select count(*) as n, count(distinct trial_id) as different from trials")
-        tally.count("trials of those runs, each there exactly once", found["n"])
         assert found["n"] == found["different"]

@@ -74,7 +74,6 @@ def test_the_same_order_seed_plans_the_same_order() -> None:
     assert [one["cell"] for one in first["trials"]] == [one["cell"] for one in second["trials"]]
 
 
-@pytest.mark.tally("kills of the harness at random moments, each resumed")
 @pytest.mark.parametrize("moment", ["at once", "first second", "early", "middle", "late"])
 def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
     span = {
@@ -97,7 +96,6 @@ def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
     assert_whole(tmp_path)
 
 
-@pytest.mark.tally("other faults with real processes")
 def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     assert bench("run", *SMALL, "--results", str(tmp_path)).returncode == 0
     [record] = tmp_path.glob("runs/*/trials/0002/trial.json")
@@ -157,7 +155,6 @@ def test_a_run_in_the_background_outlives_its_terminal_and_ends_when_told(tmp_pa
     assert of_results(tmp_path) == []
 
 
-@pytest.mark.tally("other faults with real processes")
 def test_a_death_of_the_system_is_a_failed_trial_and_the_run_goes_on(tmp_path: Path) -> None:
     process = begin("run", *SMALL, "--results", str(tmp_path))
     killed = False
@@ -178,7 +175,6 @@ def test_a_death_of_the_system_is_a_failed_trial_and_the_run_goes_on(tmp_path: P
     assert "Traceback" not in err
 
 
-@pytest.mark.tally("other faults with real processes")
 def test_two_harnesses_do_not_share_a_run(tmp_path: Path) -> None:
     process = begin("run", *SMALL, "--results", str(tmp_path))
     while not list(tmp_path.glob("runs/*/lock")):
@@ -190,7 +186,6 @@ def test_two_harnesses_do_not_share_a_run(tmp_path: Path) -> None:
     assert_whole(tmp_path)
 
 
-@pytest.mark.tally("other faults with real processes")
 def test_two_runs_at_once_in_one_results_folder(tmp_path: Path) -> None:
     processes = [begin("run", *SMALL, "--results", str(tmp_path)) for _ in range(2)]
     for process in processes:
@@ -199,7 +194,6 @@ def test_two_runs_at_once_in_one_results_folder(tmp_path: Path) -> None:
     assert rows(tmp_path, "select count(*) as n from trials where status = 'ok'") == [{"n": 8}]
 
 
-@pytest.mark.tally("other faults with real processes")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
 def test_a_full_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "benchbook-test", str(tmp_path)], check=True)
@@ -212,7 +206,6 @@ def test_a_full_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
         subprocess.run(["umount", str(tmp_path)], check=True)
 
 
-@pytest.mark.tally("other faults with real processes")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount read-only")
 def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "benchbook-test", str(tmp_path)], check=True)

@@ -13,7 +13,6 @@ import pytest
 from bench import begin, need_benchload, rows
 from fault import clean, ended, once, reasons
 
-pytestmark = pytest.mark.tally("other faults with real processes")
 RUN = ["influx-local-vs-s3fs", "--profile", "smoke", "--set", "cache=warm", "--set", "scale=60"]
 """The load takes several times the second after which its first interval is written, on a fast machine too."""
 SECONDS = 60.0

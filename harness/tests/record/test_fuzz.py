@@ -17,7 +17,6 @@ from benchbook.errors import BenchbookError, TrialFailed
 from benchbook.record import database, runs
 from benchbook.run.stream import EventFile, required_summary
 from benchbook.systems.client import events
-from tests import tally
 from tests.record import synthetic_operations, synthetic_run
 
 EXAMPLES = int(os.environ.get("BENCHBOOK_FUZZ") or 400)
@@ -74,13 +73,11 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Any:
         yield from _places(below, (*path, key))
 
 
-@pytest.mark.tally("damaged results folders", by_input=True)
 @settings(many, max_examples=max(60, EXAMPLES // 4))
 @given(data=st.data())
 def test_a_results_folder_with_any_damage_is_read_or_refused_in_words(
     original: Path, data: st.DataObject
 ) -> None:
-    tally.count("damaged results folders")
     results = original.parent / "changed"
     shutil.rmtree(results, ignore_errors=True)
     shutil.copytree(original, results)
@@ -130,11 +127,9 @@ GOOD = [
 ]
 
 
-@pytest.mark.tally("damaged streams of events", by_input=True)
 @many
 @given(data=st.data())
 def test_any_line_of_a_client_is_an_event_or_a_failed_trial(tmp_path: Path, data: st.DataObject) -> None:
-    tally.count("damaged streams of events")
     content = "\n".join(json.dumps(event) for event in GOOD).encode() + b"\n"
     lines = [line + b"\n" for line in changed(data, content).split(b"\n")]
     file = EventFile(tmp_path, lambda rate, unit: None)
