@@ -1,4 +1,4 @@
-"""What server, client, machine and harness use while a trial runs, sampled once a second from /proc."""
+"""Measurement: telemetry, histograms, steady state and counters, from samples to numbers."""
 
 from benchbook.measure.sampler import Telemetry
 

@@ -1,4 +1,7 @@
-"""Latency histograms: decoded, merged without loss, and read as percentiles in seconds."""
+"""Latency histograms: decode them, merge them without loss, and compute percentiles in seconds.
+
+Percentiles always come from merged histograms; percentiles of parts are never averaged.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +20,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The counters of many encoded histograms, added up at once.
-#
-# A run of 10,000 trials has some hundred thousand histograms of intervals; the library decodes one in a third of a
-# millisecond. Here numpy unpacks all of them side by side: the encoding (HdrHistogram V2) is a row of numbers in
-# LEB128 with the sign in the lowest bit, of which one below zero stands for so many empty counters.
+# Fast merging with numpy. A run of 10,000 trials has about 100,000 histograms of intervals, and the library needs a
+# third of a millisecond to decode one. The encoding (HdrHistogram V2) is a sequence of zigzag LEB128 numbers; a
+# negative number is a count of empty counters.
 
-AT_ONCE = 256
-"""Histograms that are unpacked together: enough to be fast, few enough for a processor's cache."""
+_BATCH = 256
+"""Histograms to unpack together: enough to be fast, few enough for a processor's cache."""
 _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
-"""Bits of a cookie that name the size of counters, which the encoding of their values does not depend on."""
+"""Bits of a cookie that hold the size of counters; the encoding does not depend on it."""
 _HEAD_BYTES = 40
 _LONGEST = 8
-"""Bytes of a number at most; one of nine would be a count above 2^55."""
+"""Largest number of bytes of a number; nine bytes would be a count above 2^55."""
 
 
-def added(texts: Sequence[str], length: int) -> tuple[NDArray[np.int64], dict[bytes, str]] | None:
-    """Return the sums of ``length`` counters, and one text of each different head; None for an unusual text."""
+def sum_counters(texts: Sequence[str], length: int) -> tuple[NDArray[np.int64], dict[bytes, str]] | None:
+    """Return the sums of ``length`` counters, and one text of each different header; None for an unusual text."""
     import numpy as np
 
     sums = np.zeros(length, dtype=np.int64)
     heads: dict[bytes, str] = {}
-    for begin in range(0, len(texts), AT_ONCE):
+    for begin in range(0, len(texts), _BATCH):
         bodies = []
-        for text in texts[begin : begin + AT_ONCE]:
+        for text in texts[begin : begin + _BATCH]:
             parts = _parts(text)
             if parts is None:
                 return None
@@ -53,7 +54,7 @@ def added(texts: Sequence[str], length: int) -> tuple[NDArray[np.int64], dict[by
 
 
 def _parts(text: str) -> tuple[bytes, bytes] | None:
-    """Return the head (range and precision) and the body of a histogram; None for what is none."""
+    """Return the header (range and precision) and the body of a histogram; None if the text is not a histogram."""
     try:
         packed = base64.b64decode(text)
         whole = zlib.decompress(packed[8:])
@@ -67,7 +68,7 @@ def _parts(text: str) -> tuple[bytes, bytes] | None:
 
 
 def _add(bodies: list[bytes], sums: NDArray[np.int64]) -> bool:
-    """Add the counters of some bodies to ``sums``; False where one does not hold what it should."""
+    """Add the counters of some bodies to ``sums``; return False for a malformed body."""
     import numpy as np
 
     content = np.frombuffer(b"".join(bodies), dtype=np.uint8)
@@ -91,7 +92,7 @@ def _add(bodies: list[bytes], sums: NDArray[np.int64]) -> bool:
 
     steps = np.where(numbers < 0, -numbers, 1)
     reached = np.cumsum(steps)
-    # The first number of each body begins at counter zero again.
+    # The first number of each body starts at counter zero.
     firsts = np.concatenate(([0], np.searchsorted(ends, borders[:-1])))
     before = reached[firsts] - steps[firsts]
     index = reached - steps - np.repeat(before, np.diff(np.append(firsts, len(ends))))
@@ -102,11 +103,6 @@ def _add(bodies: list[bytes], sums: NDArray[np.int64]) -> bool:
     return True
 
 
-# Latency histograms: decoded, merged without loss, and read as percentiles in seconds.
-#
-# Percentiles are always those of merged histograms; percentiles of parts are never averaged.
-
-PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9, 100.0)
 _SECONDS = 1e-9
 """Histograms hold nanoseconds."""
 _LARGEST_NS = 10**15
@@ -114,14 +110,15 @@ _LARGEST_NS = 10**15
 
 @dataclass(frozen=True)
 class Histogram:
-    """A decoded histogram (or several merged ones); times in seconds."""
+    """A decoded histogram, or several merged ones; times in seconds."""
 
-    _held: Any
+    _library: Any
+    """The histogram of the library hdrh."""
 
     @property
     def count(self) -> int:
-        """Operations in it."""
-        return int(self._held.get_total_count())
+        """Number of operations."""
+        return int(self._library.get_total_count())
 
     @property
     def mean_seconds(self) -> float | None:
@@ -138,20 +135,20 @@ class Histogram:
 
     @cached_property
     def bars(self) -> list[tuple[int, int, int]]:
-        """The filled bars in order: lowest and highest value (ns), operations."""
+        """The buckets that are not empty, in order: lowest and highest value (ns), operations."""
         import numpy as np
 
-        held = self._held
-        counts = np.ctypeslib.as_array(held.counts)  # of tens of thousands a few hundred are filled
+        histogram = self._library
+        counts = np.ctypeslib.as_array(histogram.counts)  # a few hundred of tens of thousands are not empty
         found = []
         for index in counts.nonzero()[0].tolist():
-            low = held.get_value_from_index(index)
-            found.append((low, held.get_highest_equivalent_value(low), int(counts[index])))
+            low = histogram.get_value_from_index(index)
+            found.append((low, histogram.get_highest_equivalent_value(low), int(counts[index])))
         return found
 
     @cached_property
-    def _reached(self) -> list[int]:
-        """Operations up to and with each bar."""
+    def _cumulative(self) -> list[int]:
+        """Number of operations up to and including each bucket."""
         return list(accumulate(number for _, _, number in self.bars))
 
     def percentile(self, percentile: float) -> float | None:
@@ -159,44 +156,40 @@ class Histogram:
         if not self.count:
             return None
         wanted = max(1, int(min(percentile, 100.0) * self.count / 100 + 0.5))
-        return self.bars[bisect_left(self._reached, wanted)][1] * _SECONDS
-
-    def percentiles(self, wanted: Sequence[float] = PERCENTILES) -> list[float | None]:
-        """Return the latency (s) of each percentile, in the order asked for."""
-        return [self.percentile(percentile) for percentile in wanted]
+        return self.bars[bisect_left(self._cumulative, wanted)][1] * _SECONDS
 
     def curve(self) -> list[tuple[float, float]]:
-        """Return (percentile, latency in s) for every filled bar: the whole distribution, for a plot."""
+        """Return (percentile, latency in s) of every bucket that is not empty, for a plot of the distribution."""
         return [
-            (100.0 * reached / self.count, high * _SECONDS)
-            for (_, high, _), reached in zip(self.bars, self._reached, strict=True)
+            (100.0 * cumulative / self.count, high * _SECONDS)
+            for (_, high, _), cumulative in zip(self.bars, self._cumulative, strict=True)
         ]
 
     def encode(self) -> str:
-        """Return it as HdrHistogram V2, base64: what it was decoded from."""
-        encoded: bytes = self._held.encode()
+        """Return the histogram as HdrHistogram V2 in base64."""
+        encoded: bytes = self._library.encode()
         return encoded.decode("ascii")
 
 
 def decode(encoded: str) -> Histogram:
-    """Decode a histogram; raise ValueError where the text is none."""
+    """Decode a histogram; raise ValueError if the text is not a histogram."""
     return Histogram(_decoded(encoded))
 
 
 def merge(encoded: Iterable[str]) -> Histogram:
-    """Merge histograms of one precision without loss; raise ValueError for none, or for different ones."""
+    """Merge histograms without loss; raise ValueError if there are none or they differ in range or precision."""
     texts = list(encoded)
     if not texts:
         raise ValueError("there is no histogram to merge")
     merged = _decoded(texts[0])
     if len(texts) == 1:
         return Histogram(merged)
-    found = added(texts, len(merged.counts))
-    if found is None:  # one of them is broken, or very unusual: the library says what is wrong
-        return Histogram(_one_by_one(merged, texts[1:]))
+    found = sum_counters(texts, len(merged.counts))
+    if found is None:  # one text is damaged or very unusual: the library's error explains it
+        return Histogram(_add_slowly(merged, texts[1:]))
     sums, heads = found
     for text in heads.values():
-        _alike(_decoded(text), merged)
+        _require_same_shape(_decoded(text), merged)
     filled = sums.nonzero()[0].tolist()
     if filled:
         for index in filled:
@@ -205,31 +198,28 @@ def merge(encoded: Iterable[str]) -> Histogram:
     return Histogram(merged)
 
 
-def _one_by_one(merged: Any, texts: Iterable[str]) -> Any:
-    """Add histograms to the first one by means of the library."""
+def _add_slowly(merged: Any, texts: Iterable[str]) -> Any:
+    """Add histograms to the first one with the library, one at a time."""
     for text in texts:
-        held = _decoded(text)
-        _alike(held, merged)
-        merged.add(held)
+        histogram = _decoded(text)
+        _require_same_shape(histogram, merged)
+        merged.add(histogram)
     return merged
 
 
-def _alike(held: Any, merged: Any) -> None:
-    """Raise ValueError where two histograms differ in range or precision."""
-    if _shape(held) != _shape(merged):
-        raise ValueError("histograms of different ranges or precisions cannot be merged without loss")
+def _require_same_shape(one: Any, other: Any) -> None:
+    """Raise ValueError if two histograms differ in range or precision."""
+    if _shape(one) != _shape(other):
+        raise ValueError("cannot merge histograms of different ranges or precisions without loss")
 
 
-def percentiles(
-    source: Histogram | Iterable[str], wanted: Sequence[float] = PERCENTILES
-) -> dict[float, float | None]:
-    """Return percentile → latency (s) of a histogram, or of encoded ones merged."""
-    merged = source if isinstance(source, Histogram) else merge(source)
-    return {percentile: merged.percentile(percentile) for percentile in wanted}
-
-
-def _shape(held: Any) -> tuple[int, ...]:
-    return held.bucket_count, held.sub_bucket_count, held.unit_magnitude, held.word_size
+def _shape(histogram: Any) -> tuple[int, ...]:
+    return (
+        histogram.bucket_count,
+        histogram.sub_bucket_count,
+        histogram.unit_magnitude,
+        histogram.word_size,
+    )
 
 
 def _decoded(encoded: str) -> Any:
@@ -241,8 +231,8 @@ def _decoded(encoded: str) -> Any:
         head = content.payload
         lowest, highest = head.lowest_trackable_value, head.highest_trackable_value
         if not (1 <= lowest < highest <= _LARGEST_NS and 1 <= head.significant_figures <= 5):
-            # Checked before memory for its bars is taken.
-            raise ValueError(f"it claims values from {lowest} to {highest}")
+            # Check before the library allocates memory for the buckets.
+            raise ValueError(f"its header states values from {lowest} to {highest}")
         return HdrHistogram(lowest, highest, head.significant_figures, hdr_payload=content)
     except Exception as error:
-        raise ValueError(f"this is no HdrHistogram in base64: {error or type(error).__name__}") from error
+        raise ValueError(f"not an HdrHistogram in base64: {error or type(error).__name__}") from error

@@ -1,9 +1,9 @@
-"""The sums of what process trees used, which processes that come and go neither lose nor double.
+"""Sum the resource usage of process trees whose processes come and go, without losing or doubling any.
 
-While a process lives its own counters are read. When it is gone, what it had used is either among the times
-of the parent that waited for it, or, if nobody counts it on, kept here as it was last seen. The harness waits
-for the roots of the trees itself: what its own children used in the end comes from getrusage, of those too
-short to be ever seen too, which count as the client's. So a sum never goes backwards.
+While a process lives, the ledger reads its counters. When it has ended, its usage is part of the parent that waited
+for it; if no living parent counts it, the ledger keeps the last reading. The harness waits for the roots of the trees:
+getrusage gives the final usage of its children, including those too short to sample, which count as the client's.
+A sum therefore never decreases.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from benchbook.measure.usage import NOTHING, Process, Usage, children, forget_peak, read
+from benchbook.measure.usage import ZERO, Process, Usage, children, read, reset_peak
 
 
 @dataclass
-class Followed:
-    """A process that belongs to one or both trees, from its first sight until it is gone."""
+class TrackedProcess:
+    """A process that belongs to one or both trees, from the first sample until it has ended."""
 
     last: Process
+    """The last reading."""
     base: Usage
-    """What it had used before the trial: not ours to count."""
+    """Usage before the trial, which does not count."""
     trees: set[str]
     peak_base: int
     """The kernel's peak RSS when the phase began."""
     rss_most: int
-    """The most RSS seen in this phase."""
+    """The largest RSS sampled in this phase."""
 
-    def see(self, now: Process) -> None:
-        """Take a new reading, keeping bytes that are no longer readable as they were."""
+    def update(self, now: Process) -> None:
+        """Store a new reading; keep the last bytes if they are no longer readable."""
         if self.last.bytes_known and not now.bytes_known:
             usage = now.usage._replace(read=self.last.usage.read, written=self.last.usage.written)
             now = now._replace(usage=usage, bytes_known=True)
@@ -37,22 +38,22 @@ class Followed:
 
     @property
     def whole(self) -> Usage:
-        """Its own usage and that of children it waited for, since it started."""
+        """Usage of the process and of children that it waited for, since it started."""
         return self.last.usage.plus(self.last.reaped)
 
     @property
     def total(self) -> Usage:
-        """The part of it that was used since the trial began."""
+        """Usage since the trial began."""
         return self.whole.minus(self.base)
 
     @property
     def inherited(self) -> Usage:
-        """What grows when a child was waited for. The kernel adds a child's bytes to the parent's own."""
+        """Usage that grows when the process waits for a child. The kernel adds a child's bytes to the parent's."""
         return self.last.reaped._replace(read=self.last.usage.read, written=self.last.usage.written)
 
     @property
     def peak(self) -> int:
-        """Its peak RSS in this phase: the kernel's where that rose, else the most seen."""
+        """Peak RSS in this phase: the kernel's if it rose, else the largest sample."""
         return self.last.rss_peak if self.last.rss_peak > self.peak_base else self.rss_most
 
 
@@ -60,17 +61,18 @@ class Followed:
 class Tree:
     """The sums of one process tree."""
 
-    gone: Usage = NOTHING
-    """What processes used that are gone and whose use no living parent counts on."""
+    gone: Usage = ZERO
+    """Usage of ended processes that no living parent counts."""
     bytes_known: bool = True
-    usage: Usage = NOTHING
-    """Cumulative; never goes backwards."""
-    living: list[Followed] = field(default_factory=list)
+    """Whether the bytes of all processes were readable."""
+    usage: Usage = ZERO
+    """Cumulative; never decreases."""
+    living: list[TrackedProcess] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Owed:
-    """Use that was kept for a dead process, and that its parent may count a sample later."""
+class Provisional:
+    """Usage kept for an ended process, which its parent may count one sample later."""
 
     parent: int
     trees: frozenset[str]
@@ -78,70 +80,69 @@ class Owed:
 
 
 class Ledger:
-    """Follows the processes of the trees ``server`` and ``client``, which may be the same processes."""
+    """Tracks the processes of the trees ``server`` and ``client``, which may be the same processes."""
 
-    def __init__(self, own: int, begin: int) -> None:
-        """``own`` is the harness's pid; ``begin`` the whole ticks after boot at which the trial began."""
-        self._own = own
+    def __init__(self, harness: int, begin: int) -> None:
+        """``harness`` is the harness's pid; ``begin`` the start of the trial in whole ticks after boot."""
+        self._harness = harness
         self._begin = begin
-        self._followed: dict[int, Followed] = {}
-        self._owed: list[Owed] = []
+        self._tracked: dict[int, TrackedProcess] = {}
+        self._provisional: list[Provisional] = []
         self._waited: Usage | None = None
         self._shared = False
         self.trees = {"server": Tree(), "client": Tree()}
 
     def update(self, given: Mapping[str, Iterable[int]], waited: Usage) -> None:
-        """Read all processes anew.
+        """Read all processes.
 
-        ``given`` are the pids of each tree, their children are found from them; ``waited`` is what children
-        used that the harness waited for, as getrusage says, read just before this call.
+        ``given`` holds the root pids of each tree; the ledger finds their children. ``waited`` is the usage of
+        children that the harness waited for, from a getrusage just before this call.
         """
         found = {tree: set(pids) for tree, pids in given.items()}
         self._shared = self._shared or (found["server"] == found["client"] != set())
-        before = {pid: followed.inherited for pid, followed in self._followed.items()}
-        gone = self._read(found)
+        before = {pid: process.inherited for pid, process in self._tracked.items()}
+        ended = self._read(found)
         grown = {
-            pid: followed.inherited.minus(before[pid])
-            for pid, followed in self._followed.items()
+            pid: process.inherited.minus(before[pid])
+            for pid, process in self._tracked.items()
             if pid in before
         }
-        grown[self._own] = waited.minus(self._waited or waited)
+        grown[self._harness] = waited.minus(self._waited or waited)
         self._waited = waited
         whole = dict(grown)
-        heirs = self._pay_back(grown) | self._bury(gone, grown, whole)
-        # what no process seen explains: children of the harness that were too short to be seen, or the last
-        # moments of those seen
+        heirs = self._settle(grown) | self._keep_ended(ended, grown, whole)
+        # The rest is usage of the harness's children that were too short to sample, or of the last moments of others.
         for name in heirs or ({"server", "client"} if self._shared else {"client"}):
-            self.trees[name].gone = self.trees[name].gone.plus(grown[self._own])
+            self.trees[name].gone = self.trees[name].gone.plus(grown[self._harness])
         for name, tree in self.trees.items():
-            tree.living = [followed for followed in self._followed.values() if name in followed.trees]
+            tree.living = [process for process in self._tracked.values() if name in process.trees]
             usage = tree.gone
-            for followed in tree.living:
-                usage = usage.plus(followed.total)
+            for process in tree.living:
+                usage = usage.plus(process.total)
             tree.usage = Usage(*map(max, usage, tree.usage))
 
     def begin_phase(self) -> None:
-        """Count peaks from now on."""
-        for pid, followed in self._followed.items():
-            forget_peak(pid)
-            now = self._look(pid) or followed.last
-            followed.peak_base, followed.rss_most = now.rss_peak, now.rss
+        """Start to measure peaks from now on."""
+        for pid, process in self._tracked.items():
+            reset_peak(pid)
+            now = self._reading(pid) or process.last
+            process.peak_base, process.rss_most = now.rss_peak, now.rss
 
-    def _read(self, found: dict[str, set[int]]) -> list[Followed]:
-        """Read what is followed and what is new, parents first; return those that are gone."""
-        gone = []
-        for pid, followed in list(self._followed.items()):
-            now = self._look(pid)
-            if now is None or now.started != followed.last.started:
-                gone.append(self._followed.pop(pid))
+    def _read(self, found: dict[str, set[int]]) -> list[TrackedProcess]:
+        """Read tracked and new processes, parents first; return those that have ended."""
+        ended = []
+        for pid, process in list(self._tracked.items()):
+            now = self._reading(pid)
+            if now is None or now.started != process.last.started:
+                ended.append(self._tracked.pop(pid))
             else:
-                followed.see(now)
+                process.update(now)
         for tree, pids in found.items():
             others = set().union(*(other for name, other in found.items() if name != tree)) - pids
             self._descend(
-                tree, [*pids, *(pid for pid, f in self._followed.items() if tree in f.trees)], others
+                tree, [*pids, *(pid for pid, f in self._tracked.items() if tree in f.trees)], others
             )
-        return gone
+        return ended
 
     def _descend(self, tree: str, pids: list[int], others: set[int]) -> None:
         seen: set[int] = set()
@@ -150,70 +151,74 @@ class Ledger:
             if pid in seen or pid in others:
                 continue
             seen.add(pid)
-            if pid not in self._followed and not self._follow(pid):
+            if pid not in self._tracked and not self._track(pid):
                 continue
-            followed = self._followed[pid]
-            followed.trees.add(tree)
-            self.trees[tree].bytes_known &= followed.last.bytes_known or followed.last.rss == 0
-            if pid != self._own:  # the harness's children are not all of this tree
+            process = self._tracked[pid]
+            process.trees.add(tree)
+            self.trees[tree].bytes_known &= process.last.bytes_known or process.last.rss == 0
+            if pid != self._harness:  # not all children of the harness belong to this tree
                 pids.extend(children(pid))
 
-    def _follow(self, pid: int) -> bool:
-        now = self._look(pid)
+    def _track(self, pid: int) -> bool:
+        now = self._reading(pid)
         if now is None:
             return False
         old = now.started < self._begin
-        base = now.usage.plus(now.reaped) if old else NOTHING
-        self._followed[pid] = Followed(now, base, set(), now.rss_peak if old else 0, now.rss)
+        base = now.usage.plus(now.reaped) if old else ZERO
+        self._tracked[pid] = TrackedProcess(now, base, set(), now.rss_peak if old else 0, now.rss)
         return True
 
-    def _look(self, pid: int) -> Process | None:
+    def _reading(self, pid: int) -> Process | None:
         now = read(pid)
-        # what the harness waited for is accounted for by itself, never as a part of a tree it is in
-        return now._replace(reaped=NOTHING) if now and pid == self._own else now
+        # update() adds what the harness waited for; a tree that contains the harness must not count it too.
+        return now._replace(reaped=ZERO) if now and pid == self._harness else now
 
-    def _pay_back(self, grown: dict[int, Usage]) -> set[str]:
-        """Settle what was kept although a parent counts it on after all; return the trees it was for."""
+    def _settle(self, grown: dict[int, Usage]) -> set[str]:
+        """Subtract provisional usage that a parent counts by now; return the trees it belongs to."""
         heirs: set[str] = set()
-        for owed in self._owed:
-            back = grown.get(owed.parent, NOTHING).least(owed.usage)
-            if back == NOTHING:
+        for provisional in self._provisional:
+            back = grown.get(provisional.parent, ZERO).minimum(provisional.usage)
+            if back == ZERO:
                 continue
-            grown[owed.parent] = grown[owed.parent].minus(back)
-            heirs |= owed.trees if owed.parent == self._own else set()
-            for name in owed.trees if owed.parent != self._own else ():
+            grown[provisional.parent] = grown[provisional.parent].minus(back)
+            heirs |= provisional.trees if provisional.parent == self._harness else set()
+            for name in provisional.trees if provisional.parent != self._harness else ():
                 self.trees[name].gone = self.trees[name].gone.minus(back)
-        self._owed = []
+        self._provisional = []
         return heirs
 
-    def _bury(self, gone: list[Followed], grown: dict[int, Usage], whole: dict[int, Usage]) -> set[str]:
-        """Keep what the dead used that no living parent counts; return the trees of our own children.
+    def _keep_ended(
+        self, ended: list[TrackedProcess], grown: dict[int, Usage], whole: dict[int, Usage]
+    ) -> set[str]:
+        """Keep usage of ended processes that no living parent counts; return the trees of the harness's children.
 
-        ``grown`` is what is left of a parent's growth after earlier deaths took their part, ``whole`` all of it.
-        Which of several dead children a parent waited for cannot be seen: growth is given out to them in turn,
-        which makes the sum right. Only one that used more than the whole growth was certainly not waited for.
+        ``grown`` is the growth of each parent that is not yet attributed to an ended child, ``whole`` all of it.
+        /proc does not show for which of several ended children a parent waited. Attributing growth to them in turn
+        gives the right sum; only a child that used more than the whole growth was certainly not waited for.
         """
         heirs: set[str] = set()
-        parents = {dead.last.pid: dead.last.parent for dead in gone}
-        for dead in gone:
+        parents = {dead.last.pid: dead.last.parent for dead in ended}
+        for dead in ended:
             parent = dead.last.parent
-            while parent in parents and parent not in self._followed:
+            while parent in parents and parent not in self._tracked:
                 parent = parents[parent]
-            heir = self._followed.get(parent)
-            counted = NOTHING
-            if parent == self._own or (heir is not None and dead.trees <= heir.trees):
+            heir = self._tracked.get(parent)
+            counted = ZERO
+            if parent == self._harness or (heir is not None and dead.trees <= heir.trees):
                 if all(
                     more >= used
-                    for more, used in zip(whole.get(parent, NOTHING)[:2], dead.whole[:2], strict=True)
+                    for more, used in zip(whole.get(parent, ZERO)[:2], dead.whole[:2], strict=True)
                 ):
-                    counted = grown.get(parent, NOTHING).least(dead.whole)
-                grown[parent] = grown.get(parent, NOTHING).minus(counted)
-                self._owed.append(Owed(parent, frozenset(dead.trees), dead.whole.minus(counted)))
-            if parent == self._own:
+                    counted = grown.get(parent, ZERO).minimum(dead.whole)
+                grown[parent] = grown.get(parent, ZERO).minus(counted)
+                self._provisional.append(
+                    Provisional(parent, frozenset(dead.trees), dead.whole.minus(counted))
+                )
+            if parent == self._harness:
                 heirs |= dead.trees
-                counted = NOTHING  # what we waited for stands in no tree: keep all of it
-            elif heir is not None:  # the parent now counts what was used before the trial too
-                heir.base = heir.base.plus(dead.base.least(counted))
+                counted = ZERO  # no tree contains what the harness waited for: keep all of it
+            elif heir is not None:  # the parent now also counts usage from before the trial
+                heir.base = heir.base.plus(dead.base.minimum(counted))
             kept = dead.whole.minus(counted).minus(dead.base.minus(counted))
             for name in dead.trees:
                 self.trees[name].gone = self.trees[name].gone.plus(kept)

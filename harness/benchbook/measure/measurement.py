@@ -1,4 +1,4 @@
-"""A measurement: one number of one phase. Its unit and direction come from the table of metrics."""
+"""Measurements: numbers of phases, with unit and direction from the table of metrics."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Measurement:
         return describe(self.metric).direction
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as ``trial.json`` holds it."""
+        """Return the measurement in the form of ``trial.json``."""
         return {**vars(self), "unit": self.unit, "direction": self.direction}
 
 
 def per_second(summary: Event, name: str = "operations") -> float:
-    """Return the factor that turns totals of a summary into rates, in 1/s.
+    """Return the factor that converts totals of a summary into rates, in 1/s.
 
-    A workload with a duration has a window: rates leave out what ended after it.
+    A workload with a duration has a window; rates exclude operations that ended after it.
 
     >>> 11 * per_second({"operations": 11, "drained_operations": 1, "window_ns": 2 * 10**9, "duration_ns": 3 * 10**9})
     5.0

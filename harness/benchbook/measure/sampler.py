@@ -1,4 +1,4 @@
-"""Sample what server, client, machine and harness use while a trial runs, and sum it by phase."""
+"""Sample the resource usage of server, client, machine and harness during a trial, and sum it by phase."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from benchbook.measure.ledger import Ledger, Tree
 from benchbook.measure.samples import SUMMARY, UNITS, Sample
 from benchbook.measure.usage import TICKS, Usage, pss
 
-# The sums of a phase, from what was read when it began and when it ended.
-
 Reading = dict[tuple[str, str], float]
 """(scope, metric) → value at one moment."""
 
 Summary = dict[str, float | None]
-"""Metric (see ``samples.SUMMARY``) → value; None where it could not be measured."""
+"""Metric (see ``samples.SUMMARY``) → value; None if it could not be measured."""
 
 SUMS = {
     "server_cpu_seconds": (("server", "cpu_user_seconds"), ("server", "cpu_system_seconds")),
@@ -51,7 +49,7 @@ CORE_TIME = tuple(("machine", f"cpu_{kind}_seconds") for kind in ("busy", "idle"
 
 @dataclass
 class Phase:
-    """What grew between the begin and the end of a phase; a phase entered again goes on."""
+    """Growth of counters during a phase; a phase that begins again adds to the same sums."""
 
     seconds: float = 0.0
     grown: Reading = field(default_factory=dict)
@@ -60,7 +58,7 @@ class Phase:
     def add(
         self, seconds: float, begin: Mapping[tuple[str, str], float], end: Reading, most: Reading
     ) -> None:
-        """Add a stretch of this phase: its length, what was read at both ends, the largest values within."""
+        """Add a part of this phase: its length, the readings at both ends, the largest values in between."""
         self.seconds += seconds
         for key, value in end.items():
             if key in begin:
@@ -83,49 +81,44 @@ class Phase:
 
 
 def _share(part: float | None, whole: float | None) -> float | None:
-    """Return part / whole; None where the clock's grain saw no time pass."""
+    """Return part / whole; None if no time has passed at the clock's resolution."""
     return None if part is None or not whole else min(1.0, part / whole)
 
 
-# The sampling thread of a trial.
-#
-# Server and client are process trees. Those of an embedded system are the same processes: hand over lists
-# that are equal and both scopes show the same numbers, each of them the whole process, which is all that can be
-# said. A phase lasts until the next one begins; a command that the harness runs and waits for meanwhile counts
-# as the client's processor time.
-
-OUTSIDE = "overhead"
-"""The phase before the first one, and between two where the engine says so: the harness's own time."""
+OVERHEAD = "overhead"
+"""The phase before the first one and between timed phases: the harness's own time."""
 
 FIRST_WAIT_SECONDS = 0.125
-"""After a boundary the wait doubles from here up to the interval, so that short phases have samples too."""
+"""Wait after the start of a phase; it doubles up to the interval, so that short phases have samples too."""
 
 SINCE_BOOT = time.CLOCK_BOOTTIME if sys.platform == "linux" else time.CLOCK_MONOTONIC
-"""The clock in which /proc dates the start of a process; elsewhere there is no /proc and nothing to date."""
+"""The clock of process start times in /proc; other platforms have no /proc."""
 
 PSS_EVERY_SECONDS = 10.0
-PSS_DEAR_SECONDS = 0.005
-"""A process whose PSS took longer to read is not asked again."""
+PSS_SLOW_SECONDS = 0.005
+"""If reading a process's PSS takes longer, the sampler does not read it again."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the sampling itself took."""
+    """Resources that the sampling used."""
 
     samples: int
     cpu_seconds: float
-    """Processor time of the sampling, in the kernel too, the sink's among it."""
+    """Processor time of the sampling, including kernel and sink."""
     longest_seconds: float
     """Wall time of the longest sample."""
 
 
 class Telemetry:
-    """Samples a trial from ``with`` to its end; ``phase`` marks where a phase begins.
+    """Sample a trial for the length of a ``with`` block; ``phase`` starts a phase, which lasts until the next.
 
-    ``sink`` gets the list of samples of each moment, from the sampling thread or from within ``phase``, never
-    two at once. Counters are handed over as they stand, cumulative; at a boundary the same reading is handed
-    over twice, as the last of one phase and the first of the next. A sink that fails ends the handing over;
-    its error is raised by the next ``phase`` or at the end.
+    Server and client are process trees. For an embedded system, pass equal pid functions: both scopes then show the
+    whole process. A command that the harness runs and waits for counts as the client's.
+
+    ``sink`` gets the samples of each moment, from the sampling thread or from within ``phase``, never concurrently.
+    Counters are cumulative. At a boundary ``sink`` gets the same reading twice: as the last sample of one phase and the
+    first of the next. If ``sink`` fails, it gets no more samples, and the next ``phase`` or the end raises its error.
     """
 
     def __init__(
@@ -137,10 +130,9 @@ class Telemetry:
         interval_seconds: float = 1.0,
         server_usage: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
-        """Prepare; the two functions name the processes, roots suffice, and are called for each sample.
+        """Prepare; each sample calls the two functions, which return the root processes of the trees.
 
-        What ``server_usage`` knows of the server (the counters of its control group) is taken in place of what
-        its processes tell.
+        Counters from ``server_usage`` (of a control group) replace those of the server's processes.
         """
         self._pids = {"server": server_pids, "client": client_pids}
         self._server_usage = server_usage
@@ -152,20 +144,20 @@ class Telemetry:
         self._thread = threading.Thread(target=self._work, name="telemetry", daemon=True)
         self._ending = False
         self._failure: Exception | None = None
-        self._name = OUTSIDE
+        self._name = OVERHEAD
         self._phases: dict[str, Phase] = {}
         self._begin: tuple[float, Reading] = (0.0, {})
         self._most: Reading = {}
         self._wait = FIRST_WAIT_SECONDS
         self._due = 0.0
         self._pss_due = 0.0
-        self._pss_dear: set[int] = set()
+        self._pss_slow: set[int] = set()
         self._cost = Cost(0, 0.0, 0.0)
 
     def __enter__(self) -> Self:
         self._origin = time.monotonic()
         self._ledger = Ledger(os.getpid(), int(time.clock_gettime(SINCE_BOOT) * TICKS))
-        self._boundary(OUTSIDE)
+        self._boundary(OVERHEAD)
         self._thread.start()
         return self
 
@@ -180,19 +172,19 @@ class Telemetry:
             self._raise_failure()
 
     def phase(self, name: str) -> float:
-        """End the phase that runs and begin ``name``; return the seconds since the start of the trial."""
+        """End the current phase and begin ``name``; return the seconds since the start of the trial."""
         self._raise_failure()
         seconds = self._boundary(name)
         self._wake.set()
         return seconds
 
     def summary(self) -> dict[str, Summary]:
-        """Return phase → numbers of that phase, in the order the phases began; whole after the end."""
+        """Return the numbers of each phase, in the order the phases began; complete after the end."""
         with self._lock:
             return {name: phase.summary() for name, phase in self._phases.items()}
 
     def cost(self) -> Cost:
-        """Return what the sampling took so far."""
+        """Return the resources that the sampling has used so far."""
         return self._cost
 
     @property
@@ -203,19 +195,19 @@ class Telemetry:
     def _work(self) -> None:
         while not self._ending:
             if self._wake.wait(max(0.0, self._due - time.monotonic())):
-                self._wake.clear()  # a phase began: the wait starts anew
+                self._wake.clear()  # a phase began: restart the wait
                 continue
             with self._lock:
                 if self._ending:
                     return
                 try:
                     self._sample()
-                except Exception as error:  # a thread that dies in silence would leave a gap nobody sees
+                except Exception as error:  # reported by the next phase(); a silent end would hide a gap
                     self._failure = error
                     return
 
     def _boundary(self, name: str | None) -> float:
-        """Take a reading that ends the running phase and begins ``name``; None ends the last one."""
+        """Take a reading that ends the current phase and begins ``name``; None ends the last one."""
         with self._lock:
             self._pss_due = 0.0
             seconds, reading = self._sample(hand_over=self._cost.samples > 0)
@@ -249,7 +241,7 @@ class Telemetry:
     def _read(self) -> Reading:
         children, own = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
         self._ledger.update(
-            {name: _asked(pids) for name, pids in self._pids.items()},
+            {name: _pids_or_none(pids) for name, pids in self._pids.items()},
             Usage(children.ru_utime, children.ru_stime),
         )
         reading: Reading = {
@@ -268,19 +260,19 @@ class Telemetry:
     def _pss(self) -> Reading:
         found: Reading = {}
         for name, tree in self._ledger.trees.items():
-            sizes = [self._pss_of(followed.last.pid) for followed in tree.living]
+            sizes = [self._pss_of(process.last.pid) for process in tree.living]
             known = [size for size in sizes if size is not None]
             if known and len(known) == len(sizes):
                 found[name, "pss_bytes"] = sum(known)
         return found
 
     def _pss_of(self, pid: int) -> int | None:
-        if pid in self._pss_dear:
+        if pid in self._pss_slow:
             return None
         begun = time.monotonic()
         size = pss(pid)
-        if time.monotonic() - begun > PSS_DEAR_SECONDS:
-            self._pss_dear.add(pid)
+        if time.monotonic() - begun > PSS_SLOW_SECONDS:
+            self._pss_slow.add(pid)
         return size
 
     def _hand_over(self, seconds: float, reading: Reading) -> None:
@@ -299,7 +291,7 @@ class Telemetry:
         ]
         try:
             self._sink(samples)
-        except Exception as error:  # whatever the trouble, the engine shall hear of it
+        except Exception as error:  # any error; the next phase() raises it
             self._failure = error
 
     def _charge(self, samples: int, cpu_seconds: float, seconds: float) -> None:
@@ -314,11 +306,11 @@ class Telemetry:
             raise failure
 
 
-def _asked(pids: Callable[[], list[int]]) -> list[int]:
-    """Return the pids; none where asking fails, as it may when a server has just died."""
+def _pids_or_none(pids: Callable[[], list[int]]) -> list[int]:
+    """Return the pids, or none if the function fails because a server has just died."""
     try:
         return pids()
-    except Exception:  # the trial's own calls report a dead server; sampling goes on
+    except Exception:  # the trial reports a dead server; sampling continues
         return []
 
 
@@ -331,9 +323,9 @@ def _tree(tree: Tree) -> dict[str, float]:
     if tree.bytes_known:
         found |= {"read_bytes": tree.usage.read, "write_bytes": tree.usage.written}
     if tree.living:
-        now = [followed.last for followed in tree.living]
+        now = [process.last for process in tree.living]
         found["rss_bytes"] = sum(process.rss for process in now)
-        found["rss_peak_bytes"] = sum(followed.peak for followed in tree.living)
+        found["rss_peak_bytes"] = sum(process.peak for process in tree.living)
         found["threads"] = sum(process.threads for process in now)
         files = [process.open_files for process in now if process.open_files is not None]
         if len(files) == len(now):

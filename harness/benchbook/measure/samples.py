@@ -1,4 +1,4 @@
-"""The samples of telemetry: names, units and scopes, and the metrics that a phase is summed up as."""
+"""Samples of telemetry: their metrics, units and scopes, and the metrics that summarise a phase."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ PROCESS_UNITS: Mapping[str, str] = {
     "open_files": "1",
     "processes": "1",
 }
-"""Of the scopes server and client, each over a process tree. The first four are cumulative over the trial and
-keep what dead processes used; the others are what the living ones have now. ``rss_peak_bytes`` is the sum of
-each process's own peak since the phase began, so at least the tree's true peak. Pages that processes share
-count once for each in RSS and are divided among them in PSS, which is read rarely because it is dear.
-``memory_bytes`` is what a container's control group is charged with, its share of the page cache included."""
+"""Metrics of the scopes server and client, each summed over a process tree.
+
+The first four are cumulative over the trial and include ended processes; the others describe the living ones.
+``rss_peak_bytes`` is the sum of each process's peak since the phase began, so at least the tree's true peak. RSS counts
+shared pages once for each process; PSS divides them among processes, but is slow to read and so sampled rarely.
+``memory_bytes`` is the memory of a container's control group, including its share of the page cache.
+"""
 
 MACHINE_UNITS: Mapping[str, str] = {
     "cpu_busy_seconds": "s",
@@ -48,11 +50,11 @@ MACHINE_UNITS: Mapping[str, str] = {
     "device_busy_seconds": "s",
     "device_flushes": "1",
 }
-"""Of the scope machine, as the kernel counts them: cumulative since boot, but for the two of memory. The CPU
-seconds are core-seconds of all cores. The device is the one under the data folder."""
+"""Metrics of the scope machine, from the kernel: cumulative since boot, except for the two of memory. CPU seconds are
+core-seconds of all cores. The device is the one that holds the data folder."""
 
 HARNESS_UNITS: Mapping[str, str] = {"cpu_user_seconds": "s", "cpu_system_seconds": "s"}
-"""Of the scope harness: our own process since it started, the sampling thread among it."""
+"""Metrics of the scope harness: the Benchbook process since it started, including the sampling thread."""
 
 UNITS: Mapping[str, Mapping[str, str]] = {
     "server": PROCESS_UNITS,
@@ -80,5 +82,5 @@ SUMMARY = (
     "psi_io_some_fraction",
     "psi_memory_some_fraction",
 )
-"""The metrics that a phase is summed up as. ``machine_steal_fraction`` is of all cores' time; a PSI fraction is the
-share of the phase's wall time in which at least one process waited for that resource."""
+"""The metrics that summarise a phase. ``machine_steal_fraction`` is a share of the time of all cores; a PSI fraction is
+the share of the phase's wall time in which at least one process waited for that resource."""

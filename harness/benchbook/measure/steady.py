@@ -1,4 +1,4 @@
-"""Label the pace of a phase (steady, warming, drifting), and compute the rate once writing is steady."""
+"""Label the pace of a phase (steady, warming, drifting), and compute the rate of the steady part of a load."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ from typing import Literal
 
 from benchbook.measure.measurement import Event, Measurement
 
-# Whether a phase ran at one pace: a label for its series of intervals, by a stated rule.
-#
-# ``short``: fewer than 8 intervals, nothing can be said. ``drifting``: over the second half the rate has a
-# trend (Mann-Kendall, 5 % level) that changes it by more than 10 %. ``warming``: no drift, and the median
-# of the first quarter is more than 10 % off that of the second half. ``steady``: neither.
-
 Label = Literal["steady", "warming", "drifting", "short"]
+"""``short``: fewer than 8 intervals, too few for a label. ``drifting``: in the second half, the rate has a trend
+(Mann-Kendall, 5 % level) of more than 10 %. ``warming``: no drift, but the median of the first quarter differs by more
+than 10 % from that of the second half. ``steady``: none of these."""
 
-FEWEST = 8
+FEWEST_INTERVALS = 8
 TOLERANCE = 0.1
-_LEVEL = 1.96
+_CRITICAL_VALUE = 1.96
 """Two-sided 5 % of the normal distribution."""
 MOST_SPANS = 60
-"""A longer series is looked at in this many equal spans."""
+"""Longer series are averaged over this many equal spans."""
 
 
 def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
-    """Label the rates (or latencies) of equal intervals of one phase, in order of time.
+    """Return the label of the rates (or latencies) of equal intervals of one phase, in order of time.
 
     >>> label([5.0, 8.0] + [10.0] * 8)
     'warming'
     """
-    if len(rates) < FEWEST:
+    if len(rates) < FEWEST_INTERVALS:
         return "short"
     rates = _spans(rates)[1]
     later = rates[len(rates) // 2 :]
@@ -45,43 +42,43 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
 
 
 def steady_begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:
-    """Return where the steady part of a series begins; None where it has none.
+    """Return the index at which the steady part of a series begins; None if it has none.
 
-    It is the earliest place in the first half from which the rest, at least 8 intervals, has no trend (as in
-    ``drifting``, over all of it), and whose own rate is one that the second half of the rest has too, or less
-    than 20 % off its median. Noise alone thus does not end a steady part, which a system that answers in
-    bursts would never have. A series of more than 60 intervals is cut into at most 60 equal spans, of which
-    the means are looked at.
+    It is the earliest interval in the first half for which two conditions hold. The rest, at least 8 intervals, has no
+    trend (as in ``drifting``). The rate of the interval is within the range of the second half of the rest, or at most
+    20 % off its median; a system that answers in bursts thus has a steady part too. A series of more than 60 intervals
+    is averaged over at most 60 equal spans.
 
-    >>> begin([2.0, 6.0] + [10.0] * 10)
+    >>> steady_begin([2.0, 6.0] + [10.0] * 10)
     2
     """
     width, spans = _spans(rates)
     for first in range(len(spans) // 2 + 1):
         rest = spans[first:]
         if (
-            len(rest) >= FEWEST
+            len(rest) >= FEWEST_INTERVALS
             and not _drifts(rest, tolerance)
-            and _belongs(rest[0], rest[len(rest) // 2 :], tolerance)
+            and _is_typical(rest[0], rest[len(rest) // 2 :], tolerance)
         ):
             return first * width
     return None
 
 
 def _spans(rates: Sequence[float]) -> tuple[int, list[float]]:
-    """Return how many intervals a span has, and the means of spans: at most 60, for all their pairs are looked at."""
+    """Return the number of intervals per span, and the means of the spans: at most 60, as all pairs are compared."""
     width = max(1, math.ceil(len(rates) / MOST_SPANS))
-    if width == 1:  # the mean of one is itself, and most series are short
+    if width == 1:  # faster, and most series are short
         return 1, [float(rate) for rate in rates]
     return width, [fmean(rates[at : at + width]) for at in range(0, len(rates) - width + 1, width)]
 
 
 def _drifts(values: Sequence[float], tolerance: float) -> bool:
-    """Whether values have a trend that changes them by more than ``tolerance`` of their median."""
+    """Return whether values have a trend that changes them by more than ``tolerance`` of their median."""
     return _has_trend(values) and abs(_slope(values)) * (len(values) - 1) > tolerance * abs(median(values))
 
 
-def _belongs(value: float, others: Sequence[float], tolerance: float) -> bool:
+def _is_typical(value: float, others: Sequence[float], tolerance: float) -> bool:
+    """Return whether a value is in the range of others, or close to their median."""
     level = median(others)
     return min(others) <= value <= max(others) or abs(value - level) <= 2 * tolerance * level
 
@@ -96,7 +93,7 @@ def _slope(values: Sequence[float]) -> float:
 
 
 def _has_trend(values: Sequence[float]) -> bool:
-    """Mann-Kendall: whether more pairs rise than fall (or fall than rise) beyond chance."""
+    """Return whether the Mann-Kendall test finds a trend: more pairs rise than fall, or the reverse, than by chance."""
     count = len(values)
     score = sum(
         (values[later] > values[earlier]) - (values[later] < values[earlier])
@@ -104,22 +101,15 @@ def _has_trend(values: Sequence[float]) -> bool:
         for later in range(earlier + 1, count)
     )
     spread = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
-    return max(abs(score) - 1, 0) / spread > _LEVEL
+    return max(abs(score) - 1, 0) / spread > _CRITICAL_VALUE
 
-
-# The rate of a load once writing is steady, beside the rate of the whole load.
-#
-# The rule: the series of rows a second, one interval a second in which every client wrote all the time, is
-# steady from the earliest place in its first half on from which the rest has no trend
-# (``analyse.steady.begin``). The last interval, which is no whole second, is left out. A load without such a
-# part has no steady rate: fewer than 8 whole seconds, or a rate that never came to rest.
 
 WHOLE_NS = 900_000_000
-"""A shorter interval is the rest of a load, no whole second."""
+"""A shorter interval is the end of a load, not a whole second."""
 
 
-def series(intervals: list[Event]) -> list[Event]:
-    """Return the intervals in which every client wrote for a whole second."""
+def whole_intervals(intervals: list[Event]) -> list[Event]:
+    """Return the intervals of a load, about a second each, in which every client wrote all the time."""
     return [
         one for one in intervals
         if one.get("operation") == "write" and one.get("whole", True) and not one.get("drain")
@@ -133,7 +123,7 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
     ``found`` is the share of the acknowledged rows that the system has afterwards; only they count. The rates named
     ``acknowledged`` count every acknowledged row, as clients do that never look again.
     """
-    whole = series(intervals)
+    whole = whole_intervals(intervals)
     rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
     begin = steady_begin(rates)
     if begin is None:

@@ -1,4 +1,4 @@
-"""Read what a process, a control group and the machine have used so far, from /proc and /sys."""
+"""Read the cumulative resource usage of processes, control groups and the machine from /proc and /sys."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from benchbook.host.filesystem import Device, device_of
 from benchbook.host.pressure import COUNTED, STEAL, stalls
 from benchbook.host.reading import Tree, Unreadable
 
-# Reading one process from /proc, with as little work as it can be done.
-#
-# Plain ``os.read`` and byte searches: this runs each second beside what is measured.
+# Processes. Plain ``os.read`` and byte searches keep the cost low: this code runs every second during a measurement.
 
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 READ_BYTES = 16384
-"""More than most files read here hold; the kernel may hand out less than that at a time."""
+"""More than most of these files hold; the kernel may return less at a time."""
 
 
 class Usage(NamedTuple):
-    """What a process used so far; seconds and bytes, cumulative."""
+    """Cumulative usage of a process: processor seconds, bytes read from and written to storage."""
 
     user: float = 0.0
     system: float = 0.0
@@ -35,15 +32,15 @@ class Usage(NamedTuple):
         return Usage(*(one + two for one, two in zip(self, other, strict=True)))
 
     def minus(self, other: Usage) -> Usage:
-        """Return the difference, nowhere below zero."""
+        """Return the difference, each part at least zero."""
         return Usage(*(max(0.0, one - two) for one, two in zip(self, other, strict=True)))
 
-    def least(self, other: Usage) -> Usage:
-        """Return the smaller of both in each place."""
+    def minimum(self, other: Usage) -> Usage:
+        """Return the smaller value of each part."""
         return Usage(*map(min, self, other))
 
 
-NOTHING = Usage()
+ZERO = Usage()
 
 
 class Process(NamedTuple):
@@ -52,18 +49,18 @@ class Process(NamedTuple):
     pid: int
     parent: int
     started: int
-    """Ticks after boot: with the pid, the identity of a process."""
+    """Ticks after boot; pid and start identify a process."""
     threads: int
     usage: Usage
-    """Its own CPU; its bytes include those of children that it has waited for, as the kernel adds them up."""
+    """CPU of the process; its bytes include those of children that it waited for, because the kernel adds them."""
     reaped: Usage
-    """CPU of children that it has waited for, and of theirs; no bytes."""
+    """CPU of children that it waited for, and of theirs; no bytes."""
     rss: int
     rss_peak: int
-    """The most since it started or since the peak was last forgotten."""
+    """Largest RSS since the start or since ``reset_peak``."""
     open_files: int | None
     bytes_known: bool
-    """Whether we were permitted to read its bytes."""
+    """Whether the kernel permits reading its bytes."""
 
 
 def contents(path: str, whole: bool = True) -> bytes:
@@ -79,14 +76,14 @@ def contents(path: str, whole: bool = True) -> bytes:
 
 
 def read(pid: int) -> Process | None:
-    """Return a process, also one that ended and was not waited for; None when it is gone."""
+    """Return a process, including a zombie; None if it does not exist."""
     folder = f"/proc/{pid}"
     try:
         stat = contents(f"{folder}/stat", whole=False)
         status = contents(f"{folder}/status", whole=False)
     except OSError:
         return None
-    # the name in brackets may hold spaces and brackets: count from its end; proc(5) counts the state as 3
+    # The name in brackets may contain spaces and brackets: count from its end. proc(5) gives the state number 3.
     fields = stat[stat.rindex(b")") + 2 :].split(b" ", 20)
     got, written = _bytes(folder)
     return Process(
@@ -104,26 +101,26 @@ def read(pid: int) -> Process | None:
 
 
 def children(pid: int) -> list[int]:
-    """Return the living children of a process, by the thread that started them; empty when it is gone."""
+    """Return the living children of a process; empty if it does not exist."""
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - each second: plain calls
             found.extend(map(int, contents(f"/proc/{pid}/task/{thread}/children").split()))
-    except OSError:  # it ended, or the kernel keeps no such list: then the driver's list is all there is
+    except OSError:  # the process ended, or the kernel has no such list: only the driver's pids are known
         pass
     return found
 
 
 def pss(pid: int) -> int | None:
-    """Return the proportional set size in bytes; None where it is not readable. Dear: it walks all pages."""
+    """Return the proportional set size in bytes; None if it is not readable. Slow: the kernel visits all pages."""
     try:
         return _kilobytes(contents(f"/proc/{pid}/smaps_rollup"), b"\nPss:")
     except OSError:
         return None
 
 
-def forget_peak(pid: int) -> None:
-    """Let the kernel count the process's peak RSS from now on; where that is refused, it stays as it is."""
+def reset_peak(pid: int) -> None:
+    """Let the kernel measure the process's peak RSS from now on; do nothing if it refuses."""
     try:
         descriptor = os.open(f"/proc/{pid}/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
     except OSError:
@@ -137,7 +134,7 @@ def forget_peak(pid: int) -> None:
 
 
 def _bytes(folder: str) -> tuple[int, int]:
-    """Return bytes read and written to storage; -1 where that is not for us to read."""
+    """Return bytes read from and written to storage; -1 if reading them is not permitted."""
     try:
         text = contents(f"{folder}/io", whole=False)
     except OSError:
@@ -147,7 +144,7 @@ def _bytes(folder: str) -> tuple[int, int]:
 
 def _open_files(folder: str) -> int | None:
     try:
-        # Linux 6.2 and later state the count as the folder's size; before that it is 0
+        # Linux 6.2 and later report the count as the folder's size; older kernels report 0.
         count = os.stat(f"{folder}/fd").st_size  # noqa: PTH116 - each second: plain calls
         return count or len(os.listdir(f"{folder}/fd"))  # noqa: PTH208
     except OSError:
@@ -164,25 +161,23 @@ def _process_number(text: bytes, key: bytes) -> int:
 
 
 def _kilobytes(text: bytes, key: bytes) -> int:
-    """Return a size that the kernel writes in kB, in bytes; 0 where it is absent, as of a dead process."""
+    """Return a size that the kernel writes in kB, in bytes; 0 if it is absent, as for a zombie."""
     return _process_number(text, key) * 1024
 
 
-# What a control group used so far, of version 1 and of version 2: a container's processor time, memory, bytes.
-
 CONTROLLERS = ("cpuacct", "memory", "blkio")
-"""The controllers of version 1 that are read; in version 2 all of them are in one folder."""
+"""Controllers of control groups version 1; version 2 has one folder for all."""
 
 
 class ControlGroup:
-    """The group of one process, found once; it may be read until its last process is gone."""
+    """The control group (version 1 or 2) of a process; readable until its last process ends."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self._folders = folders
 
     @classmethod
     def of(cls, pid: int, tree: Tree | None = None) -> ControlGroup:
-        """Return the group that a process is in; without any where the machine tells none."""
+        """Return the group of a process; without folders if the machine does not show it."""
         found: dict[str, Path] = {}
         for controller in CONTROLLERS:
             with contextlib.suppress(Unreadable, StopIteration, ValueError):
@@ -190,15 +185,15 @@ class ControlGroup:
         return cls(found)
 
     def usage(self) -> dict[str, float]:
-        """Return the counters that can be read, under the names that telemetry gives them.
+        """Return the readable counters, under telemetry's names of them.
 
-        ``memory_bytes`` includes the group's share of the page cache. Version 1 counts only those bytes written
-        that a process waited for, or wrote past the page cache.
+        ``memory_bytes`` includes the group's share of the page cache. Version 1 counts only written bytes that a
+        process waited for or that bypassed the page cache.
         """
         return {**self._processor(), **self._memory(), **self._bytes()}
 
     def pids(self) -> list[int]:
-        """Return the processes of the group now, by the numbers of this machine."""
+        """Return the current processes of the group, by their pids on the host."""
         for folder in self._folders.values():
             with contextlib.suppress(OSError, ValueError):
                 return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
@@ -240,7 +235,7 @@ class ControlGroup:
 
 
 def _after(words: list[str], key: str) -> float:
-    """Return the sum of the numbers that follow a word, one for each device."""
+    """Return the sum of the numbers that follow a word; there is one for each device."""
     return float(sum(int(words[at + 1]) for at, word in enumerate(words[:-1]) if word == key))
 
 
@@ -258,16 +253,16 @@ def _table(file: Path) -> dict[str, int]:
         return {}
 
 
-# The machine's own counters: CPU with steal, pressure, free memory, the device under the data folder.
+# The machine: CPU including steal, pressure, free memory, the device that holds the data folder.
 
 SECTOR_BYTES = 512
-"""/proc/diskstats counts in these, whatever the device's own sectors are."""
+"""Unit of /proc/diskstats, independent of the device's sector size."""
 IDLE, IOWAIT = 3, 4
 STALLS = (("cpu", ("some",)), ("io", ("some", "full")), ("memory", ("some", "full")))
 
 
 def device(folder: Path) -> Device | None:
-    """Return the block device whose counters belong to a folder; None where none stands behind it."""
+    """Return the block device that holds a folder; None if there is none."""
     try:
         return device_of(folder)
     except (Unreadable, OSError, ValueError):
@@ -275,7 +270,7 @@ def device(folder: Path) -> Device | None:
 
 
 def counters(device: Device | None) -> dict[str, float]:
-    """Return metric → value (see ``samples.MACHINE_UNITS``); what is not readable is left out."""
+    """Return metric → value (see ``samples.MACHINE_UNITS``), without unreadable ones."""
     found: dict[str, float] = {}
     for part in (_cpu, _pressure, _memory, lambda: _device(device)):
         with contextlib.suppress(OSError, ValueError, LookupError):
@@ -326,6 +321,6 @@ def _device(device: Device | None) -> dict[str, float]:
         "device_write_bytes": int(row[9]) * SECTOR_BYTES,
         "device_busy_seconds": int(row[12]) / 1000,
     }
-    # the kernel counts flushes for the whole disk only, and since 5.5
+    # The kernel counts flushes only for the whole disk, and since version 5.5.
     disk = rows.get(device.disk, row)
     return found | ({"device_flushes": int(disk[18])} if len(disk) > 18 else {})

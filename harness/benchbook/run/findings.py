@@ -10,7 +10,7 @@ from typing import Any
 
 from benchbook.errors import TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
-from benchbook.measure.sampler import OUTSIDE
+from benchbook.measure.sampler import OVERHEAD
 from benchbook.process import network
 from benchbook.systems.driver import TableCount
 
@@ -151,7 +151,7 @@ class Findings:
         """
         for phase, numbers in summary.items():
             for metric, value in numbers.items():
-                if phase == OUTSIDE or metric == "client_cpu_seconds":
+                if phase == OVERHEAD or metric == "client_cpu_seconds":
                     continue
                 if not server and metric.startswith(("server_", "device_")):
                     self.unmeasured[metric] = (

@@ -19,7 +19,7 @@ from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
 from benchbook.host import hardware
 from benchbook.measure.measurement import Measurement
-from benchbook.measure.sampler import OUTSIDE, Telemetry
+from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
 from benchbook.process import network, secret
 from benchbook.process.containers import launching
@@ -261,7 +261,7 @@ class Trial:
         if self.storage_work is not None:
             self.storage_work.ends()
         if self.telemetry is not None:
-            self.telemetry.phase(OUTSIDE)
+            self.telemetry.phase(OVERHEAD)
 
 
 def _made(folder: Path) -> Path:

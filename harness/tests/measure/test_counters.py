@@ -25,7 +25,7 @@ def held(samples: list[tuple[int, int]]) -> HdrHistogram:
 def test_the_sums_are_those_of_the_library(parts: list[list[tuple[int, int]]]) -> None:
     whole = held([sample for part in parts for sample in part])
     texts = [held(part).encode().decode() for part in parts]
-    found = histogram.added(texts, len(whole.counts))
+    found = histogram.sum_counters(texts, len(whole.counts))
     assert found is not None
     assert found[0].tolist() == list(whole.counts)
     assert len(found[1]) == 1
@@ -39,7 +39,7 @@ def test_no_body_of_a_histogram_makes_it_fail(body: bytes) -> None:
     head = zlib.decompress(good[8:])[8:40]
     inner = zlib.compress((0x1C849313).to_bytes(4, "big") + len(body).to_bytes(4, "big") + head + body)
     text = base64.b64encode(good[:4] + len(inner).to_bytes(4, "big") + inner).decode()
-    found = histogram.added([text], 64)
+    found = histogram.sum_counters([text], 64)
     assert found is None or found[0].sum() >= 0
 
 
@@ -47,6 +47,6 @@ def test_no_body_of_a_histogram_makes_it_fail(body: bytes) -> None:
     "text", ["", "no histogram", "HISTFAAAAA==", base64.b64encode(b"12345678" * 9).decode()]
 )
 def test_what_is_no_histogram_is_left_to_the_library(text: str) -> None:
-    assert histogram.added([text], 8) is None
-    with pytest.raises(ValueError, match="no HdrHistogram"):
+    assert histogram.sum_counters([text], 8) is None
+    with pytest.raises(ValueError, match="not an HdrHistogram"):
         histogram.merge([held([]).encode().decode(), text])

@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from benchbook.measure import ledger as module
 from benchbook.measure.ledger import Ledger
-from benchbook.measure.usage import NOTHING, Process, Usage
-from tests import tally
+from benchbook.measure.usage import ZERO, Process, Usage
 
 HARNESS = 1
-LEDGER = "histories of processes for the ledger of telemetry"
 many = settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 100))
 TICK = Usage(user=1, system=2, read=3, written=4)
 
@@ -24,8 +22,8 @@ class Made:
     parent: int
     tree: str
     started: int
-    usage: Usage = NOTHING
-    reaped: Usage = NOTHING
+    usage: Usage = ZERO
+    reaped: Usage = ZERO
     """As the kernel keeps it: CPU only; bytes of children are added to the parent's own."""
     zombie: bool = False
     bytes_known: bool = True
@@ -36,8 +34,8 @@ class World:
     """Processes that fork, work, die, and are waited for or not."""
 
     alive: dict[int, Made] = field(default_factory=dict)
-    truth: dict[str, Usage] = field(default_factory=lambda: {"server": NOTHING, "client": NOTHING})
-    waited: Usage = NOTHING
+    truth: dict[str, Usage] = field(default_factory=lambda: {"server": ZERO, "client": ZERO})
+    waited: Usage = ZERO
     last_pid: int = HARNESS
     now: int = 100
 
@@ -95,7 +93,7 @@ def connected(monkeypatch):
     made = World()
     monkeypatch.setattr(module, "read", made.read)
     monkeypatch.setattr(module, "children", made.children)
-    monkeypatch.setattr(module, "forget_peak", lambda _: None)
+    monkeypatch.setattr(module, "reset_peak", lambda _: None)
     return made
 
 
@@ -108,7 +106,7 @@ def test_a_process_that_is_older_than_the_trial_counts_from_its_first_sight(worl
     world.alive[server].started = 5
     world.work(server, 7)
     book = Ledger(HARNESS, 100)
-    assert world.update(book)["server"] == NOTHING
+    assert world.update(book)["server"] == ZERO
     world.work(server)
     assert world.update(book)["server"] == TICK
     world.die(server)
@@ -208,22 +206,18 @@ def live(steps, waited):
         yield world.update(book), world.truth
 
 
-@pytest.mark.tally(LEDGER, by_input=True)
 @many
 @given(steps)
 def test_what_parents_wait_for_is_exact_whenever_it_is_sampled(steps):
-    tally.count(LEDGER)
     for sums, truth in live(steps, waited=lambda _: True):
         assert sums["server"] == truth["server"]
-        assert sums["client"] == NOTHING
+        assert sums["client"] == ZERO
 
 
-@pytest.mark.tally(LEDGER, by_input=True)
 @many
 @given(steps, st.integers(2, 4))
 def test_sums_never_go_backwards_nor_beyond_the_truth(steps, every):
-    tally.count(LEDGER)
-    before = NOTHING
+    before = ZERO
     for sums, truth in live(steps, waited=lambda number: number % every == 0):
         now = sums["server"].plus(sums["client"])
         assert all(one <= two for one, two in zip(before, now, strict=True))

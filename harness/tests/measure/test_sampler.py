@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from benchbook.measure.sampler import OUTSIDE, Telemetry
+from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.measure.samples import SUMMARY, UNITS
 
 MEBIBYTE = 1 << 20
@@ -227,7 +227,7 @@ def test_samples_have_the_declared_shape_and_cover_every_phase(tmp_path):
         time.sleep(0.2)
         telemetry.phase("next")
     assert {tuple(sample) for sample in samples} == {("phase", "seconds", "scope", "metric", "value", "unit")}
-    assert {sample["phase"] for sample in samples} == {OUTSIDE, "short", "next"}
+    assert {sample["phase"] for sample in samples} == {OVERHEAD, "short", "next"}
     assert all(UNITS[sample["scope"]][sample["metric"]] == sample["unit"] for sample in samples)
     seconds = [sample["seconds"] for sample in samples]
     assert seconds == sorted(seconds)
@@ -279,4 +279,4 @@ def test_a_phase_entered_again_goes_on(tmp_path):
         for name in ("a", "b", "a"):
             begun = telemetry.phase(name)
     assert begun > 0
-    assert list(telemetry.summary()) == [OUTSIDE, "a", "b"]
+    assert list(telemetry.summary()) == [OVERHEAD, "a", "b"]

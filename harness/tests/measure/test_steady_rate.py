@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.measure.steady import measurements, series
+from benchbook.measure.steady import measurements, whole_intervals
 
 
 def seconds(*rates: int, **more: Any) -> list[dict[str, Any]]:
@@ -30,8 +30,8 @@ def test_the_warm_up_and_the_rest_of_a_second_are_left_out() -> None:
 
 
 def test_seconds_in_which_a_client_had_ended_are_left_out() -> None:
-    assert series(seconds(1, 2, whole=False)) == []
-    assert len(series(seconds(1, 2, whole=True))) == 2
+    assert whole_intervals(seconds(1, 2, whole=False)) == []
+    assert len(whole_intervals(seconds(1, 2, whole=True))) == 2
 
 
 def test_a_load_that_never_rests_has_no_steady_rate() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
-from benchbook.measure.steady import FEWEST
+from benchbook.measure.steady import FEWEST_INTERVALS
 from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
@@ -206,7 +206,7 @@ def _rate(rate: float, counted: Counted) -> str:
 def _steady(one: Trial) -> str:
     if one.steady_from is not None:
         return f"steady from {one.steady_from:.0f} s on"
-    return "too short to tell" if len(one.rates) < FEWEST else "never steady"
+    return "too short to tell" if len(one.rates) < FEWEST_INTERVALS else "never steady"
 
 
 def _table(found: list[Trial], counted: Counted) -> Table:
