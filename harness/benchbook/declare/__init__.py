@@ -1,1 +1,1 @@
-"""Declare: TOML files for systems, storages, datasets and experiments, checked before anything runs."""
+"""Declarations: TOML files of systems, storages, datasets and experiments, checked before anything runs."""

@@ -1,4 +1,4 @@
-"""Find everything that is declared under one root, read it by name, and export its JSON Schemas."""
+"""Catalogue of the declarations under one root: find them, read them by name, export their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, unknown
 
-# The models are imported where they are used: pydantic takes half a second, and finding names needs none of them.
+# Functions import the models they use: pydantic takes half a second to load, and finding names needs no model.
 if TYPE_CHECKING:
     from benchbook.declare.dataset import Dataset
     from benchbook.declare.experiment import Experiment
@@ -24,14 +24,14 @@ M = TypeVar("M", bound="Model")
 def root() -> Path:
     """Return the folder that holds systems, storage, datasets and experiments.
 
-    It is ``BENCHBOOK_ROOT`` where that is set (both front ends set it), else the checkout this package lies in.
+    ``BENCHBOOK_ROOT`` names it (``./bench`` and the flake set it); without it, the checkout that holds this package.
     """
     given = os.environ.get("BENCHBOOK_ROOT")
     return Path(given) if given else Path(__file__).resolve().parents[3]
 
 
 class Catalogue:
-    """The declarations under one root. Reading is on demand, so one bad file spoils nothing else."""
+    """The declarations under one root, each read on demand, so that one bad file does not affect the others."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.root = folder or root()
@@ -43,7 +43,7 @@ class Catalogue:
         return sorted(path.stem for path in (self.root / _FOLDER[kind]).glob("*.toml"))
 
     def path(self, kind: str, name: str) -> Path:
-        """Return the file that declares ``name``; raise RequestError with the nearest name where there is none."""
+        """Return the file that declares ``name``; raise RequestError with the nearest name if it does not exist."""
         if name not in self.names(kind):
             raise unknown(kind, name, self.names(kind))
         if kind == "experiment":
@@ -51,7 +51,7 @@ class Catalogue:
         return self.root / _FOLDER[kind] / f"{name}.toml"
 
     def unchecked(self, kind: str, name: str) -> dict[str, Any]:
-        """Return what is declared under a name without checking it; raise RequestError for malformed TOML."""
+        """Return a declaration as plain values, unchecked; raise RequestError for malformed TOML."""
         path = self.path(kind, name)
         return load(path, self.label(path))
 
@@ -74,7 +74,7 @@ class Catalogue:
         return self._named("dataset", name, Dataset)
 
     def experiment(self, slug: str) -> Experiment:
-        """Return an experiment by its slug; the published numbers of its claims are there and readable."""
+        """Return an experiment by its slug, after reading the published numbers of its claims."""
         from benchbook.declare import published
         from benchbook.declare.experiment import Experiment
 
@@ -93,7 +93,7 @@ class Catalogue:
         return self.root / published.FOLDER
 
     def label(self, path: Path) -> str:
-        """Return ``path`` as errors show it: relative to the root where it lies under it."""
+        """Return ``path`` as errors show it: relative to the root if it is below the root."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def _read(self, kind: str, name: str, model: type[M]) -> M:
@@ -108,15 +108,12 @@ class Catalogue:
         if stated != name:
             shown = self.label(self.path(kind, name))
             raise RequestError(
-                f'{shown}: name = "{stated}", but the file is called {name}.toml.', "Make the two the same."
+                f'{shown}: name = "{stated}", but the file is called {name}.toml.', "Give both the same name."
             )
         return declared
 
 
 _FOLDER = {"system": "systems", "storage": "storage", "dataset": "datasets"}
-
-
-# JSON Schemas of the declarations, for editors and for the check that committed ones are true.
 
 
 def models() -> dict[str, type[Model]]:
@@ -129,17 +126,17 @@ def models() -> dict[str, type[Model]]:
     return {"system": System, "storage": Storage, "dataset": Dataset, "experiment": Experiment}
 
 
-def text(kind: str) -> str:
-    """Return the JSON Schema of a kind of declaration, as it stands in ``docs/schema/<kind>.json``."""
+def schema_text(kind: str) -> str:
+    """Return the JSON Schema of a kind of declaration: the content of ``docs/schema/<kind>.json``."""
     return json.dumps(models()[kind].model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
-def write(folder: Path) -> None:
-    """Write all schemas into ``folder``."""
+def write_schemas(folder: Path) -> None:
+    """Write the JSON Schemas of all declarations into ``folder``, for editors."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind in models():
-        (folder / f"{kind}.json").write_text(text(kind), encoding="utf-8")
+        (folder / f"{kind}.json").write_text(schema_text(kind), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(Path(__file__).resolve().parents[3] / "docs" / "schema")
+    write_schemas(Path(__file__).resolve().parents[3] / "docs" / "schema")

@@ -1,4 +1,8 @@
-"""A claim: a published statement, its numbers, and the test that a run is put to. ``[[claims]]`` of an experiment."""
+"""Claims: published statements, their numbers and the test of each. Table ``[[claims]]`` of an experiment.
+
+A claim compares two sides, ``of`` and ``over`` (levels of factors), or follows one metric ``along`` a factor.
+Benchbook tests it jointly in all cells that the other factors span.
+"""
 
 from __future__ import annotations
 
@@ -11,50 +15,50 @@ from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text
 from benchbook.errors import command, suggestion
 
-# The published numbers of a claim, as they are declared: a ratio, two values, rows of a file, or cells.
-
 Side = dict[Name, Setting]
-"""Levels that one side of a comparison has, by factor."""
+"""Factor → level of one side of a comparison."""
 Number = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Column = Annotated[str, StringConstraints(min_length=1)]
 
 
 class PublishedCell(Model):
-    """The published number of one cell: a ratio, or the two values it is made of."""
+    """The published number of one cell: a ratio, or the two values that it divides."""
 
     levels: Side
     """The cell: a level of each factor in ``across`` (and ``along``)."""
     ratio: Number | None = None
+    """Published ratio, ``of`` divided by ``over``."""
     of: Number | None = None
-    """The value of the claim's side ``of`` (for rises and falls: the value at this level)."""
+    """Published value of the side ``of``; for ``rises`` and ``falls``, the value at this level."""
     over: Number | None = None
+    """Published value of the side ``over``."""
 
 
 class Published(Model):
-    """The published number or numbers, in one of four ways: ratio; of and over; file; cells."""
+    """The published numbers, in one of four ways: ``ratio``; ``of`` and ``over``; ``file``; ``cells``."""
 
     ratio: Number | None = None
     """The ratio as published."""
     of: Number | None = None
-    """Published value of the side ``of``; for rises and falls, at the last level."""
+    """Published value of the side ``of``; for ``rises`` and ``falls``, at the last level."""
     over: Number | None = None
-    """Published value of the side ``over``; for rises and falls, at the first level."""
+    """Published value of the side ``over``; for ``rises`` and ``falls``, at the first level."""
     unit: str | None = None
-    """Unit of the two values, as published."""
+    """Unit of ``of`` and ``over``, as published; required with them."""
     cells: list[PublishedCell] = Field(default_factory=list)
-    """A number for each cell."""
+    """One published number for each cell."""
     file: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*\.csv$")] | None = None
-    """A file of datasets/published; every row of it that ``select`` chooses is read."""
+    """A CSV file in ``datasets/published``; the claim uses every row that ``select`` matches."""
     select: dict[Column, Setting] = Field(default_factory=dict)
-    """Column → value that a row must have on both sides."""
+    """Column → value that the rows of both sides must have."""
     of_rows: dict[Column, Setting] = Field(default_factory=dict)
-    """Column → value of the rows of the side ``of``; by default its levels, under the names of their factors."""
+    """Column → value of the rows of the side ``of``. Default: the levels of ``of``, factors as column names."""
     over_rows: dict[Column, Setting] = Field(default_factory=dict)
-    """The same of the side ``over``."""
+    """Column → value of the rows of the side ``over``. Default: the levels of ``over``, factors as column names."""
     columns: dict[Name, Column] = Field(default_factory=dict)
-    """Factor → column that holds its level, where the column has another name."""
+    """Factor → column that holds its level; needed only if the column's name differs from the factor's."""
     repeats: list[Column] = Field(default_factory=list)
-    """Columns that number repetitions of one measurement; their geometric mean is taken."""
+    """Columns that number repetitions of a measurement; the claim uses the geometric mean of the repetitions."""
     value: Column = "value"
     """Column of the number."""
 
@@ -76,31 +80,27 @@ class Published(Model):
         if (self.of is None) != (self.over is None):
             raise ValueError("of and over belong together: give both values, or their ratio")
         if self.of is not None and not self.unit:
-            raise ValueError("of and over need their unit, as published")
+            raise ValueError("of and over need the key unit: the published unit")
         if self.file is None:
             for key in ("select", "of_rows", "over_rows", "columns", "repeats"):
                 if getattr(self, key):
-                    raise ValueError(f"{key} chooses rows of a file, and no file is given")
+                    raise ValueError(f"{key} selects rows of a file, but the key file is missing")
         return self
 
 
 class PublishedMachine(Model):
-    """The machine of the publication: profile published on a smaller one is labelled scaled."""
+    """The machine of the publication. Reports label the profile ``published`` as scaled on a smaller machine."""
 
     cores: Positive
-    """Logical processors that the system under test had."""
+    """Logical processors of the system under test."""
     memory_gb: Number
-    """Memory that it had, GB."""
+    """Memory of the system under test, in GB."""
     description: Text | None = None
+    """The machine as the publication describes it."""
 
-
-# A claim: a published statement, its numbers, and the test that a run is put to. ``[[claims]]`` of an experiment.
-#
-# A claim compares two sides, ``of`` and ``over`` (levels of factors), or follows one metric ``along`` a factor.
-# It is judged in every cell that its other factors span, jointly.
 
 MARGIN = 0.1
-"""Equivalence margin of a claim that declares none: 10 % either way."""
+"""Default equivalence margin: 10 % in either direction."""
 
 Test = Literal["ratio", "equal", "at-least", "at-most", "rises", "falls", "agree"]
 ONE_SIDED = ("at-least", "at-most")
@@ -108,35 +108,39 @@ Choice = Setting | Annotated[list[Setting], Field(min_length=1)]
 
 
 class Claim(Model):
-    """A published statement that a run is held against."""
+    """A published statement that Benchbook compares with a run."""
 
     id: Name
+    """Name of the claim, unique in the experiment."""
     statement: Text
     """What the publication says, in its own meaning."""
     source: Text
-    """Where it says so."""
+    """Where the publication says it."""
     test: Test
     """``ratio``: the ratio of ``of`` over ``over`` is the published one. ``equal``: the two do not differ.
     ``at-least``, ``at-most``: the ratio is no smaller (no larger) than the published one; 1 means "higher"
     ("lower"). ``rises``, ``falls``: from the first to the last level of ``along``. ``agree``: both sides give the
     same answers to the queries of the phase."""
     phase: Name
-    """Phase that the metric is of; trial for the whole trial."""
+    """Phase of the metric; ``trial`` for the whole trial."""
     metric: Name
+    """Metric that the claim is about, such as ``rows_per_second``."""
     of: Side = Field(default_factory=dict)
+    """Factor → level of the ratio's numerator."""
     over: Side = Field(default_factory=dict)
+    """Factor → level of the ratio's denominator."""
     along: Name | None = None
-    """Factor that rises and falls follow, in the order of its numbers, else of its declared levels."""
+    """Factor that ``rises`` and ``falls`` follow: in numeric order, or as declared if a level is not a number."""
     monotonic: bool = False
     """Whether every step along the factor must go the same way."""
     by_at_least: Number | None = None
-    """Smallest factor by which it must rise (or fall) from the first level to the last."""
+    """Smallest factor by which the metric must rise (or fall) from the first level to the last."""
     where: dict[Name, Choice] = Field(default_factory=dict)
-    """Levels that hold on both sides: one, or a list of them."""
+    """Factor → level, or list of levels, that both sides must have."""
     across: list[Name] = Field(default_factory=list)
-    """Factors whose levels tell the published cells apart."""
+    """Factors that distinguish the published cells."""
     in_cells: Literal["all", "most", "any"] = "all"
-    """In how many of its cells the claim must hold: all, more than half, or at least one."""
+    """In how many cells the claim must hold: all, more than half, or at least one."""
     published: Published | None = None
     words: Literal["much", "slightly", "little"] | None = None
     """A size that the publication states in a word, in place of a number: ``much`` (at-least, at-most) is a factor
@@ -150,19 +154,19 @@ class Claim(Model):
     """Which trials count: ``trial``, those in which everything is valid; ``phase``, also those of which this phase
     was measured to its end and lost nothing that was acknowledged. Defects elsewhere are then shown beside it."""
     better: Literal["higher", "lower"] | None = None
-    """Which values of the metric are better; by default what the metric itself states."""
+    """Which values of the metric are better. Default: the direction of the metric."""
     versions: dict[Name, Text] = Field(default_factory=dict)
     """System → version it must have stated, where its name does not hold the version."""
     accepts: dict[Name, Name] = Field(default_factory=dict)
     """System that the claim names → another version of the same product that counts as it. Where the run lacks the
     first, the second is judged, and the verdict names it."""
     substitutes: dict[Name, Name] = Field(default_factory=dict)
-    """System that the claim names → system that stands in for it; it is shown, and the verdict is not run."""
+    """System that the claim names → system that replaces it; the report shows it, and the verdict is "not run"."""
     underspecified: Text | None = None
-    """What a rerun would need and the publication leaves out; the verdict is then underspecified."""
+    """What a rerun needs to know and the publication omits; the verdict is then "underspecified"."""
     unstated: list[Name] = Field(default_factory=list)
-    """Factors that stand for what is left out: a run with two or more levels of each is judged at all of them, and
-    only what holds at one and not at another stays underspecified."""
+    """Factors for what the publication omits. If a run has two or more levels of each, Benchbook tests the claim at
+    all of them; the verdict is "underspecified" only if it differs between levels."""
 
     @model_validator(mode="before")
     @classmethod
@@ -174,7 +178,7 @@ class Claim(Model):
 
     @property
     def trend(self) -> bool:
-        """Whether it follows a factor."""
+        """Whether the claim follows a factor."""
         return self.test in ("rises", "falls")
 
     def systems(self) -> list[str]:
@@ -189,12 +193,14 @@ class Claim(Model):
         (self._check_trend if self.trend else self._check_sides)()
         self._check_size()
         if self.unstated and self.underspecified is None:
-            raise ValueError("unstated needs underspecified: what the publication leaves out, in words")
+            raise ValueError(
+                "unstated needs the key underspecified: a sentence on what the publication omits"
+            )
         sides = {*self.of, *self.over}
         for key, names in (("where", self.where), ("across", self.across), ("unstated", self.unstated)):
             both = sorted(sides.intersection(names))
             if both:
-                raise ValueError(f"{key}: {both[0]} is a factor of the sides already")
+                raise ValueError(f"{key}: {both[0]} is already a factor of the sides of and over")
         return self
 
     def _check_size(self) -> None:
@@ -210,13 +216,13 @@ class Claim(Model):
 
     def _check_trend(self) -> None:
         if self.along is None or self.over:
-            raise ValueError(f'test "{self.test}" needs along = "<factor>", and no side over')
+            raise ValueError(f'test "{self.test}" needs along = "<factor>" and must not have the key over')
         if self.by_at_least is not None and self.by_at_least < 1:
             raise ValueError(
-                f"by_at_least = {self.by_at_least:g} is below 1; it is the factor of the rise or fall"
+                f"by_at_least = {self.by_at_least:g} is below 1; write the factor of the rise or fall, such as 1.5"
             )
         if self.along in {*self.of, *self.where, *self.across}:
-            raise ValueError(f"along: {self.along} cannot be fixed in of, where or across as well")
+            raise ValueError(f"along: {self.along} must not be in of, where or across too")
 
     def _check_sides(self) -> None:
         if self.along is not None or self.monotonic or self.by_at_least is not None:
@@ -234,27 +240,24 @@ class Claim(Model):
             and self.words is None
             and self.underspecified is None
         ):
-            raise ValueError(f'test "{self.test}" needs published')
+            raise ValueError(f'test "{self.test}" needs the key published')
 
 
 def _listing(names: Side) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-# Claims checked against the experiment that declares them: every name they use is one that exists there.
-
-
 def check_claims(
     claims: list[Claim], factors: Mapping[str, list[Setting]], phases: Mapping[str, str]
 ) -> None:
-    """Check claims against their experiment: factor → all levels it can have, phase → workload.
+    """Check that an experiment has every name that its claims use; raise ValueError with the nearest name.
 
-    Raises ValueError in a sentence with the nearest name.
+    ``factors`` maps each factor to all its levels, ``phases`` each phase to its workload.
     """
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
-            raise ValueError(f"claims: the id {claim.id} is given twice")
+            raise ValueError(f"claims: two claims have the id {claim.id}")
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
@@ -292,7 +295,7 @@ def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str
     for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where), ("at", claim.at)):
         for factor, level in chosen.items():
             _known(factor, factors, f"{place}: {key}: factor")
-            # A system that cannot be had may be claimed about, where another stands in for it.
+            # A claim may name an unavailable system for which it declares another.
             known = [*factors[factor], *((*claim.substitutes, *claim.accepts) if factor == "system" else ())]
             if key == "at":  # the publication's level may be one that no profile runs
                 continue

@@ -11,11 +11,12 @@ FILE = Path(__file__).with_name("defects.toml")
 
 @dataclass(frozen=True)
 class Publication:
-    """A published benchmark and what is known to be wrong with it: (defect, how we know it)."""
+    """A published benchmark and its known defects."""
 
     experiment: str
     title: str
     defects: tuple[tuple[str, str], ...]
+    """(defect, how we know it)."""
 
 
 def publications() -> list[Publication]:

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them (``10s``, ``1m30s``), as benchload reads them too."""
+"""Durations as people and benchload write them: ``10s``, ``1m30s``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)")
 
 
 def seconds(text: str) -> float:
-    """Return the length of ``text`` in seconds; raise ValueError where it is not a duration above zero.
+    """Return a duration in seconds; raise ValueError unless it is a duration above zero.
 
     >>> seconds("1m30s")
     90.0
@@ -22,7 +22,7 @@ def seconds(text: str) -> float:
         raise ValueError(f'"{text}" is not a duration; write a number and a unit, such as "10s" or "1m30s"')
     total = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _PART.findall(text))
     if total <= 0:
-        raise ValueError(f'"{text}" is not above zero')
+        raise ValueError(f'"{text}" is zero; write a duration above zero')
     return total
 
 
@@ -32,4 +32,4 @@ def _checked(text: str) -> str:
 
 
 Duration = Annotated[str, AfterValidator(_checked)]
-"""A length of time above zero, kept as it was written."""
+"""A duration above zero, kept as the declaration writes it."""

@@ -1,4 +1,4 @@
-"""An experiment: question, factors, phases, profiles and claims. File: ``experiments/<slug>/experiment.toml``."""
+"""Experiments: question, factors, phases, profiles and claims. File: ``experiments/<slug>/experiment.toml``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
 from benchbook.declare.workload import WORKLOADS, Options
 from benchbook.errors import suggestion
 
-# Limits of a system's resources: factors that any experiment may declare, of one level or of several.
-
 LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning")
-"""Factors that limit what the system's processes may use; they change neither data nor options."""
+"""Factors that limit the system's processes and that any experiment may declare; they are no options."""
 
 NONE = "none"
-"""The level that sets no limit, beside others that do."""
+"""Level that sets no limit."""
 
 Pinning = Literal["auto", "off", "always"]
-"""Cores of their own for server and client: ``auto`` where there are enough, ``always`` from 2 cores on."""
+"""Separate cores for server and client: ``auto`` if there are enough, ``always`` from 2 cores on."""
 PINNINGS: tuple[Pinning, ...] = ("auto", "off", "always")
 
 LEAST_MEMORY_BYTES = 1 << 20
@@ -33,27 +31,27 @@ _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10*
 
 @dataclass(frozen=True)
 class Limits:
-    """What the processes of a system may use in one trial; None is no limit."""
+    """Limits on the processes of a system in one trial; None means no limit."""
 
     memory_bytes: int | None = None
-    """Memory, file cache included; nothing goes to swap."""
+    """Memory including the page cache; the processes do not swap."""
     cpu_cores: float | None = None
-    """Processor time for each second of time."""
+    """Processor seconds per second."""
     pinning: Pinning = "auto"
 
     @property
     def any(self) -> bool:
-        """Whether a control group is needed for them."""
+        """Whether the limits need a control group."""
         return self.memory_bytes is not None or self.cpu_cores is not None
 
-    def words(self) -> str:
-        """Return them as a sentence shows them: ``memory_limit 268435456 B, cpu_limit 0.5``."""
+    def describe(self) -> str:
+        """Return the limits for a message: ``memory_limit 268435456 B, cpu_limit 0.5``."""
         memory = [] if self.memory_bytes is None else [f"memory_limit {self.memory_bytes} B"]
         return ", ".join([*memory, *([] if self.cpu_cores is None else [f"cpu_limit {self.cpu_cores:g}"])])
 
 
 def limits(levels: dict[str, Any]) -> Limits:
-    """Return the limits among the levels of a cell; raise ValueError, in words, for one that is none.
+    """Return the limits among the levels of a cell; raise ValueError for an invalid one.
 
     >>> limits({"system": "sqlite", "memory_limit": "256MiB", "cpu_limit": 0.5})
     Limits(memory_bytes=268435456, cpu_cores=0.5, pinning='auto')
@@ -78,7 +76,7 @@ def _memory_bytes(level: Setting) -> int | None:
         )
     size = int(float(found[1]) * _UNITS[found[2]])
     if size < LEAST_MEMORY_BYTES:
-        raise ValueError(f'memory_limit is "{level}"; the least is 1MiB')
+        raise ValueError(f'memory_limit is "{level}"; the smallest limit is 1MiB')
     return size
 
 
@@ -91,16 +89,13 @@ def _cpu_cores(level: Setting) -> float | None:
         cores = float("nan")
     if not 0.01 <= cores <= 4096:
         raise ValueError(
-            f'cpu_limit is "{level}"; write "none", or a number of cores from 0.01 on, such as 0.5'
+            f'cpu_limit is "{level}"; write "none", or a number of cores, at least 0.01, such as 0.5'
         )
     return cores
 
 
-# An experiment: a question, factors, phases, profiles and claims. File: ``experiments/<slug>/experiment.toml``.
-
 PLACE_FACTORS = ("system", "arm", "storage")
-"""Factors that say what is tested and where; every other factor is a limit
-(``declare/limits.py``), an option or a dataset parameter."""
+"""Factors that choose what is tested and where; every other factor is a limit, an option or a dataset parameter."""
 
 Levels = Annotated[list[Setting], Field(min_length=1)]
 
@@ -113,23 +108,28 @@ class Phase(Model):
     """One timed step of a trial."""
 
     name: Name
+    """Name of the phase, unique in the experiment."""
     workload: Name
+    """Workload: ``load``, ``query``, ``blob``, ``kline``, ``inch``, ``stress``, ``fio``, ``command``, ``original``."""
     options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the workload."""
     fixed: list[Name] = Field(default_factory=list)
-    """Options that no factor and no profile replaces, such as the workers of queries where workers is a factor
-    of the load."""
+    """Options that no factor and no profile replaces. Example: ``["workers"]`` for queries if ``workers`` is a
+    factor of the load."""
     only: dict[Name, Setting] = Field(default_factory=dict)
-    """Levels of factors: the phase is done in those cells alone, such as the loads of an experiment in which
-    warm and cold queries are different cells."""
+    """Factor → level: the phase runs only in cells with these levels. Example: ``{cache = "warm"}`` for a load
+    that the cells with cold queries do not need."""
     without: dict[Name, Choice] = Field(default_factory=dict)
-    """Levels of factors, one or a list each: the phase is left out in the cells that have one of each, such as
-    queries of a system that cannot answer them in one of its arms."""
+    """Factor → level or list of levels: cells that have one level of each factor skip the phase. Example: queries
+    that one arm of a system cannot answer."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.workload not in WORKLOADS:
             guess = suggestion(self.workload, WORKLOADS)
-            raise ValueError(f'workload "{self.workload}" is none of {", ".join(sorted(WORKLOADS))}{guess}')
+            raise ValueError(
+                f'workload "{self.workload}" does not exist; allowed: {", ".join(sorted(WORKLOADS))}{guess}'
+            )
         self.typed(self.options)
         for option in self.fixed:
             if option not in WORKLOADS[self.workload].model_fields:
@@ -138,7 +138,7 @@ class Phase(Model):
         return self
 
     def typed(self, options: dict[str, Any]) -> Options:
-        """Return ``options`` checked by the workload's own model."""
+        """Return ``options``, checked by the workload's model."""
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
 
     def replaced(self, changes: Mapping[str, Any]) -> Options:
@@ -152,32 +152,32 @@ class Phase(Model):
         return self.typed({**kept, **accepted})
 
     def done_at(self, levels: dict[str, Setting]) -> bool:
-        """Say whether this phase is done in a cell."""
+        """Return whether this phase runs in a cell."""
         if self.without and _has(levels, self.without):
             return False
         return all(levels.get(name) == level for name, level in self.only.items())
 
     def accepts(self, option: str) -> bool:
-        """Say whether this phase's workload has such an option that may be replaced."""
+        """Return whether the workload has this option and a factor or profile may replace it."""
         return option in WORKLOADS[self.workload].model_fields and option not in self.fixed
 
 
 class Profile(Model):
-    """How big a run is."""
+    """The size of a run: ``smoke``, ``quick`` or ``published``."""
 
     trials: Positive = 3
-    """Trials a cell."""
+    """Trials of each cell."""
     trial_seconds: Annotated[float, Field(gt=0)]
-    """Estimated length of one trial on 2 cores, used until this machine has measured its own."""
+    """Estimated length of one trial on 2 cores, in seconds; used until this machine has measured its own."""
     dataset: dict[str, Any] = Field(default_factory=dict)
     """Dataset parameters that replace the declared ones."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Workload options that replace those of every phase that has them."""
+    """Workload options; they replace those of every phase that has them."""
     factors: dict[Name, Levels] = Field(default_factory=dict)
-    """Levels that replace the declared ones."""
+    """Factor → levels that replace the declared ones."""
     without: list[dict[Name, Choice]] = Field(default_factory=list)
-    """Cells that this profile has no time for, besides those that the experiment leaves out. One that names a
-    factor of ``--set`` leaves nothing out: what is asked for is done."""
+    """Cells that this profile skips to save time, in addition to those that the experiment skips. An entry that
+    names a factor of ``--set`` has no effect."""
     in_place: dict[Name, dict[Name, Setting]] = Field(default_factory=dict)
     """Factor → level that claims name → level that this profile runs in its place, such as ``workers = { 100 = 12 }``
     where the publication had eight times the cores. Claims are judged at these levels, and their verdicts name them."""
@@ -187,16 +187,21 @@ class Experiment(Model):
     """A question and the runs that answer it."""
 
     title: Text
+    """Title in reports."""
     question: Text
     """One sentence that ends with a question mark."""
     dataset: Name
+    """Dataset: a name in ``datasets/``."""
     factors: dict[Name, Levels]
+    """Factor → its levels. ``system`` is required; ``arm`` and ``storage`` have defaults."""
     without: list[dict[Name, Choice]] = Field(default_factory=list)
-    """Cells that make no sense and are left out: those that have one of the levels given of each factor named."""
+    """Cells to skip: those that have one of the given levels of each factor in an entry."""
     phases: list[Phase] = Field(min_length=1)
+    """Timed steps of a trial, in order."""
     profiles: dict[Name, Profile] = Field(min_length=1)
+    """Sizes of a run by name."""
     claims: list[Claim] = Field(default_factory=list)
-    """Published statements that a run is held against; declared before the run."""
+    """Published statements that Benchbook compares with a run; declared before the run."""
     published_machine: PublishedMachine | None = None
     """The machine of the publication."""
 
@@ -212,10 +217,11 @@ class Experiment(Model):
         names = [phase.name for phase in self.phases]
         kinds = [phase.workload for phase in self.phases]
         if "query" in kinds and "load" not in kinds[: kinds.index("query")]:
-            raise ValueError(f'phases: "{names[kinds.index("query")]}" asks before any phase has loaded data')
+            query = names[kinds.index("query")]
+            raise ValueError(f'phases: "{query}" runs queries before any phase has loaded data')
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"phases: the name {twice[0]} is given twice")
+            raise ValueError(f"phases: two phases have the name {twice[0]}")
         self._check_only()
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
@@ -225,12 +231,12 @@ class Experiment(Model):
     def leaves_out(
         self, levels: Mapping[str, Setting], profile: Profile | None = None, chosen: Collection[str] = ()
     ) -> bool:
-        """Say whether cells of these levels are left out: ``without`` names one of each of its factors.
+        """Return whether the run skips cells of these levels, because of ``without``.
 
-        That of a profile counts where it names no factor that was ``chosen`` by the user.
+        An entry of the profile has no effect if it names a factor that the user has ``chosen``.
         """
-        small = [one for one in profile.without if not one.keys() & set(chosen)] if profile else []
-        return any(_has(levels, one) for one in (*self.without, *small))
+        of_profile = [entry for entry in profile.without if not entry.keys() & set(chosen)] if profile else []
+        return any(_has(levels, entry) for entry in (*self.without, *of_profile))
 
     def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
         for name in {name: None for one in without for name in one}:
@@ -245,13 +251,14 @@ class Experiment(Model):
                 place = f'phases "{phase.name}": only: '
                 if name not in levels:
                     guess = suggestion(name, levels)
-                    raise ValueError(f'{place}"{name}" is no factor of {", ".join(sorted(levels))}{guess}')
+                    known = ", ".join(sorted(levels))
+                    raise ValueError(f'{place}there is no factor "{name}"; allowed: {known}{guess}')
                 if level not in levels[name]:
                     known = ", ".join(str(one) for one in levels[name])
-                    raise ValueError(f'{place}"{level}" is no level of {name}; it has {known}')
+                    raise ValueError(f'{place}"{level}" is not a level of {name}; allowed: {known}')
 
     def levels(self) -> dict[str, list[Setting]]:
-        """Return every level that a factor has in any profile."""
+        """Return each factor with all levels that it has in any profile."""
         merged: dict[str, list[Setting]] = {"arm": ["vanilla"], "storage": ["local"], **self.factors}
         for profile in self.profiles.values():
             for name, levels in profile.factors.items():
@@ -260,5 +267,5 @@ class Experiment(Model):
 
 
 def _has(levels: Mapping[str, Setting], wanted: Mapping[str, Choice]) -> bool:
-    """Say whether levels hold one of each factor of ``wanted``."""
+    """Return whether ``levels`` has one of the wanted levels of each factor."""
     return all(name in levels and text(levels[name]) in listed(held) for name, held in wanted.items())

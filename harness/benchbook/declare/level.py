@@ -1,4 +1,4 @@
-"""Levels as they meet each other: from TOML with a type, from the results and from CSV as text."""
+"""Conversion and comparison of levels: TOML gives them a type, results and CSV files hold text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 
 def text(level: object) -> str:
-    """Return a level as the results hold it.
+    """Return a level as text, as the results hold it.
 
     >>> text(5000), text(True)
     ('5000', 'true')
@@ -25,7 +25,7 @@ def listed(level: object) -> list[str]:
 
 
 def same(a: object, b: object) -> bool:
-    """Say whether two levels, given as text or number, are the same.
+    """Return whether two levels, each a text or a number, are the same.
 
     >>> same("5000", 5000), same("1.0", "1"), same("true", True)
     (True, True, True)
@@ -38,7 +38,7 @@ def same(a: object, b: object) -> bool:
 
 
 def ordered(levels: Sequence[str]) -> list[str]:
-    """Return levels in the order of their numbers; as they are where one is no number."""
+    """Return levels in numeric order; unchanged if one of them is not a number."""
     try:
         return sorted(levels, key=float)
     except ValueError:

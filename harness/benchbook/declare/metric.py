@@ -1,6 +1,6 @@
-"""The one table of metrics: name, unit, direction, title, and which workload measures it.
+"""The table of all metrics: name, unit, direction, title, and which workload measures each.
 
-Workloads and telemetry take units and directions from here, claims are checked against it, and reports take titles.
+Workloads and telemetry use its units and directions, claims its names, and reports its titles.
 """
 
 from __future__ import annotations
@@ -12,31 +12,33 @@ from typing import Literal
 Direction = Literal["higher", "lower", "none"]
 
 TRIAL = "trial"
-"""The phase that means the whole trial."""
+"""Name of the phase of a claim that covers the whole trial."""
 PHASE = "phase"
-"""In ``Metric.of``: measured in every timed phase, whatever its workload."""
+"""In ``Metric.workloads``: measured in every timed phase of any workload."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: what it is measured in, which values are better, and what a report calls it."""
+    """One metric: its unit, which values are better, and its title in reports."""
 
     name: str
     unit: str
     """SI, ``B`` for bytes, ``1`` for a count or a fraction."""
     direction: Direction
+    """Which values are better."""
     title: str
-    of: str = ""
-    """The workloads that measure it, with spaces between; ``phase`` or ``trial``. Empty: no claim may rest on it."""
+    workloads: str = ""
+    """The workloads that measure it, separated by spaces; or ``phase`` or ``trial``. Empty: claims cannot use it."""
     noun: str = ""
-    """What a bare rate or count counts: ``rows``."""
+    """What a rate or count counts: ``rows``."""
     brief: str = ""
+    """A shorter title; by default the title."""
     main: bool = False
-    """Whether a table shows it where the reader asks for no metric by name."""
+    """Whether tables show it by default."""
 
     @property
     def short(self) -> str:
-        """The metric in a word or two, for the label of a row."""
+        """The title in a word or two, for the label of a row."""
         return self.brief or self.title.lower()
 
 
@@ -104,7 +106,7 @@ TABLE = (
     Metric("command_seconds_min", "s", "lower", "Shortest run time of the command", "command"),
     Metric("command_seconds_max", "s", "lower", "Longest run time of the command", "command"),
     Metric("command_runs", "1", "none", "Runs of the command", "command"),
-    # Every phase, by telemetry
+    # Every phase, from telemetry
     Metric("client_cpu_fraction", "1", "lower", "Share of its cores that the client used", PHASE),
     Metric("client_cpu_seconds", "s", "lower", "Processor time of the client", PHASE),
     Metric("client_rss_peak_bytes", "B", "lower", "Peak memory of the client", PHASE),
@@ -123,7 +125,7 @@ TABLE = (
     Metric("psi_io_some_fraction", "1", "lower", "Share of time in which a process waited for storage", PHASE),
     Metric("psi_memory_some_fraction", "1", "lower", "Share of time in which a process waited for memory", PHASE),
     Metric("record_stall_seconds", "s", "lower", "Time that workers waited for the file of single operations"),
-    # Every phase, as MinIO counts what a mounted bucket does
+    # Every phase, from the counters of MinIO behind a mounted bucket
     Metric("storage_bucket_read_bytes", "B", "none", "Bytes read from the bucket", PHASE),
     Metric("storage_bucket_write_bytes", "B", "none", "Bytes written to the bucket", PHASE),
     Metric("storage_requests", "1", "none", "Requests to the bucket", PHASE),
@@ -147,12 +149,12 @@ TABLE = (
 BY_NAME = {metric.name: metric for metric in TABLE}
 MAIN = tuple(metric.name for metric in TABLE if metric.main)
 _DIRECTIONS = ("read_", "write_")
-"""Before the name of a metric of fio's mixed jobs, which measure reads and writes apart."""
+"""Prefixes of the metrics of fio's mixed jobs, which measure reads and writes separately."""
 
 
 @functools.cache
 def describe(name: str) -> Metric:
-    """Return a metric; one that the table lacks has its name as title, and a unit from the end of its name.
+    """Return a metric; if the table lacks it, derive its title and unit from its name.
 
     >>> describe("latency_p50").title, describe("read_bytes_per_second").unit, describe("disk_index_bytes").unit
     ('Median latency', 'B/s', 'B')
@@ -169,12 +171,12 @@ def describe(name: str) -> Metric:
 
 
 def is_main(name: str) -> bool:
-    """Return whether tables show the metric where the reader asks for none by name."""
+    """Return whether tables show the metric by default."""
     return describe(name).main
 
 
 def metrics(workload: str | None) -> tuple[str, ...] | None:
-    """Return the metrics of a phase of ``workload`` (None: of the whole trial); None for an unknown workload.
+    """Return the metrics of a phase of ``workload``, or of the whole trial for None; None for an unknown workload.
 
     >>> "latency_p50" in metrics("query"), metrics("unknown")
     (True, None)
@@ -186,4 +188,4 @@ def metrics(workload: str | None) -> tuple[str, ...] | None:
 
 
 def _measured_by(what: str) -> tuple[str, ...]:
-    return tuple(one.name for one in TABLE if what in one.of.split())
+    return tuple(one.name for one in TABLE if what in one.workloads.split())

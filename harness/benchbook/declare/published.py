@@ -1,4 +1,4 @@
-"""Published numbers of claims: from the declaration, or from rows of ``datasets/published/*.csv``."""
+"""Read the published numbers of claims from the declaration or from ``datasets/published/*.csv``."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from benchbook.declare.claim import Claim, Published
 from benchbook.declare.level import ordered, same, texts
 from benchbook.errors import RequestError, nearest
 
-# The published ratio of one cell of a claim.
-
 
 @dataclass(frozen=True)
 class PublishedRatio:
-    """What was published for one cell."""
+    """The published ratio of one cell of a claim."""
 
     levels: dict[str, str]
-    """The cell: a level of each factor in ``across``; empty where the claim has one number for all."""
+    """The cell: a level of each factor in ``across``; empty if the claim has one number for all cells."""
     ratio: float | None
-    """None where the publication left one of the two values out."""
+    """None if the publication omits one of the two values."""
     of: float | None = None
     over: float | None = None
-    """The two values, in ``unit``; None where only their ratio was published."""
+    """The two values, in ``unit``; None if only their ratio was published."""
     unit: str | None = None
     note: str = ""
-    """What the publication says beside the numbers, or why there is none."""
+    """The publication's note on the numbers, or why the ratio is missing."""
     by_level: dict[str, float] = field(default_factory=dict)
-    """Of a trend: level of the factor → published value, in ``unit``."""
+    """For a trend: level of the factor → published value, in ``unit``."""
 
     def between(self, first: str, last: str) -> PublishedRatio:
-        """Return the ratio of a trend between two levels, those that a run has; without one where it has not both.
+        """Return a trend's ratio between two levels of a run; its ratio is None unless both were published.
 
-        A trend that was published as one number, without its levels, stays as it is.
+        A trend that was published as one number, without levels, stays unchanged.
         """
         if not self.by_level:
             return self
@@ -49,12 +47,12 @@ class PublishedRatio:
         return replace(self, ratio=of / over, of=of, over=over)
 
 
-def ends(
+def _trend_ratios(
     along: str, values: Sequence[tuple[Mapping[str, str], float | None]], unit: str | None
 ) -> list[PublishedRatio]:
-    """Return, for each cell, the value at the last level of ``along`` over that at the first.
+    """Return, for each cell, the value at the last level of ``along`` divided by that at the first.
 
-    ``values`` holds the levels of every published number, that of ``along`` among them, and the number.
+    ``values`` holds the levels of every published number, including that of ``along``, and the number.
     """
     cells: dict[tuple[tuple[str, str], ...], dict[str, float]] = {}
     for levels, value in values:
@@ -75,15 +73,13 @@ def ends(
     return found
 
 
-# Rows of ``datasets/published/*.csv`` that a claim selects, turned into the published ratio of each cell.
-
 Row = dict[str, str]
-_ASIDE = ("note", "source")
+_REMARKS = ("note", "source")
 """Columns that may differ between repetitions of one measurement."""
 
 
 def read(folder: Path, name: str) -> list[Row]:
-    """Return the rows of a file of published results; raise RequestError with the nearest name."""
+    """Return the rows of a file of published results; raise RequestError if it does not exist or is empty."""
     try:
         with (folder / name).open(encoding="utf-8", newline="") as file:
             found = [
@@ -94,11 +90,11 @@ def read(folder: Path, name: str) -> list[Row]:
         known = sorted(held.name for held in folder.glob("*.csv"))
         guess = nearest(name, known)
         raise RequestError(
-            f"there is no file datasets/published/{name}; there are {', '.join(known) or 'none'}.",
+            f"there is no file datasets/published/{name}; allowed: {', '.join(known) or 'none'}.",
             f'Did you mean "{guess}"?' if guess else None,
         ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RequestError(f"datasets/published/{name} cannot be read: {error}.") from None
+        raise RequestError(f"cannot read datasets/published/{name}: {error}.") from None
     if not found:
         raise RequestError(f"datasets/published/{name} has no rows.")
     return found
@@ -106,7 +102,7 @@ def read(folder: Path, name: str) -> list[Row]:
 
 @dataclass(frozen=True)
 class Selection:
-    """The rows of one file that one claim is about. Its errors name the file and the column at fault."""
+    """The rows of a published file that a claim selects. Errors name the file and the wrong column."""
 
     claim: Claim
     stated: Published
@@ -125,7 +121,7 @@ class Selection:
         groups: dict[tuple[str, ...], dict[str, list[Row]]] = {}
         for name, side in sides.items():
             for row in self._chosen({**self._fixed(), **side}):
-                if all(row[key] for key in keys):  # a row without a level speaks of no cell
+                if all(row[key] for key in keys):  # a row without a level belongs to no cell
                     groups.setdefault(tuple(row[key] for key in keys), {}).setdefault(name, []).append(row)
         if claim.along is not None:
             unit = next((row.get("unit") for held in groups.values() for row in held["of"]), None)
@@ -133,7 +129,7 @@ class Selection:
                 (dict(zip(factors, key, strict=True)), self._mean(held["of"])[0])
                 for key, held in groups.items()
             ]
-            return ends(claim.along, values, unit)
+            return _trend_ratios(claim.along, values, unit)
         return [self._ratio(dict(zip(factors, key, strict=True)), held) for key, held in groups.items()]
 
     def _ratio(self, levels: dict[str, str], held: Mapping[str, list[Row]]) -> PublishedRatio:
@@ -145,7 +141,7 @@ class Selection:
                 f"the two sides have different units, {of_unit} and {over_unit}.",
                 "Select one metric on both sides.",
             )
-        note = "; ".join(dict.fromkeys(words for words in (of_note, over_note) if words))
+        note = "; ".join(dict.fromkeys(text for text in (of_note, over_note) if text))
         ratio = of / over if of is not None and over is not None else None
         return PublishedRatio(levels, ratio, of, over, of_unit or over_unit, note)
 
@@ -156,7 +152,7 @@ class Selection:
         return dict(given) or {self._column(factor): level for factor, level in levels.items()}
 
     def _fixed(self) -> dict[str, object]:
-        """Return what rows of either side must have: where, as far as the file has such columns, and select."""
+        """Return what rows of both sides must have: ``select``, and ``where`` for columns that the file has."""
         where = {self._column(factor): level for factor, level in self.claim.where.items()}
         return {
             **{name: level for name, level in where.items() if name in self.rows[0]},
@@ -174,7 +170,7 @@ class Selection:
                 )
 
     def _chosen(self, wanted: Mapping[str, object]) -> list[Row]:
-        """Return the rows that have all wanted values; name the value that no row has."""
+        """Return the rows that have all wanted values; raise RequestError for a value that no row has."""
         left = self.rows
         for column, value in wanted.items():
             values = value if isinstance(value, list) else [value]
@@ -191,30 +187,33 @@ class Selection:
         return left
 
     def _mean(self, rows: Sequence[Row]) -> tuple[float | None, str | None, str]:
-        """Return the geometric mean of rows that repeat one measurement, its unit, and the publication's notes."""
+        """Return the geometric mean of repetitions of one measurement, its unit, and the publication's notes."""
         if not rows:
             return None, None, "not published for one side"
         note = "; ".join(dict.fromkeys(row["note"] for row in rows if row.get("note")))
         given = [row for row in rows if row[self.stated.value]]
         if not given:
-            return None, rows[0].get("unit"), note or "the publication left the value out"
+            return None, rows[0].get("unit"), note or "the publication omits the value"
         if len(given) > 1:
             self._check_repeats(given)
         values = [self._number(row[self.stated.value]) for row in given]
         if len(values) == 1:
-            return values[0], given[0].get("unit"), note  # to the last digit
+            return values[0], given[0].get("unit"), note  # exact: a geometric mean would round the last digit
         return statistics.geometric_mean(values), given[0].get("unit"), note
 
     def _check_repeats(self, rows: Sequence[Row]) -> None:
-        aside = {self.stated.value, *_ASIDE, *self.stated.repeats}
+        may_differ = {self.stated.value, *_REMARKS, *self.stated.repeats}
         differing = [
-            column for column in rows[0] if column not in aside and len({row[column] for row in rows}) > 1
+            column
+            for column in rows[0]
+            if column not in may_differ and len({row[column] for row in rows}) > 1
         ]
         if differing or not self.stated.repeats:
             what = ", ".join(differing) or "nothing but the value"
             raise self._wrong(
-                f"{len(rows)} rows stand for one cell of one side; they differ in {what}.",
-                "Fix a column in published.select, or name columns that number repetitions in published.repeats.",
+                f"{len(rows)} rows match one cell of one side; they differ in {what}.",
+                "Select one value of a column in published.select, or list columns that number repetitions in"
+                " published.repeats.",
             )
 
     def _number(self, text: str) -> float:
@@ -223,22 +222,20 @@ class Selection:
         except ValueError:
             value = math.nan
         if not (value > 0 and math.isfinite(value)):
-            raise self._wrong(f'the {self.stated.value} "{text}" is no number above zero.')
+            raise self._wrong(f'the {self.stated.value} "{text}" is not a number above zero.')
         return value
 
-    def _wrong(self, words: str, hint: str | None = None) -> RequestError:
-        return RequestError(f"datasets/published/{self.stated.file}: {words}", hint)
+    def _wrong(self, message: str, hint: str | None = None) -> RequestError:
+        return RequestError(f"datasets/published/{self.stated.file}: {message}", hint)
 
-
-# Published numbers of claims: what a declaration says, or the rows of ``datasets/published`` that it selects.
 
 FOLDER = Path("datasets") / "published"
 
 
 def ratios(claim: Claim, folder: Path) -> list[PublishedRatio]:
-    """Return the published ratios of a claim, one for each of its cells; none where it publishes no number.
+    """Return the published ratios of a claim, one for each of its cells; empty if it has no published number.
 
-    ``folder`` holds the CSV files. Raises RequestError that names the claim, and the file and the column at fault.
+    ``folder`` holds the CSV files. Raises RequestError that names the claim, the file and the wrong column.
     """
     stated = claim.published
     if stated is None:
@@ -256,16 +253,14 @@ def ratios(claim: Claim, folder: Path) -> list[PublishedRatio]:
 
 
 def check(claims: Sequence[Claim], folder: Path) -> None:
-    """Read the published numbers of every claim, so that a mistake is met before a run and not after it."""
+    """Read the published numbers of every claim, to find mistakes before a run and not after it."""
     for claim in claims:
         if claim.published is not None and all(one.ratio is None for one in ratios(claim, folder)):
-            raise RequestError(
-                f'claims "{claim.id}": published: no cell has the published values of both sides.'
-            )
+            raise RequestError(f'claims "{claim.id}": published: no cell has published values of both sides.')
 
 
 def files(claims: Sequence[Claim]) -> list[str]:
-    """Return the files of published results that claims rest on, each once."""
+    """Return the files of published results that claims use, each once."""
     named = [claim.published.file for claim in claims if claim.published and claim.published.file]
     return list(dict.fromkeys(named))
 
@@ -287,5 +282,5 @@ def _cells(claim: Claim, stated: Published) -> list[PublishedRatio]:
             raise RequestError(f"published: the cell {shown} has neither ratio nor of and over.")
         found.append(PublishedRatio(texts(cell.levels), ratio, cell.of, cell.over, stated.unit))
     if claim.along is not None:
-        return ends(claim.along, [(one.levels, one.of) for one in found], stated.unit)
+        return _trend_ratios(claim.along, [(one.levels, one.of) for one in found], stated.unit)
     return found

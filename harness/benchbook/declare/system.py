@@ -1,4 +1,4 @@
-"""A system: a database or store under test, pinned to one version. File: ``systems/<name>.toml``."""
+"""Systems: databases and stores under test, each pinned to one version. File: ``systems/<name>.toml``."""
 
 from __future__ import annotations
 
@@ -10,61 +10,62 @@ from pydantic import Field, model_validator
 from benchbook.declare.toml import Model, Name, Setting, Text
 
 Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
-"""Where a file stands in Maven repositories."""
+"""Address of a file in Maven repositories."""
 SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own")
-"""The sources of a program in the order in which they are tried; the levels of the factor ``source``."""
+"""The sources of a program in the order in which Benchbook tries them; the levels of the factor ``source``."""
 Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
 Shape = Literal["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 
 
 class GoSource(Model):
-    """A program built once from its Go module, into a cache keyed by the pin."""
+    """A program built once from its Go module into a cache."""
 
     package: Text
     """Import path of the main package, without a version."""
     program: Text
-    """Name of the executable that the build leaves."""
+    """Name of the executable."""
     ldflags: str = ""
-    """Linker flags; ``{version}`` stands for the system's version."""
+    """Linker flags; ``{version}`` is replaced by the system's version."""
 
 
 class MavenSource(Model):
-    """Artifacts of Maven repositories, at fixed versions: jars, or a distribution to be unpacked."""
+    """Artifacts of Maven repositories at fixed versions: jars, or a distribution that Benchbook unpacks."""
 
     artifacts: list[Coordinate] = Field(min_length=1)
-    """What is wanted, ``group:artifact:version`` with ``:type`` where that is no jar."""
+    """Artifacts to fetch: ``group:artifact:version``, with ``:type`` if it is not a jar."""
     program: str | None = Field(default=None, pattern=r"^[^/].*$")
-    """The program in the unpacked distribution; left out where the jars themselves are run."""
+    """Path of the program in the unpacked distribution; omit it to run the jars."""
     sha256: dict[Coordinate, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(min_length=1)
-    """Every file that is needed, ``group:artifact:version:type``, with its digest; made by ``harness/relock-maven``."""
+    """Every file needed (``group:artifact:version:type``) → its digest; written by ``harness/relock-maven``."""
 
 
 class NixSource(Model):
-    """An attribute of one of the flake's pinned nixpkgs."""
+    """A package of one of the flake's pinned nixpkgs."""
 
     pin: Literal["modern", "historic"]
-    """Which of the two pins of flake.lock."""
+    """Which of the two nixpkgs pinned in flake.lock."""
     attribute: Text
+    """Attribute of the package in nixpkgs."""
     program: Text
-    """Name of the executable under ``bin/``."""
+    """Name of the executable in ``bin/``."""
 
 
 class ContainerSource(Model):
     """How a system runs in a container."""
 
     network: Literal["host", "private"] = "host"
-    """The machine's own network, or one of the trial's own in which the container has an address."""
+    """``host``: the machine's network. ``private``: a network of the trial, in which the container has an address."""
     cpus: float | None = Field(default=None, gt=0)
-    """Processor time that it may take, in cores; no limit by default."""
+    """Limit on processor time, in cores. Default: no limit."""
     cores: str | None = Field(default=None, pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")
-    """The cores it may run on, as ``0-3,6``; all by default."""
+    """Cores that the container may use, such as ``0-3,6``. Default: all."""
     memory: str | None = Field(default=None, pattern=r"^\d+(KiB|MiB|GiB)?$")
-    """Memory it may take, as ``512MiB`` or ``2GiB``; no limit by default."""
+    """Memory limit, such as ``512MiB`` or ``2GiB``. Default: no limit."""
     user: str | None = Field(default=None, pattern=r"^\d+(:\d+)?$")
-    """``UID:GID`` that it runs as; by default the user's own."""
+    """``UID:GID`` of the container's processes. Default: the user who runs Benchbook."""
 
     def memory_bytes(self) -> int | None:
-        """Return the memory it may take, in bytes.
+        """Return the memory limit in bytes.
 
         >>> ContainerSource(memory="2GiB").memory_bytes()
         2147483648
@@ -76,134 +77,160 @@ class ContainerSource(Model):
 
 
 class DockerSource(ContainerSource):
-    """An official image, by digest where one is known; a tag alone is locked to the digest of its first pull."""
+    """An official image."""
 
     image: Text
+    """Name and tag of the image."""
     digest: str | None = Field(default=None, pattern=r"^sha256:[0-9a-f]{64}$")
+    """Digest of the image. Default: Benchbook records the digest of the first pull and uses it from then on."""
     program: str | None = Field(default=None, pattern=r"^/\S+$")
-    """Path of the executable inside the image; without it the image is not run."""
+    """Path of the executable in the image; without it Benchbook does not run the image."""
 
 
 class HostSource(Model):
-    """A program on PATH that states exactly the pinned version."""
+    """A program on PATH whose version is exactly the pinned one."""
 
     program: Text
+    """Name of the executable."""
     version_command: list[str] = Field(min_length=1)
-    """Command whose output states the version; ``{program}`` stands for the program's path."""
+    """Command that prints the version; ``{program}`` is replaced by the program's path."""
     version_pattern: Text
-    """Regular expression whose first group is the version."""
+    """Regular expression whose first group matches the version."""
     folders: list[Text] = Field(default_factory=list)
-    """Folders searched after PATH, where distributions keep programs that are not meant to be called by hand."""
+    """Folders to search after PATH, such as ``/usr/lib/postgresql/15/bin``."""
     package: Text | None = None
-    """Debian package that has the program: told where it is missing."""
+    """Debian package of the program; the error for a missing program names it."""
 
 
 class PythonSource(Model):
-    """An embedded system, driven through its official Python binding of the locked environment.
+    """An embedded system, used through its official Python binding in the locked environment.
 
-    With ``program``, a server that comes as a Python package, which the locked environment has not: it is installed
-    on wish.
+    With ``program``: a server that is distributed as a Python package, which users install themselves.
     """
 
     package: Text
+    """Name of the Python package."""
     program: str | None = Field(default=None, pattern=r"^[^/].*$")
-    """The server's program in the package's folder."""
+    """Path of the server's program in the package's folder."""
 
 
 class PythonClient(Model):
-    """The Python package that drives a server for which there is no driver in Go; not in the locked environment."""
+    """The Python package that drives a server for which benchload has no client; users install it themselves."""
 
     package: Text
+    """Name of the Python package."""
     version: Text
-    """The version that is installed on wish; another one that is there is used, and told by the report."""
+    """Version to install. Benchbook uses another installed version too, and the report shows it."""
     module: Text
-    """What is imported of it."""
+    """Name of the module to import."""
 
 
 class OwnSource(Model):
-    """Benchbook's own load tool, which is a server too."""
+    """Benchload, which is a server too."""
 
 
 class Source(Model):
-    """Where the system can be had from; at least one way."""
+    """Where Benchbook finds the system's program; at least one source."""
 
     go: GoSource | None = None
+    """A Go module to build."""
     maven: MavenSource | None = None
+    """Artifacts of Maven repositories."""
     nix: NixSource | None = None
+    """A package of a pinned nixpkgs."""
     docker: DockerSource | None = None
+    """A container image."""
     host: HostSource | None = None
+    """A program on PATH."""
     python: PythonSource | None = None
+    """A Python package."""
     own: OwnSource | None = None
+    """Benchload."""
 
     @model_validator(mode="after")
-    def _some_way(self) -> Source:
+    def _not_empty(self) -> Source:
         if not any((self.go, self.maven, self.nix, self.docker, self.host, self.python, self.own)):
             raise ValueError("needs at least one of go, maven, nix, docker, host, python, own")
         return self
 
 
 class Durability(Model):
-    """What has happened to the data when a write is acknowledged, in the words of the report."""
+    """What the system has done with the data when it acknowledges a write, as reports show it."""
 
     fsync: Text
+    """When the system syncs data to disk."""
     wal: Text
+    """Write-ahead log."""
     replication: Text
+    """Copies on other machines."""
     compression: Text
+    """Compression of stored data."""
 
 
 class Arm(Model):
     """A named configuration of a system: vanilla, tuned, published, as-published."""
 
     description: Text
+    """The configuration in a sentence, for reports."""
     durability: Durability
+    """What an acknowledged write guarantees."""
     settings: dict[str, Setting] = Field(default_factory=dict)
-    """Differences from the system's default configuration."""
+    """Settings that differ from the system's defaults."""
     factors: dict[Name, Text] = Field(default_factory=dict)
-    """Settings that an experiment may vary: name of the factor → key of ``settings``."""
+    """Settings that an experiment may vary: factor → key of ``settings``."""
 
     @model_validator(mode="after")
     def _set(self) -> Self:
         for factor, key in self.factors.items():
             if key not in self.settings:
-                raise ValueError(f'factors.{factor}: the arm has no setting "{key}"; give it its level there')
+                raise ValueError(f'factors.{factor}: the arm has no setting "{key}"; add it to settings')
         return self
 
     def settings_at(self, levels: Mapping[str, Setting]) -> dict[str, Setting]:
-        """Return the settings of a cell: those of the arm, with the levels of its own factors."""
+        """Return the settings of a cell: those of the arm, with the levels of its factors."""
         varied = {key: levels[factor] for factor, key in self.factors.items() if factor in levels}
         return {**self.settings, **varied}
 
 
 class System(Model):
-    """A database or store under test, pinned to one version: the only place where that version stands."""
+    """A database or store under test, pinned to one version. No other file contains the version."""
 
     name: Name
+    """Name of the system; the file is ``<name>.toml``."""
     title: Text
+    """Title in reports, such as ``InfluxDB 1.8.10``."""
     driver: Name
-    """Module under ``benchbook/systems/`` that configures, starts and stops it."""
+    """Module under ``benchbook/systems/`` that configures, starts and stops the system."""
     version: Text
+    """Pinned version, such as ``1.8.10``."""
     match: Literal["exact", "series"] = "exact"
-    """``series`` accepts any version that begins with ``version`` and a dot (a distribution's 15.x)."""
+    """``exact``: only ``version``. ``series``: also any version that begins with ``version`` and a dot, such as 15.3
+    for 15."""
     reports: str | None = None
-    """What the server states as its version where it misstates itself."""
+    """Version that the server reports, if it differs from ``version``."""
     embedded: bool = False
-    """Whether it runs inside the client's process."""
+    """Whether the system runs inside the client's process."""
     license: Text
+    """SPDX identifier or name of the license."""
     homepage: Text
+    """Web address of the system."""
     colour: Colour | None = None
-    """Colour in every chart. A system keeps colour and shape for ever; without them its name decides."""
+    """Colour in every chart; never change it. Default: derived from the name."""
     shape: Shape | None = None
-    """Shape of its points. Systems of the same colour differ in shape, and those of one experiment in colour."""
+    """Shape of points in every chart; never change it. Systems of one colour need different shapes. Default: derived
+    from the name."""
     source: Source
+    """Where Benchbook finds the program."""
     listens_beyond: Text | None = None
-    """Why it listens on addresses beyond loopback, where it has no setting against that. It is told in every report;
-    a system that does so without a reason fails its trials."""
+    """Why the system listens on addresses beyond loopback, if no setting prevents it. Every report shows the reason;
+    without one, trials of a system that does so fail."""
     client: PythonClient | None = None
-    """Needed where benchload cannot speak to it."""
+    """Python client; needed if benchload has no client for the system."""
     arms: dict[Name, Arm] = Field(min_length=1)
+    """Named configurations; ``vanilla`` has the system's defaults."""
 
     def accepts(self, stated: str) -> bool:
-        """Say whether a server that states this version is the pinned one."""
+        """Return whether a server that reports this version is the pinned one."""
         wanted = self.reports or self.version
         if self.match == "exact":
             return stated == wanted

@@ -1,4 +1,4 @@
-"""Read a TOML file into a strict model; report every mistake with its file, key and fix."""
+"""Read a TOML file into a strict model, and report mistakes with file, key and fix."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from pydantic_core import ErrorDetails
 from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, nearest, sentence
 
-# The base of every declaration: strict, frozen, and unknown keys are mistakes.
-
 
 class Model(BaseModel):
-    """A declared thing. Unknown keys are refused, and a value is never changed after it was read."""
+    """Base class of every declaration: immutable, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
-"""A name that is also a file name: lower-case letters, digits, dot, dash and underscore."""
+"""A name that is also a file name: lower-case letters, digits, dots, dashes and underscores."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A sentence or a few for people to read; never empty."""
+"""Text for people to read; never empty."""
 
 Setting = str | int | float | bool
 """One value of a configuration, a factor or an option."""
@@ -32,13 +30,11 @@ Setting = str | int | float | bool
 Positive = Annotated[int, Field(ge=1)]
 
 
-# Reads a TOML file into a model, and turns every mistake into one sentence with file, key and next step.
-
 M = TypeVar("M", bound=BaseModel)
 
 
 def read(path: Path, model: type[M], label: str | None = None) -> M:
-    """Return the declaration in ``path``; raise RequestError where it is missing, malformed or invalid."""
+    """Return the declaration in ``path``; raise RequestError if it is missing, malformed or invalid."""
     return check(load(path, label), model, label or str(path))
 
 
@@ -46,25 +42,27 @@ def check(data: Any, model: type[M], shown: str) -> M:
     """Return ``data`` as ``model``; raise RequestError that names ``shown`` and the first wrong key."""
     try:
         return model.model_validate(data)
-    except RequestError as error:  # a nested table checked by a model of its own
+    except RequestError as error:  # raised by the separate model of a nested table
         raise RequestError(f"{shown}: {error.message}", error.hint) from None
     except ValidationError as error:
-        # A misspelt key is missing under its right name too: tell the misspelling.
+        # A misspelt key also counts as missing under its right name: report the misspelling.
         problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-        words, hint = _words(problems[0], model)
-        more = f" ({len(problems) - 1} more below it.)" if len(problems) > 1 else ""
-        raise RequestError(f"{shown}: {words}{more}", hint) from None
+        message, hint = _explain(problems[0], model)
+        rest = len(problems) - 1
+        more = f" (The file has {rest} more {'mistake' if rest == 1 else 'mistakes'}.)" if rest else ""
+        raise RequestError(f"{shown}: {message}{more}", hint) from None
 
 
-def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
+def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
+    """Return message and hint for a problem that pydantic found."""
     key = _key(problem["loc"])
     found = _found(problem.get("input"))
     if problem["type"] == "extra_forbidden":
         allowed = _siblings(model, problem["loc"])
         guess = nearest(str(problem["loc"][-1]), allowed)
         table = f"[{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else "the file"
-        words = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
-        return words, f'Did you mean "{guess}"?' if guess else None
+        message = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
+        return message, f'Did you mean "{guess}"?' if guess else None
     if problem["type"] == "missing":
         return f"the key {key} is missing.", "Add it; docs/schema describes every key."
     message = problem["msg"].removeprefix("Value error, ")
@@ -92,7 +90,7 @@ def _found(value: object) -> str:
 
 
 def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys allowed beside the last part of ``location``, following nested models by schema."""
+    """Return the keys allowed next to the last part of ``location``, following nested models by schema."""
     schema: dict[str, Any] = model.model_json_schema()
     node: Any = schema
     for part in location[:-1]:

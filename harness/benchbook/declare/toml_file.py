@@ -1,4 +1,4 @@
-"""Read a TOML file as plain values; report what is wrong with the file itself in one sentence."""
+"""Read a TOML file as plain values, and report a missing, unreadable or malformed file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchbook.errors import RequestError, command
 def load(path: Path, label: str | None = None) -> dict[str, Any]:
     """Return the content of ``path``, unchecked; raise RequestError if it is missing or malformed.
 
-    ``label`` is what the error calls the file. A byte order mark, which some editors write, is ignored.
+    Errors call the file ``label``. The function ignores a byte order mark, which some editors write.
     """
     shown = label or str(path)
     try:
@@ -22,7 +22,7 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
             f"{shown}: there is no such file.", f"`{command('list')}` shows what exists."
         ) from None
     except OSError as error:
-        raise RequestError(f"{shown}: cannot be read ({error.strerror}).") from None
+        raise RequestError(f"{shown}: cannot read the file ({error.strerror}).") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
@@ -30,4 +30,6 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
             f"{shown}: is not UTF-8 text (byte {byte:#04x} at line {line}).", "Save it as UTF-8."
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{shown}: is not valid TOML: {error}.", "Correct the file there.") from None
+        raise RequestError(
+            f"{shown}: is not valid TOML: {error}.", "Correct the file at that place."
+        ) from None

@@ -1,11 +1,11 @@
-"""Workloads: what an experiment does to a system and times, and the options of each."""
+"""Options of each workload: the work that a phase of an experiment does and times."""
 
 from __future__ import annotations
 
 import re
 import string
 from math import prod
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -13,47 +13,44 @@ from benchbook.declare.duration import Duration
 from benchbook.declare.toml import Model, Name, Positive, Text
 from benchbook.errors import nearest, suggestion
 
-# Options of the workload ``kline``: ranges of one-minute bars, read again and again for a while.
-
 Read = Literal["short", "long"]
 Method = Literal["as-published", "any-stock", "same-bars", "corrected"]
 
 PUBLISHED = "published"
-"""Level of ``in_flight`` that stands for what the publication had of each system."""
+"""Level of ``in_flight`` that selects the published number of each system."""
 CLAIMED_IN_FLIGHT = 64
-"""What the publication says of every system; used for a system that it did not measure."""
+"""Reads in flight that the publication claims for every system; used for a system that it did not measure."""
 
 
 class KlineOptions(Model):
-    """Options of the workload ``kline``."""
+    """Options of the workload ``kline``: read ranges of one-minute bars for a fixed time."""
 
     read: Read
     """``short``: one bar. ``long``: all bars of eight trading days."""
     method: Method = "corrected"
-    """What of the published method is put right, each step with those before it. ``as-published``: nothing.
-    ``any-stock``: every system is asked for any stock; the published reader of MySQL asked for the first, always.
-    ``same-bars``: a short read asks every system for one bar; SQL databases were asked for a minute before and
-    after it too. ``corrected``: every answer is decoded and its bars are counted; the key-value store's were not."""
+    """Which faults of the published method are corrected; each step includes those before it. ``as-published``: none.
+    ``any-stock``: all systems read any stock; the publication's MySQL reader always read the first one.
+    ``same-bars``: a short read returns one bar; the publication read a minute before and after it from SQL databases.
+    ``corrected``: every answer is decoded and its bars counted; the publication did not for the key-value store."""
     in_flight: Positive | Literal["published"] = CLAIMED_IN_FLIGHT
-    """Reads on their way at once, a connection each; ``published`` takes those of ``published_in_flight``."""
+    """Reads in flight, each on a separate connection; ``published`` uses ``published_in_flight``."""
     published_in_flight: dict[Name, Positive] = Field(default_factory=dict)
-    """System → reads on their way in the publication, by its own records."""
+    """System → reads in flight according to the raw records of the publication."""
     duration: Duration = "5s"
-    """For how long the requests are asked, again and again."""
+    """How long to repeat the requests, such as ``5s``."""
     requests: Annotated[int, Field(ge=20, le=1_000_000)] = 5000
-    """Different requests, drawn before the run: the same for every system."""
+    """Number of different requests, drawn before the run; the same for every system."""
     warmup: Annotated[int, Field(ge=0)] = 100
-    """Reads before the clock is started; kept and tagged."""
+    """Reads before the timed ones; the results mark them as warm-up."""
     timeout: Duration = "30s"
+    """Longest time for one read."""
 
     def in_flight_of(self, system: str) -> int:
-        """Return how many reads are on their way at once to a system."""
+        """Return the number of reads in flight for a system."""
         if self.in_flight == PUBLISHED:
             return self.published_in_flight.get(system, CLAIMED_IN_FLIGHT)
         return int(self.in_flight)
 
-
-# Options of the workload ``blob``: objects put, got and deleted one by one, or in transactions.
 
 _PART = re.compile(r"(put|get|delete)=(\d+(?:\.\d+)?)")
 
@@ -72,31 +69,31 @@ def _refuse_two_ends(counted: str, number: int | None, duration: str | None) -> 
 
 
 class BlobOptions(Model):
-    """Options of the workload ``blob``: what is done with the objects of the dataset, and how fast."""
+    """Options of the workload ``blob``: put, get and delete the objects of the dataset."""
 
     do: Literal["put", "get", "delete", "mixed"]
-    """Put every object, get or delete those that are there, or a mix of the three."""
+    """Operation: put every object, get or delete the stored ones, or a mix of the three."""
     mix: Annotated[str, AfterValidator(_mix)] = "put=1,get=2,delete=1"
-    """Parts of a mix."""
+    """Weights of the operations if ``do`` is ``mixed``."""
     operations: Annotated[int, Field(ge=0)] = 0
     """Operations; 0 for one an object."""
     duration: Duration | None = None
     """For how long operations begin, in place of a number of them. A put continues with new objects after those
     of the dataset, a get asks for objects again. A delete ends early when no object is left."""
     batch: Positive = 1
-    """Objects of a put: one transaction, or one after the other in a store that has none over several objects."""
+    """Objects of one put: in one transaction, or one after the other in a store without transactions."""
     workers: Positive = 1
-    """Operations in flight: the concurrency."""
+    """Operations in flight."""
     rate: Annotated[float, Field(ge=0)] = 0
-    """Operations a second of an open loop; 0 for a closed one, in which each worker waits for its answer."""
+    """Operations per second of an open loop; 0 for a closed loop, in which each worker waits for its answer."""
     arrivals: Literal["constant", "poisson"] = "constant"
-    """How operations of an open loop are spread over time."""
+    """Arrival process of an open loop."""
     sync_limit: bool = False
-    """Whether fio measures before the phase, untimed, how many writes of the mean size of an object the disk
-    syncs one by one, with as many jobs as there are workers; once a block for cells that ask the same of it.
-    Without fio it is left out."""
+    """Whether fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
+    writes have the mean size of an object, and there are as many jobs as workers. Cells with equal settings share
+    the measurement of a block. Without fio, Benchbook omits the measurement."""
     timeout: Duration = "30s"
-    """How long one operation may take."""
+    """Longest time for one operation."""
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:
@@ -104,46 +101,44 @@ class BlobOptions(Model):
         return self
 
 
-# Options of the workload ``command``: a tool's own command, timed by hyperfine.
-
-PLACES = {
-    "benchload": "the path of Benchbook's load tool",
+PLACEHOLDERS = {
+    "benchload": "the path of benchload",
     "url": "the address of the server, with http://",
     "host": "host and port of the server",
     "database": "a name for the database",
-    "input": "the path of the file with the dataset, where the option input asks for one",
+    "input": "the path of the file with the dataset; needs the option input",
     "sized": "the same file, with a last line dataset-size:ROWS,VALUES as bulk_data_gen writes it",
-    "dataset": "the dataset as benchload is asked for it: generator and flags",
+    "dataset": "benchload's arguments for the dataset: generator and flags",
     "seed": "the seed of the dataset",
-    "scale": "its parameter of this name",
-    "start": "its parameter of this name",
-    "end": "its parameter of this name",
-    "interval": "its parameter of this name",
+    "scale": "the dataset's parameter of this name",
+    "start": "the dataset's parameter of this name",
+    "end": "the dataset's parameter of this name",
+    "interval": "the dataset's parameter of this name",
     "workers": "the option of this name",
 }
-"""What a command may name in braces."""
+"""Placeholders that a command may contain in braces."""
 
 
 class CommandOptions(Model):
-    """Options of the workload ``command``: which tool is timed, and the command of each tool."""
+    """Options of the workload ``command``: time the command of a tool with hyperfine."""
 
     tool: Name
     """The tool of this cell; usually a factor."""
     commands: dict[Name, Text] = Field(min_length=1)
-    """Tool → its command for the shell. A tool that is not on PATH is shown as missing."""
+    """Tool → its shell command. The report shows a tool that is not on PATH as missing."""
     runs: Annotated[int, Field(ge=2)] = 5
     """Timed runs of the command in one trial."""
     warmup: Annotated[int, Field(ge=0)] = 1
     """Runs before the timed ones."""
     workers: Positive = 1
-    """Connections, where a command names ``{workers}``."""
+    """Number of connections: the value of ``{workers}``."""
     input: Literal["influx", "none"] = "none"
-    """Whether the dataset is written to a file first, which a command names as ``{input}``."""
+    """``influx`` writes the dataset to a file first, as line protocol; ``{input}`` is its path."""
     counts: Literal["rows", "lines", "nothing"] = "rows"
-    """What a run gets through: the rows of the dataset; the lines that it prints, counted in a run of their own
-    and thrown away in the timed ones; or nothing that could be counted."""
+    """What rates count: the rows of the dataset; the lines that the command prints, counted in a separate untimed
+    run; or nothing."""
     received: bool = False
-    """Whether the server has to have received every row of every run: for servers that count what they are sent."""
+    """Whether the server must have received every row of every run; for servers that count rows."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -153,70 +148,70 @@ class CommandOptions(Model):
                 f'tool "{self.tool}" has no command; commands has {", ".join(self.commands)}{guess}'
             )
         for tool, command in self.commands.items():
-            for place in _places(tool, command):
-                if place not in PLACES:
-                    found = nearest(place, PLACES)
+            for placeholder in _placeholders(tool, command):
+                if placeholder not in PLACEHOLDERS:
+                    found = nearest(placeholder, PLACEHOLDERS)
                     guess = f'; did you mean "{{{found}}}"?' if found else ""
                     raise ValueError(
-                        f'the command of "{tool}" names {{{place}}}, which is none of {", ".join(PLACES)}{guess}'
+                        f'the command of "{tool}" contains the unknown placeholder {{{placeholder}}};'
+                        f" allowed: {', '.join(PLACEHOLDERS)}{guess}"
                     )
         return self
 
 
-def names(command: str, place: str) -> bool:
-    """Say whether a command names a place.
+def has_placeholder(command: str, placeholder: str) -> bool:
+    """Return whether a command contains a placeholder.
 
-    >>> names("cat {input}", "input")
+    >>> has_placeholder("cat {input}", "input")
     True
     """
-    return any(name == place for _, name, _, _ in string.Formatter().parse(command))
+    return any(name == placeholder for _, name, _, _ in string.Formatter().parse(command))
 
 
-def _places(tool: str, command: str) -> list[str]:
-    """Return what a command names in braces."""
+def _placeholders(tool: str, command: str) -> list[str]:
+    """Return the placeholders of a command."""
     try:
         return [name for _, name, _, _ in string.Formatter().parse(command) if name is not None]
     except ValueError as error:
         raise ValueError(
-            f'the command of "{tool}" has braces that do not fit ({error}); write {{{{ for one'
+            f'the command of "{tool}" has unmatched braces ({error}); write {{{{ for a literal brace'
         ) from None
 
 
-# Options of the workload ``fio``: one job of fio in the data folder. Names and defaults are fio's own.
-
 Size = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[kmgt]?$")]
-"""Bytes, or with k, m, g, t so many KiB, MiB, GiB, TiB."""
+"""A size as fio writes it: bytes, or with k, m, g, t the number of KiB, MiB, GiB, TiB."""
 
 
 class FioOptions(Model):
-    """Options of the workload ``fio``."""
+    """Options of the workload ``fio``: run one job in the data folder. Names and defaults are those of fio."""
 
     rw: Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
-    """What the job does, one after the other or at random places."""
+    """Access pattern: sequential or random reads, writes, or both."""
     block_size: Size = "4k"
+    """Size of one operation."""
     size: Size = "1g"
     """Size of the file of each job."""
     jobs: Annotated[int, Field(ge=1, le=256)] = 1
+    """Number of processes, each with a separate file."""
     io_engine: Literal["psync", "sync", "libaio", "mmap", "pvsync2"] = "psync"
+    """System calls that fio uses."""
     io_depth: Positive = 1
     """Operations in flight of each job; more than 1 needs an asynchronous engine."""
     direct: bool = False
-    """Whether the page cache is passed by; FUSE may refuse it."""
+    """Whether to bypass the page cache; FUSE may refuse it."""
     fsync: Annotated[int, Field(ge=0)] = 0
-    """After how many writes the file is synced; 0 never."""
+    """Number of writes between syncs of the file; 0 for no sync."""
     end_fsync: bool = False
-    """Whether the file is synced once at the end; without it writes may rest in memory."""
+    """Whether to sync the file once at the end; without it, writes may remain in memory."""
     invalidate: bool = True
-    """Whether the pages of the file are given up before the job begins."""
+    """Whether to drop the file's pages from the page cache before the job."""
     refill_buffers: bool = False
     """Whether every write has new contents."""
     runs_for: Duration | None = None
-    """Goes on for so long, over and over the file; None ends with the file."""
+    """How long to repeat the job, such as ``30s``; by default it ends with the file."""
     read_percent: Annotated[int, Field(ge=0, le=100)] = 50
-    """Share of reads of rw and randrw."""
+    """Share of reads in ``rw`` and ``randrw``, in percent."""
 
-
-# Options of the workload ``original``: the very tool of a publication, driven unchanged, its output parsed.
 
 Tool = Literal["inch", "influx-stress", "bulk_load_influx", "query_benchmarker_influxdb"]
 
@@ -231,72 +226,69 @@ Program = Literal[
 
 
 class OriginalOptions(Model):
-    """Options of the workload ``original``."""
+    """Options of the workload ``original``: run the unchanged tool of a publication and parse its output."""
 
     tool: Tool
-    """``bulk_load_influx`` is fed by ``bulk_data_gen``, ``query_benchmarker_influxdb`` by ``bulk_query_gen``."""
+    """The tool. ``bulk_data_gen`` feeds ``bulk_load_influx``; ``bulk_query_gen`` feeds
+    ``query_benchmarker_influxdb``."""
     arguments: dict[Program, list[Text]] = Field(default_factory=dict)
-    """Program → its arguments, besides where the server is; one that is not named has its own defaults."""
+    """Program → its arguments, except the server's address. Default: the defaults of the program."""
     limit: Duration = "2h"
-    """How long it may take."""
-
-
-# Options of the workloads ``inch`` and ``stress``: rows whose trait is how many series they are of.
+    """Longest time for the tool."""
 
 
 class InchOptions(Model):
-    """Options of the workload ``inch``: every combination of tags, so many points of each, into its own table."""
+    """Options of the workload ``inch``: write points of every combination of tag values into a separate table."""
 
     tags: Annotated[list[Positive], Field(min_length=1, max_length=16)] = Field(default=[10, 10, 10])
-    """How many values each tag has; every combination is a series."""
+    """Number of values of each tag; every combination is a series."""
     points: Positive = 100
     """Points of each series."""
     fields: Annotated[int, Field(ge=1, le=1000)] = 1
     """Fields of a point."""
     batch_size: Positive = 5000
-    """Points a write."""
+    """Points per write."""
     workers: Positive = 1
     """Writes in flight."""
     gzip: bool = False
+    """Whether to compress the body of a write."""
     timeout: Duration = "30s"
-    """How long one write may take."""
+    """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often a write is sent again that the server could not do then (429, 5xx)."""
+    """How often to retry a write that fails with status 429 or 5xx."""
 
     @property
     def series(self) -> int:
-        """How many series there are."""
+        """Number of series."""
         return prod(self.tags)
 
 
 class StressOptions(Model):
-    """Options of the workload ``stress``: points as fast as they are taken, for a time, into its own table.
+    """Options of the workload ``stress``: write points for a fixed time, as fast as possible, into a separate table.
 
-    Series are written one after the other, so their number grows until all are known.
+    Workers write one series after the other, so the number of series grows to its maximum.
     """
 
     lasts: Duration = "60s"
     """How long to write."""
     series: Positive = 100_000
-    """Series at most."""
+    """Largest number of series."""
     batch_size: Positive = 10_000
-    """Points a write."""
+    """Points per write."""
     workers: Positive = 20
     """Writes in flight."""
     gzip: bool = False
+    """Whether to compress the body of a write."""
     timeout: Duration = "30s"
-    """How long one write may take."""
+    """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often a write is sent again that the server could not do then (429, 5xx)."""
+    """How often to retry a write that fails with status 429 or 5xx."""
 
-
-# Workloads: what is done to a system and timed, and the options each takes.
 
 DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "groupby-max"]
 IotQuery = Literal[
     "last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-load"
 ]
-QUERY_TYPES: tuple[str, ...] = (*get_args(DevopsQuery), *get_args(IotQuery))
 
 
 class LoadOptions(Model):
@@ -307,20 +299,20 @@ class LoadOptions(Model):
     with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues after the
     duration until the dataset is complete; rates leave that part out."""
     batch_size: Positive = 5000
-    """Rows a write."""
+    """Rows per write."""
     workers: Positive = 1
-    """Writes in flight, of each client."""
+    """Writes in flight of each client."""
     clients: Annotated[int, Field(ge=1, le=64)] = 1
-    """Clients that load the whole dataset at once, each a process of its own into a database of its own."""
+    """Client processes; each loads the whole dataset into a separate database at the same time."""
     gzip: bool = False
-    """Whether the body of a write is compressed; embedded systems have no body."""
+    """Whether to compress the body of a write; embedded systems ignore it."""
     timeout: Duration = "30s"
-    """How long one write may take."""
+    """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often a write is sent again that the server could not do then (429, 5xx)."""
+    """How often to retry a write that fails with status 429 or 5xx."""
     expects: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list)
-    """Words of refusals that the experiment expects. They are counted and shown, and the load goes on; a
-    refusal in other words still fails the trial."""
+    """Texts in error messages of expected refusals. The report counts and shows these, and the load continues; any
+    other refusal fails the trial. Example: ``["partial write"]``."""
 
 
 CacheState = Literal["warm", "cold"]
@@ -332,7 +324,7 @@ QUERIES_OF_DURATION = 1000
 
 
 class QueryOptions(Model):
-    """Options of the workload ``query``: queries of one type, the same for every system."""
+    """Options of the workload ``query``: run queries of one type, the same for every system."""
 
     type: DevopsQuery | IotQuery
     queries: Positive | None = None
@@ -342,11 +334,12 @@ class QueryOptions(Model):
     workers: Positive = 1
     """Queries in flight."""
     warmup: Annotated[int, Field(ge=0)] = 0
-    """Queries before the timed ones; kept and tagged."""
+    """Queries before the timed ones; the results mark them as warm-up."""
     timeout: Duration = "30s"
+    """Longest time for one query."""
     cache: CacheState = "warm"
-    """``cold``: before the first query the system is stopped, all caches of the storage are dropped, and it is
-    started again. What could not be made cold is told as lukewarm."""
+    """``cold``: before the first query, Benchbook stops the system, drops all caches of the storage and starts the
+    system again. The report says "lukewarm" if it could not drop a cache."""
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:
@@ -383,4 +376,4 @@ WORKLOADS: dict[str, type[Options]] = {
     "original": OriginalOptions,
     "blob": BlobOptions,
 }
-"""Option model of each workload; a new workload adds one entry and a module in ``benchbook/workloads``."""
+"""Option model of each workload; a new workload adds an entry and a module in ``benchbook/run/workloads``."""

@@ -51,7 +51,7 @@ class ControlGroup:
             self.remove()
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise Unavailable(
-                f"{limits.words()} needs a control group, and this user cannot create one here: {reason}.",
+                f"{limits.describe()} needs a control group, and this user cannot create one here: {reason}.",
                 _HINT,
             ) from None
 

@@ -29,7 +29,7 @@ class Confined:
         """Create the control group; raise Unavailable if a limit cannot be applied to this system."""
         if limits.any and program.url is not None:
             raise Unavailable(
-                f"{limits.words()} does not apply to {program.system}, which already runs at {program.url}.",
+                f"{limits.describe()} does not apply to {program.system}, which already runs at {program.url}.",
                 "Let Benchbook start it (leave out --system), or leave the limit out.",
             )
         self.limits = limits

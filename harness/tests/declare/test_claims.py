@@ -107,20 +107,23 @@ def test_numbers_in_the_claim_itself() -> None:
         ),
         ({"where": {"batch_size": 999}}, ['where: level of batch_size "999"', "1000"]),
         ({"where": {"batch_size": [1000, 999]}}, ['"999"']),
-        ({"metric": "rows_a_second"}, ['"rows_a_second" is none of', 'did you mean "rows_per_second"']),
+        (
+            {"metric": "rows_a_second"},
+            ['"rows_a_second" does not exist; allowed: ', 'did you mean "rows_per_second"'],
+        ),
         ({"metric": "queries_per_second"}, ["metric of the phase load"]),
         ({"phase": "laod"}, ['phase "laod"', 'did you mean "load"']),
         ({"across": ["batchsize"]}, ["across", 'did you mean "batch_size"']),
-        ({"across": ["system"]}, ["across: system is a factor of the sides already"]),
+        ({"across": ["system"]}, ["across: system is already a factor of the sides"]),
         ({"over": {"workers": 100}}, ["the same factors", "of has system, over has workers"]),
         ({"over": {"system": "cnosdb-2.0.1"}}, ["the same", "bench aa"]),
-        ({"published": None}, ["needs published"]),
+        ({"published": None}, ["needs the key published"]),
         ({"published": {}}, ["exactly one of ratio", "found none"]),
         ({"published": {"ratio": 2, "file": "x.csv"}}, ["exactly one", "ratio and file"]),
         ({"published": {"of": 2, "over": 1}}, ["unit"]),
         ({"published": {"of": 2, "unit": "s"}}, ["belong together"]),
         ({"published": {"ratio": 0}}, ["published.ratio"]),
-        ({"published": {"ratio": 2, "select": {"a": 1}}}, ["select", "no file"]),
+        ({"published": {"ratio": 2, "select": {"a": 1}}}, ["select selects rows", "the key file is missing"]),
         ({"published": {"file": "../secret.csv"}}, ["published.file"]),
         ({"test": "rise"}, ["allowed", "rises"]),
         ({"margin": 0}, ["margin"]),
@@ -147,8 +150,8 @@ def test_a_mistake_is_one_sentence(change: dict[str, Any], words: list[str]) -> 
     ("change", "words"),
     [
         ({"along": None}, ["needs along"]),
-        ({"over": {"system": "influxdb-1.8.10"}}, ["no side over"]),
-        ({"where": {"batch_size": 1}}, ["cannot be fixed"]),
+        ({"over": {"system": "influxdb-1.8.10"}}, ["must not have the key over"]),
+        ({"where": {"batch_size": 1}}, ["must not be in of, where or across"]),
         ({"along": "batch"}, ['along: factor "batch"']),
         ({"by_at_least": 0.5}, ["below 1"]),
     ],
@@ -162,11 +165,11 @@ def test_a_mistake_in_a_trend_is_one_sentence(change: dict[str, Any], words: lis
 
 
 def test_an_id_is_given_once() -> None:
-    with pytest.raises(RequestError, match="given twice"):
+    with pytest.raises(RequestError, match="two claims have the id"):
         experiment(RATIO, RATIO)
 
 
-def test_a_system_that_cannot_be_had_may_be_claimed_about_with_a_substitute() -> None:
+def test_a_claim_may_name_an_unavailable_system_with_a_substitute() -> None:
     experiment({**RATIO, "of": {"system": "mysql-5.7"}, "substitutes": {"mysql-5.7": "cnosdb-2.4"}})
 
 
@@ -180,10 +183,10 @@ def test_a_system_that_cannot_be_had_may_be_claimed_about_with_a_substitute() ->
         ),
         ({"file": "cnos-vs-influx.csv", "select": {"metrc": "x"}}, ['no column "metrc"', "metric"]),
         ({"file": "cnos-vs-influx.csv", "select": {"metric": "row_per_second"}}, ["rows_per_second"]),
-        ({"file": "cnos-vs-influx.csv", "select": {"workers": 100}}, ["2 rows stand for one cell", "metric"]),
+        ({"file": "cnos-vs-influx.csv", "select": {"workers": 100}}, ["2 rows match one cell", "metric"]),
         (
             {"file": "cnos-vs-influx.csv", "value": "note", "select": {"metric": "rows_per_second"}},
-            ["no number above zero"],
+            ["not a number above zero"],
         ),
         ({"cells": [{"levels": {"workers": 1}, "ratio": 2}]}, ["must have a level of each of batch_size"]),
         ({"cells": [{"levels": {"batch_size": 1}, "of": 2}]}, ["neither ratio nor of and over"]),
@@ -211,7 +214,7 @@ def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path:
 
 
 def measured_by(what: str) -> set[str]:
-    return {one.name for one in TABLE if what in one.of.split()}
+    return {one.name for one in TABLE if what in one.workloads.split()}
 
 
 def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
@@ -239,5 +242,5 @@ def test_a_claim_without_its_source_is_refused(source: str | None) -> None:
 
 
 def test_published_values_without_their_unit_are_refused() -> None:
-    with pytest.raises(RequestError, match="need their unit"):
+    with pytest.raises(RequestError, match="need the key unit"):
         experiment({**RATIO, "published": {"of": 3.0, "over": 2.0}})

@@ -24,8 +24,8 @@ def test_no_limit_is_the_default_and_needs_no_group():
     ("levels", "words"),
     [
         ({"memory_limit": "512"}, "a number and one of KiB, MiB"),
-        ({"memory_limit": "4kB"}, "the least is 1MiB"),
-        ({"cpu_limit": 0}, "a number of cores from 0.01 on"),
+        ({"memory_limit": "4kB"}, "the smallest limit is 1MiB"),
+        ({"cpu_limit": 0}, "a number of cores, at least 0.01"),
         ({"cpu_limit": True}, "a number of cores"),
         ({"pinning": "some"}, "allowed: auto, off, always"),
     ],

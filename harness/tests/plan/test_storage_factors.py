@@ -81,7 +81,7 @@ def test_a_phase_is_done_in_the_cells_that_it_names_and_no_others() -> None:
     ("only", "words"),
     [
         ({"cach": "warm"}, 'did you mean "cache"'),
-        ({"cache": "hot"}, '"hot" is no level of cache; it has warm, cold'),
+        ({"cache": "hot"}, '"hot" is not a level of cache; allowed: warm, cold'),
     ],
 )
 def test_only_names_factors_and_levels_of_the_experiment(only: dict[str, str], words: str) -> None:

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.workload import PLACES, CommandOptions, names
+from benchbook.declare.workload import PLACEHOLDERS, CommandOptions, has_placeholder
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.measurement import Measurement
 from benchbook.process import spawn
@@ -54,7 +54,7 @@ def places(
         "dataset": shlex.join([dataset.generator, *dataset.flags()]),
         "workers": str(options.workers),
         "seed": str(dataset.seed),
-        **{name: str(value) for name, value in dataset.parameters.items() if name in PLACES},
+        **{name: str(value) for name, value in dataset.parameters.items() if name in PLACEHOLDERS},
     }
 
 
@@ -69,7 +69,7 @@ def prepare(
         done = subprocess.run(asked, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise TrialFailed(f"The dataset could not be written: {done.stderr.strip()}")
-    if names(options.commands[options.tool], "sized"):
+    if has_placeholder(options.commands[options.tool], "sized"):
         with file.open("ab") as end:
             end.write(f"dataset-size:{digest['rows']},{digest['values']}\n".encode())
 
