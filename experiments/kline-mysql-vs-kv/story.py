@@ -10,7 +10,7 @@ from typing import Any
 from benchbook.analyse import comparison, order, quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
-from benchbook.analyse.order import Little
+from benchbook.analyse.order import LittlesLaw
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report import theme
@@ -414,14 +414,14 @@ class Group:
         return self.value * self.latency_seconds
 
     @property
-    def measured(self) -> Little:
+    def measured(self) -> LittlesLaw:
         """Little's law against the operations in flight that were recorded."""
-        return order.check(self.value, self.latency_seconds, self.in_flight)
+        return order.littles_law(self.value, self.latency_seconds, self.in_flight)
 
     @property
-    def stated(self) -> Little:
+    def stated(self) -> LittlesLaw:
         """Little's law against the 64 clients that the publication states."""
-        return order.check(self.value, self.latency_seconds, STATED_CLIENTS)
+        return order.littles_law(self.value, self.latency_seconds, STATED_CLIENTS)
 
     @property
     def title(self) -> str:

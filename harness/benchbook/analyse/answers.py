@@ -1,4 +1,4 @@
-"""Compare answers query by query across systems and trials: a comparison of speed needs the same work."""
+"""Compare answers query by query across systems and trials, because comparing speed requires the same work."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Answers compared query by query across systems and trials: a comparison of speed needs the same work.
-
 KEY_COLUMNS = ("time_ns", "host")
 """Columns that identify a row of an answer; all others are values."""
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
 FEWEST_INSTANCES = 20
-KEPT = 50
-"""Differences kept to be shown; all are counted."""
+MOST_DIFFERENCES = 50
+"""Differences that a comparison keeps; it counts all."""
 
 Cell = str | int | float | bool | None
 
@@ -37,46 +35,47 @@ class Answer:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two answers to one query differ; ``what``: value, row (only one has it) or columns."""
+    """A difference between two answers to one query."""
 
     query_type: str
     query_id: str
     what: str
+    """``value``, ``row`` (only one answer has it) or ``columns``."""
     row: dict[str, Cell]
     """The key of the row."""
     column: str | None
     a_system: str
-    a_trial: str
     a: Any
     b_system: str
-    b_trial: str
     b: Any
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of comparing all answers of a run."""
+    """The result of comparing all answers of a run."""
 
     queries: int
     compared: int
-    """Answers that were held against another answer to the same query."""
+    """Answers that were compared with another answer to the same query."""
     differing: int
+    """Number of differences."""
     differences: tuple[Difference, ...]
+    """The first differences, at most MOST_DIFFERENCES."""
     empty_everywhere: tuple[str, ...]
-    """Queries that every system answered with no rows: they prove nothing, so they fail."""
+    """Queries that every system answered with no rows. They show nothing, so the comparison fails."""
     unanswered: tuple[str, ...]
-    """Queries that a system left without an answer, as ``query_id: system``."""
+    """Queries that a system did not answer, as ``query_id: system``."""
     too_few: tuple[str, ...]
-    """Query types with fewer than 20 instances: a note, no failure."""
+    """Query types with fewer than 20 instances; they do not make the comparison fail."""
 
     @property
     def ok(self) -> bool:
-        """Whether the systems may be compared."""
+        """Whether the systems did the same work."""
         return bool(self.compared) and not (self.differing or self.empty_everywhere or self.unanswered)
 
 
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
-    """Make answers of rows of table ``answers`` joined with ``system``: columns and rows as JSON text."""
+    """Convert rows of table ``answers`` (joined with ``system``), whose columns and rows are JSON text."""
     return [
         Answer(
             row["system"],
@@ -92,10 +91,10 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
 
 
 def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE) -> Comparison:
-    """Compare the answers of all systems and trials to each query with the first system's first one.
+    """Compare the answers of all systems and trials to each query with the first answer of the first system.
 
-    Column names and keys must be the same; floats must agree within either tolerance; whole numbers,
-    texts and nulls must be equal. The order of rows is free.
+    Columns and keys must be equal, floats must agree within either tolerance, and integers, texts and nulls must be
+    equal. Rows may be in any order.
     """
     by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for answer in answers:
@@ -113,7 +112,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
             compared += 1
             found = differences(first, other, relative, absolute)
             differing += len(found)
-            kept += found[: max(0, KEPT - len(kept))]
+            kept += found[: max(0, MOST_DIFFERENCES - len(kept))]
     instances: dict[str, int] = defaultdict(int)
     for query_type, _ in by_query:
         instances[query_type] += 1
@@ -126,12 +125,10 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
 def differences(
     a: Answer, b: Answer, relative: float = RELATIVE, absolute: float = ABSOLUTE
 ) -> list[Difference]:
-    """Return every place where two answers to one query differ."""
+    """Return all differences between two answers to one query."""
 
     def differ(what: str, row: dict[str, Cell], column: str | None, of_a: object, of_b: object) -> Difference:
-        return Difference(
-            a.query_type, a.query_id, what, row, column, a.system, a.trial_id, of_a, b.system, b.trial_id, of_b
-        )  # fmt: skip
+        return Difference(a.query_type, a.query_id, what, row, column, a.system, of_a, b.system, of_b)
 
     if a.columns != b.columns:
         return [differ("columns", {}, None, list(a.columns), list(b.columns))]
@@ -157,7 +154,7 @@ def differences(
 
 
 def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:
-    """Return key → row; rows of one key are told apart by their number in order of their values."""
+    """Return key → row; rows with equal keys get a number, in the order of their values."""
     held: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = defaultdict(list)
     for row in answer.rows:
         held[tuple(row[place] if place < len(row) else None for place in keys)].append(row)
@@ -175,7 +172,7 @@ def _sortable(row: tuple[Cell, ...]) -> list[tuple[int, float, str]]:
 
 
 def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
-    if not _number(a) or not _number(b):  # a truth value is a number: some systems have only 0 and 1
+    if not _is_number(a) or not _is_number(b):  # a boolean is a number: some systems have only 0 and 1
         return a == b and type(a) is type(b)
     assert isinstance(a, int | float)
     assert isinstance(b, int | float)
@@ -184,16 +181,13 @@ def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
 
 
-def _number(value: Cell) -> bool:
+def _is_number(value: Cell) -> bool:
     return isinstance(value, int | float)
-
-
-# Which system answers differently: every answer to a query held against the one that most systems gave.
 
 
 @dataclass(frozen=True)
 class Validated:
-    """How the answers of one system in one arm to the queries of one type compare."""
+    """Agreement of one system's answers, in one arm and to one query type, with those of most systems."""
 
     system: str
     arm: str
@@ -201,28 +195,30 @@ class Validated:
     queries: int
     """Queries of the type that any system answered."""
     same: int
-    """Of them: answered as most systems did."""
+    """Queries that it answered as most systems did."""
     differing: int
+    """Queries that it answered differently."""
     unanswered: int
-    alone: int
-    """Queries to which there is no answer that more than half of the systems gave."""
+    """Queries that it did not answer."""
+    undecided: int
+    """Queries to which no answer was given by more than half of the systems."""
     example: Difference | None
-    """The first place where it differs."""
+    """The first difference."""
 
     @property
     def ok(self) -> bool:
-        """Whether it answered every query, and as most did."""
+        """Whether it answered every query as most systems did."""
         return self.same == self.queries
 
 
 def validate(
     answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE
 ) -> list[Validated]:
-    """Return one entry for each system, arm and query type.
+    """Compare each system's answers with those of most systems; return an entry for each system, arm and query type.
 
-    Answers are the same when columns and keys are, and floats agree within either tolerance. A system that gave
-    several answers to a query (in several trials) gave the one in which it differs from most, if there is any.
-    Each arm is judged alone, for one that loses rows answers otherwise; systems decide, however many arms they have.
+    Answers are the same if columns and keys are equal and floats agree within either tolerance. If a system answered
+    a query in several trials, one answer that differs counts. Each arm has an entry, because an arm that loses rows
+    answers differently; the majority counts systems, not arms.
     """
     by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for answer in answers:
@@ -232,7 +228,7 @@ def validate(
     tally: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     examples: dict[tuple[str, str, str], Difference] = {}
     for (kind, _), held in sorted(by_query.items()):
-        reference = _most(held, systems, relative, absolute)
+        reference = _majority_answer(held, systems, relative, absolute)
         for system, arm in judged:
             counted, key = tally[system, arm, kind], (system, arm, kind)
             counted["queries"] += 1
@@ -240,7 +236,7 @@ def validate(
             if not own:
                 counted["unanswered"] += 1
             elif reference is None:
-                counted["alone"] += 1
+                counted["undecided"] += 1
             else:
                 found = [one for answer in own for one in differences(reference, answer, relative, absolute)]
                 counted["differing" if found else "same"] += 1
@@ -249,14 +245,14 @@ def validate(
     return [
         Validated(
             system, arm, kind, counted["queries"], counted["same"], counted["differing"], counted["unanswered"],
-            counted["alone"], examples.get((system, arm, kind)),
+            counted["undecided"], examples.get((system, arm, kind)),
         )
         for (system, arm, kind), counted in sorted(tally.items())
     ]  # fmt: skip
 
 
-def _most(held: Sequence[Answer], systems: int, relative: float, absolute: float) -> Answer | None:
-    """Return an answer that more than half of the systems gave; with two systems there is none where they differ."""
+def _majority_answer(held: Sequence[Answer], systems: int, relative: float, absolute: float) -> Answer | None:
+    """Return an answer that more than half of the systems gave; None if there is none, as for two that differ."""
     groups: list[tuple[Answer, set[str]]] = []
     for answer in held:
         for first, members in groups:

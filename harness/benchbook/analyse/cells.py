@@ -1,4 +1,4 @@
-"""The cells of a run as readers see them: in a stable order, flagged where their answers differ."""
+"""Cells of a run for reports: in a stable order, with a flag on systems whose answers differ."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from benchbook.analyse import same_work
 from benchbook.analyse.run import Cell, Run
 
 Wanted = str | Sequence[str]
-"""A level of a factor, or several of which one is meant."""
+"""A level of a factor, or a list of which a cell has one."""
 FLAG = " (answers differ)"
-"""Behind the title of a system whose answers differ from those of most systems."""
+"""Appended to the title of a system whose answers differ from those of most systems."""
 
 
 def labelled(run: Run) -> list[Cell]:
-    """Return the cells of a run: in the order in which its systems are declared, then by name.
+    """Return the cells of a run, in the declared order of systems and then by name.
 
-    Where a system, in an arm, gives other answers than most, its title has the flag, so that charts which shorten a
-    label show it too.
+    If the answers of a system and arm differ from most, the title has the flag, so that charts which shorten labels
+    show it too.
     """
     return list(_cells(run))
 
@@ -39,9 +39,9 @@ def _cells(run: Run) -> tuple[Cell, ...]:
 
 
 def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell]:
-    """Return name → cell of those that have the levels ``only``, else of all.
+    """Return name → cell of those with the levels ``only``; without ``only``, of all cells.
 
-    Levels that all of the chosen have are left out of their labels.
+    Labels omit levels that all of the returned cells have.
     """
     if not only:
         return {cell.name: cell for cell in labelled(run)}
@@ -54,6 +54,6 @@ def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
-    """Sort key under which batch_size=5000 comes after batch_size=500."""
+    """Return a sort key that puts batch_size=5000 after batch_size=500."""
     parts = re.split(r"(\d+(?:\.\d+)?)", text)
     return [(0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""The limits of a run: what a reader must know before repeating its numbers, each one computed."""
+"""Compute the limits of a run: what readers must know before they use its numbers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.metric import describe
 from benchbook.measure import steady
 
-# Whether each timed phase of each trial ran at one pace: its label, read from the intervals that were kept.
-
 WHOLE = 0.9
-"""Share of the usual length of an interval below which it is the rest of a phase, no whole interval."""
+"""Share of the usual length of an interval; a shorter one is the end of a phase, not a whole interval."""
 LABELLED = ("load", "query")
 """Workloads whose operations have intervals."""
 
@@ -29,9 +27,9 @@ Labels = dict[tuple[str, str], steady.Label]
 
 @functools.cache
 def labels(run: Run) -> Labels:
-    """Return the label of every load and query phase of the trials that count; warm-up is not looked at.
+    """Return the label of the pace of every load and query phase of valid trials, without warm-up.
 
-    A load is judged by its rows a second, queries by how many ended in a second.
+    The pace of a load is its rows per second, that of queries the queries per second.
     """
     named = [phase for workload in LABELLED for phase in run.phases(workload)]
     kept = run.frame("intervals").filter(
@@ -40,7 +38,7 @@ def labels(run: Run) -> Labels:
         & ~pl.col("warmup").fill_null(value=False)
     )
     kept = kept.join(run.ok.select("trial_id"), on="trial_id", how="inner", maintain_order="left")
-    # All phases of all trials at once: a frame for each of them takes seconds of 10,000 trials.
+    # All phases of all trials at once: a frame for each takes seconds with 10,000 trials.
     alike = ("trial_id", "phase")
     whole = kept.filter(pl.col("duration_seconds") >= WHOLE * pl.col("duration_seconds").median().over(alike))
     counted = pl.when(pl.col("rows").sum().over(alike) > 0).then("rows").otherwise("operations")
@@ -60,92 +58,81 @@ def _by_trial(run: Run) -> dict[str, dict[str, steady.Label]]:
     return found
 
 
-def of_trial(run: Run, trial_id: str) -> str:
-    """Return the labels of one trial's phases in words: ``load drifting, groupby steady``."""
-    of = _by_trial(run).get(trial_id, {})
-    kinds = set(of.values())
+def pace_of_trial(run: Run, trial_id: str) -> str:
+    """Return the labels of a trial's phases as text: ``load drifting, groupby steady``."""
+    by_phase = _by_trial(run).get(trial_id, {})
+    kinds = set(by_phase.values())
     if len(kinds) == 1:
         return kinds.pop()
-    return ", ".join(f"{phase} {label}" for phase, label in of.items())
+    return ", ".join(f"{phase} {label}" for phase, label in by_phase.items())
 
 
-def counted(run: Run) -> dict[str, Counter[str]]:
-    """Return how often each phase has each label."""
+def label_counts(run: Run) -> dict[str, Counter[str]]:
+    """Return, for each phase, the number of trials with each label."""
     found: dict[str, Counter[str]] = {}
     for (_, phase), label in labels(run).items():
         found.setdefault(phase, Counter())[label] += 1
     return found
 
 
-# The label of a run of profile ``published`` on a machine smaller than the publication's: scaled.
-
-
-# The limits of a run: what a reader must know before repeating its numbers, each one computed.
-
 FEW_TRIALS = 10
-"""Trials of a cell below which a note says that they are few."""
+"""Trials of a cell below which a limit says that they are few."""
 BUSY_CLIENT = 0.8
-"""Share of its cores from which the client itself may be what was measured."""
+"""Share of its cores above which the client may limit the result."""
 LISTENING = "addresses beyond loopback"
-"""The check that holds how many there are."""
+"""The check that counts these addresses."""
 WAITED_SECONDS = 0.01
-"""Time that the workers of a client waited for the file of single operations, in all, that is worth a word."""
+"""Total time that a client's workers wait for the file of single operations before a limit reports it."""
 BRIEF_SECONDS = 1.0
-"""A shorter phase may lie between two pauses of the machine, or be one."""
+"""A pause of the machine may dominate a shorter phase."""
 STOLEN = 0.01
-"""Share of time stolen by the hypervisor that is worth a word."""
+"""Share of time stolen by the hypervisor above which a limit reports it."""
 
 
 def limits(run: Run) -> list[str]:
-    """Return what a reader must know before using the numbers of a run, one sentence or two each."""
-    return [words for part in _PARTS for words in part(run)]
+    """Return what readers must know before they use the numbers of a run, one or two sentences each."""
+    return [sentence for part in _PARTS for sentence in part(run)]
 
 
 def _mixed(run: Run) -> list[str]:
-    return (
-        [f"Numbers of different work stand together here, as was asked for: {run.mixed}."]
-        if run.mixed
-        else []
-    )
+    return [f"As requested, this report combines trials of different work: {run.mixed}."] if run.mixed else []
 
 
 def _size(run: Run) -> list[str]:
     profile = run.info["profile"]
     if profile == "smoke":
-        return ["Profile smoke is for tests: its trials last seconds or less, and its numbers say little."]
-    if words := scaled_label(run):
-        return [f"Profile {profile}, {words}; the published numbers were not measured at this size."]
-    return [f"Profile {profile}: other sizes of data and other queries may order the systems differently."]
+        return ["Profile smoke is for tests: its trials last seconds or less, so its numbers mean little."]
+    if label := scaled_label(run):
+        return [f"Profile {profile}, {label}. Published numbers were measured at full size."]
+    return [f"Profile {profile}: systems may rank differently with other data sizes and queries."]
 
 
 def _trials(run: Run) -> list[str]:
-    # A cell without any has its place among the gaps.
+    # The report lists cells without valid trials elsewhere, among the gaps.
     counts = [cell.ok for cell in labelled(run) if cell.ok]
-    words = []
+    found = []
     if counts and min(counts) < 3:
-        words.append(
-            "A cell with fewer than 3 trials that count has no interval, and nothing is concluded of it."
-        )
+        found.append("Setups with fewer than 3 valid trials have no interval and no verdict.")
     if counts and min(counts) < FEW_TRIALS:
-        words.append(
-            f"The smallest cell has {min(counts)} trials: at least {FEW_TRIALS} make an interval dependable."
+        found.append(
+            f"The smallest setup has {min(counts)} valid trials; intervals are dependable from {FEW_TRIALS} trials on."
         )
     about = run.facts("precision")
     if about.get("pilot"):
-        words.append(
-            f"{about.get('trials')} trials a cell were fixed before the run by the pilot {about['pilot']}, for "
-            f"intervals within {quantity.percent(float(about['asked']))}."
+        found.append(
+            f"The pilot {about['pilot']} set {about.get('trials')} trials per setup before the run, for intervals "
+            f"within {quantity.percent(float(about['asked']))}."
         )
     beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
     if beside:
-        words.append(f"{beside} trials were measured while another run was going on on the same machine.")
+        found.append(f"{beside} trials ran while another run was in progress on the same machine.")
     if run.info["finished_at"] is None:
-        words.append("The run has not come to its end.")
-    return words
+        found.append("The run is not finished.")
+    return found
 
 
 def _brief(run: Run) -> list[str]:
-    """Name the phases that most trials did in less than a second."""
+    """Return the phases whose median duration is below one second."""
     timed = run.frame("phases").filter(pl.col("timed") & pl.col("workload").is_not_null())
     seconds = (
         timed.join(run.ok.select("trial_id"), on="trial_id")
@@ -156,24 +143,28 @@ def _brief(run: Run) -> list[str]:
     named = [f"{phase} {quantity.text(held, 's')}" for phase, held in seconds.iter_rows()]
     if not named:
         return []
-    words = (
-        f"Half of the trials did these phases in less than the time given: {', '.join(named)}. A pause of "
-        "milliseconds counts much in so short a time, and few operations make a 99th percentile one of the slowest."
-    )
-    return [words]
+    return [
+        (
+            f"Phases shorter than one second (median): {', '.join(named)}. Pauses of milliseconds affect them strongly, "
+            "and their 99th percentile depends on few operations."
+        )
+    ]
 
 
 def _pace(run: Run) -> list[str]:
-    """Say which phases never came to one pace; nothing of them is left out."""
-    words = []
-    for phase, found in counted(run).items():
-        for label, what in (("drifting", "was still changing"), ("warming", "began at another")):
-            if found[label]:
-                words.append(
-                    f"The pace of phase {phase} {what} in {found[label]} of {found.total()} trials that count; "
-                    "they stand in every number."
+    """Return the phases without a steady rate; all numbers include them."""
+    found = []
+    for phase, counts in label_counts(run).items():
+        for label, problem in (
+            ("drifting", "did not reach a steady rate"),
+            ("warming", "started at a different rate than it reached later"),
+        ):
+            if counts[label]:
+                found.append(
+                    f"Phase {phase} {problem} in {counts[label]} of {counts.total()} valid trials; all numbers "
+                    "include them."
                 )
-    return words
+    return found
 
 
 def _embedded(run: Run) -> list[str]:
@@ -182,20 +173,21 @@ def _embedded(run: Run) -> list[str]:
     if not inside:
         return []
     verb = "run" if len(inside) > 1 else "runs"
-    shared = (
-        f"{' and '.join(inside)} {verb} inside the client's process: processor time and memory of client and "
-        "system cannot be told apart, and no transport is part of the numbers."
-    )
-    words = [shared]
-    if len(inside) < len(names):
-        words.append(
-            "Servers are not ranked against embedded systems: their numbers hold the transport as well."
+    found = [
+        (
+            f"{' and '.join(inside)} {verb} inside the client's process: its processor time and memory include the "
+            "client's, and no network transport is part of the numbers."
         )
-    return words
+    ]
+    if len(inside) < len(names):
+        found.append(
+            "Servers and embedded systems are not ranked together, because only servers' numbers include transport."
+        )
+    return found
 
 
 def busy_client(run: Run) -> list[str]:
-    """Say in which phases the client used so much of its cores that it may be what was measured."""
+    """Return the phases in which the client used so much of its cores that it may limit the result."""
     rows = run.ok.join(
         run.frame("measurements").filter(
             (pl.col("metric") == "client_cpu_fraction") & (pl.col("value") > BUSY_CLIENT)
@@ -210,31 +202,34 @@ def busy_client(run: Run) -> list[str]:
             found[system, phase] = max(found.get((system, phase), 0.0), value)
     return [
         f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
-        f"{run.title(system)}: it may be what was measured."
+        f"{run.title(system)}: it may have limited the result."
         for (system, phase), value in found.items()
     ]
 
 
 def shared_cores(run: Run) -> list[str]:
-    """Say where a server and its client had no cores of their own, and why."""
+    """Return in how many trials server and client had no separate cores, and why."""
     found: dict[str, int] = {}
     for system, held in run.ok.select("system", "confinement").iter_rows():
-        told = json.loads(held) if held and not run.embedded(system) else {}
-        words = str(told.get("pinning") or "")
-        if words and told.get("client_cores") is None:
-            why = words.partition(": ")[2] or words
+        confinement = json.loads(held) if held and not run.embedded(system) else {}
+        pinning = str(confinement.get("pinning") or "")
+        if pinning and confinement.get("client_cores") is None:
+            why = pinning.partition(": ")[2] or pinning
             found[why] = found.get(why, 0) + 1
-    return [f"No cores of their own in {count} trials of servers: {why}." for why, count in found.items()]
+    return [
+        f"No separate cores for server and client in {count} trials of servers: {why}."
+        for why, count in found.items()
+    ]
 
 
 def _waited(run: Run) -> list[str]:
-    """Say in which phases workers waited for the file of single operations instead of asking."""
+    """Return the phases in which workers waited for the file of single operations."""
     waits = run.frame("measurements").filter(
         (pl.col("metric") == "record_stall_seconds") & (pl.col("value") > WAITED_SECONDS)
     )
     return [
-        f"Workers waited up to {quantity.number(value, 2)} s for the file of single operations in phase {phase}: "
-        "without --record-operations they would have asked more."
+        f"Workers waited up to {quantity.number(value, 2)} s for the file of single operations in phase {phase}. "
+        "Without --record-operations, they would have done more operations."
         for phase, value in waits.group_by("phase", maintain_order=True)
         .agg(pl.col("value").max())
         .iter_rows()
@@ -242,41 +237,41 @@ def _waited(run: Run) -> list[str]:
 
 
 def _machine(run: Run) -> list[str]:
-    words = []
+    found = []
     steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
     if isinstance(steal, float) and steal > STOLEN:
-        words.append(
+        found.append(
             f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase."
         )
     controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
     loose = [str(one.get("control")) for one in controls if one.get("state") != "controlled"]
     if loose:
-        words.append(f"Not controlled, or not known to be: {', '.join(loose)}.")
-    cold = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
-    if cold:
-        words.append(f"Caches were {' or '.join(cold)} when the timed phases began.")
+        found.append(f"Not controlled or unknown: {', '.join(loose)}.")
+    states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
+    if states:
+        found.append(f"Caches were {' or '.join(states)} at the start of the timed phases.")
     ratio = run.ok["data_to_memory"].max()
     if isinstance(ratio, float) and ratio < 1:
-        words.append(
-            f"The data is {quantity.number(ratio, 2)} times the machine's memory, so it fits into caches."
+        found.append(
+            f"The data is {quantity.number(ratio, 2)} times as large as the memory, so it fits into caches."
         )
-    return words
+    return found
 
 
 def _listening(run: Run) -> list[str]:
-    """Say which systems could be reached from other machines while they were measured."""
+    """Return the systems that other machines could reach during the measurement."""
     checks = run.frame("checks").filter((pl.col("name") == LISTENING) & (pl.col("found") != "0"))
     rows = run.ok.join(checks, on="trial_id", how="inner", maintain_order="left")
     declared = run.systems
     return [
-        f"{run.title(name)} listened on addresses that other machines reach: "
-        f"{declared.get(name, {}).get('listens_beyond') or 'no reason is declared'}."
+        f"{run.title(name)} listened on addresses that other machines can reach: "
+        f"{declared.get(name, {}).get('listens_beyond') or 'its declaration gives no reason'}."
         for name in dict.fromkeys(rows["system"].to_list())
     ]
 
 
 def _elsewhere(run: Run) -> list[str]:
-    """Say what was not measured, and how far the clocks of several machines were apart."""
+    """Return what was not measured, and the largest difference between the clocks of several machines."""
     reasons: dict[str, set[str]] = {}
     apart = 0.0
     for unmeasured, placement in run.ok.select("unmeasured", "placement").iter_rows():
@@ -284,10 +279,10 @@ def _elsewhere(run: Run) -> list[str]:
             reasons.setdefault(reason, set()).add(metric)
         for client in json.loads(placement)["clients"] if placement else ():
             apart = max(apart, abs(client["clock_offset_seconds"]) + client["clock_error_seconds"])
-    words = [f"Not measured, because {why}: {', '.join(sorted(names))}." for why, names in reasons.items()]
+    found = [f"Not measured because {why}: {', '.join(sorted(names))}." for why, names in reasons.items()]
     if apart:
-        words.append(f"Clients ran on other machines, with clocks at most {1000 * apart:.3g} ms apart.")
-    return words
+        found.append(f"Clients ran on other machines whose clocks differed by at most {1000 * apart:.3g} ms.")
+    return found
 
 
 def _order(run: Run) -> list[str]:
@@ -296,8 +291,8 @@ def _order(run: Run) -> list[str]:
         return []
     return [
         (
-            f"A trial's place in its block moved the throughput by {100 * (found.factor - 1):+.1f} % a place "
-            f"(95 % interval {100 * ((found.low or 0) - 1):+.1f} to {100 * ((found.high or 0) - 1):+.1f} %)."
+            f"Each later position in a block changed the throughput by {100 * (found.factor - 1):+.1f} % "
+            f"(95 % CI {100 * ((found.low or 0) - 1):+.1f} to {100 * ((found.high or 0) - 1):+.1f} %)."
         )
     ]
 
@@ -308,7 +303,7 @@ def _noise(run: Run) -> list[str]:
     known = noise.known(run)
     compared = {pair: known[pair] for pair in comparison.metrics(run) if pair in known}
     if not compared:
-        return ["The noise floor of this machine is unknown (./bench aa): small differences may be noise."]
+        return ["The noise floor of this machine is unknown (./bench aa measures it), so small differences may be noise."]
     most = max(compared, key=lambda pair: compared[pair].variance)
     runs = sorted({name for one in compared.values() for name in one.runs})
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"

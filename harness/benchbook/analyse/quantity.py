@@ -1,4 +1,4 @@
-"""Numbers with units and facts as text: three significant digits and a fitting prefix."""
+"""Format numbers with units, and facts of run.json: three significant digits and a suitable prefix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-# Numbers with their units, as a reader wants them: three significant digits and a fitting prefix.
-
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-"""Decimal prefixes: 1 MB is 1,000,000 bytes, for sizes and for rates alike."""
+"""Decimal prefixes for sizes and rates: 1 MB is 1,000,000 bytes."""
 
 MISSING = "n/a"
-"""What stands where there is no number."""
+"""Text in place of a missing number."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -39,7 +37,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def count(value: float | None) -> str:
-    """Return a whole number with thousands separators, every digit shown.
+    """Return an integer with all digits and thousands separators.
 
     >>> count(1234567)
     '1,234,567'
@@ -48,7 +46,7 @@ def count(value: float | None) -> str:
 
 
 def scale(largest: float, unit: str) -> tuple[float, str]:
-    """Return the divisor and the unit an axis up to ``largest`` is written in.
+    """Return the divisor and the unit for an axis up to ``largest``.
 
     >>> scale(0.004, "s"), scale(2.5e6, "B/s"), scale(7.0, "1")
     ((0.001, 'ms'), (1000000.0, 'MB/s'), (1.0, '1'))
@@ -61,7 +59,7 @@ def scale(largest: float, unit: str) -> tuple[float, str]:
 
 
 def text(value: float | None, unit: str, noun: str = "") -> str:
-    """Return ``value`` with its unit; ``noun`` says what a bare rate or count counts.
+    """Return ``value`` with its unit; ``noun`` names what a rate or count without unit counts.
 
     >>> text(0.00123, "s"), text(2_500_000, "B"), text(12345, "1/s", "rows"), text(0.25, "1")
     ('1.23 ms', '2.50 MB', '12,300 rows/s', '0.250')
@@ -85,14 +83,12 @@ def percent(fraction: float | None, digits: int = 2) -> str:
     return MISSING if fraction is None else f"{number(100 * fraction, digits)} %"
 
 
-# Facts of run.json as texts: nested values become one line each.
-
 LONGEST = 160
-"""Characters of a fact that a table shows."""
+"""Most characters of a fact in a table."""
 
 
 def fact_text(value: Any, key: str = "") -> str:
-    """Return one fact as a text; bytes and seconds, known by the end of their key, get their unit.
+    """Return a fact of run.json as text, with a unit if its key ends with ``bytes`` or ``_seconds``.
 
     >>> fact_text(True), fact_text(None), fact_text(25_000_000_000, "memory_bytes"), fact_text(["a", "b"])
     ('yes', 'unknown', '25.0 GB', 'a, b')
@@ -117,7 +113,7 @@ def fact_text(value: Any, key: str = "") -> str:
 
 
 def lines(facts: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield (path in words, text) for every fact of a nested mapping, in its order.
+    """Yield (path, text) for every fact of a nested mapping, in its order.
 
     >>> list(lines({"cpu": {"cores": 2}}))
     [('cpu: cores', '2')]
@@ -132,7 +128,7 @@ def lines(facts: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
 
 
 def headed(name: str) -> str:
-    """Return a name as the head of a row: a capital letter first, and short forms in capitals.
+    """Return a name as the heading of a row: a capital letter first, and abbreviations in capitals.
 
     >>> headed("operating_system"), headed("cpu"), headed("SMT")
     ('Operating system', 'CPU', 'SMT')

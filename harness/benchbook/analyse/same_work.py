@@ -1,4 +1,4 @@
-"""Check that systems did the same work, so that their speeds may be compared (rules 9 and 14 of docs/methods.md)."""
+"""Check that systems did the same work, so that their speeds are comparable (rules 9 and 14 of docs/methods.md)."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ from benchbook.analyse.answers import Answer, Comparison, Validated
 from benchbook.analyse.run import Cell, Run
 
 TOLERANCE = 1e-9
-"""Largest relative difference of equal floats where the dataset's declaration is not with the run."""
+"""Largest relative difference of equal floats if the run has no declaration of its dataset."""
 ANSWERING = ("query", "kline")
-"""Workloads whose answers are kept."""
+"""Workloads whose answers are recorded."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """The answers to the queries of one dataset of a run."""
+    """Answers to the queries of one dataset of a run."""
 
     dataset: str
     """Digest of the data."""
     recorded: int
-    """Answers that trials gave."""
+    """Number of answers of all trials."""
     answers: tuple[Answer, ...]
-    """Each different answer of a system and arm once: those with the same digest are the same."""
+    """Each different answer of a system and arm once; answers with equal digests are equal."""
 
 
 class SameWork:
-    """The answers that the systems of a run gave, and what comparing them shows; each part is worked out once."""
+    """The answers of a run's systems and their comparison; each part is computed once."""
 
     def __init__(self, groups: Sequence[Group], asked: bool, tolerance: float = TOLERANCE) -> None:
         self.groups = tuple(groups)
         """One for each dataset of the run."""
         self.asked = asked
-        """Whether the run asked any queries."""
+        """Whether the run has queries."""
         self.tolerance = tolerance
         self._faults: dict[frozenset[tuple[str, str]] | None, list[str]] = {}
 
     @functools.cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """What came of comparing all answers, one entry for each dataset."""
+        """The comparison of all answers, one entry for each dataset."""
         made = []
         for group in self.groups:
             found = answers.compare(group.answers, self.tolerance)
-            # One answer to each query is the first; all others are compared with it, if only by their digest.
+            # All answers to a query are compared with the first one, at least by their digest.
             made.append(replace(found, compared=group.recorded - found.queries))
         return tuple(made)
 
     @functools.cached_property
     def validated(self) -> tuple[Validated, ...]:
-        """How the answers of each system and arm to each type of query compare with those of most systems."""
+        """The agreement of each system and arm with most systems, by query type."""
         return tuple(one for group in self.groups for one in answers.validate(group.answers, self.tolerance))
 
     @functools.cached_property
     def flagged(self) -> frozenset[tuple[str, str]]:
-        """The systems, each with its arm, whose answers differ from most, where it is clear which they are."""
+        """The systems, each with its arm, whose answers differ from those of a majority."""
         return frozenset((one.system, one.arm) for one in self.validated if one.differing or one.unanswered)
 
     @property
     def undecided(self) -> bool:
-        """Whether systems differ, and no answer is that of more than half of them."""
-        return any(one.alone for one in self.validated)
+        """Whether systems differ and no answer has a majority."""
+        return any(one.undecided for one in self.validated)
 
     def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[str]:
-        """Return in words why the answers do not show the same work; empty where they do.
+        """Return the reasons why the answers do not show the same work; empty if they do.
 
-        ``among`` limits it to some systems, each in an arm. Other arms do not count: one that loses rows gives other
-        answers, and is another cell.
+        ``among`` limits the comparison to some systems, each in an arm: an arm that loses rows gives other answers
+        and belongs to another cell.
         """
         key = None if among is None else frozenset(among)
         if key not in self._faults:
@@ -87,21 +87,21 @@ class SameWork:
             found = tuple(answers.compare(held, self.tolerance) for held in chosen)
             found = tuple(one for one in found if one.queries)
         if not found:
-            return ["no answers were recorded, so nobody knows whether the systems did the same work"]
-        words = []
+            return ["no answers were recorded, so it is unknown whether the systems did the same work"]
+        reasons = []
         if differing := sum(one.differing for one in found):
             types = sorted({difference.query_type for one in found for difference in one.differences})
-            words.append(f"the systems answered {', '.join(types)} differently in {differing} places")
+            reasons.append(f"the systems answered {', '.join(types)} differently in {differing} places")
         if empty := [name for one in found for name in one.empty_everywhere]:
-            words.append(f"every system answered {some(empty)} with no rows, which proves nothing")
+            reasons.append(f"every system answered {some(empty)} with no rows, which shows nothing")
         if unanswered := [name for one in found for name in one.unanswered]:
-            words.append(f"no answer was given to {some(unanswered)}")
-        return words
+            reasons.append(f"there is no answer to {some(unanswered)}")
+        return reasons
 
 
 @functools.cache
 def of_run(run: Run) -> SameWork:
-    """Return the answers of a run, read once."""
+    """Return the answers of a run; they are read once."""
     if not any(run.phases(workload) for workload in ANSWERING):
         return SameWork([], asked=False)
     groups = [
@@ -116,12 +116,12 @@ def of_run(run: Run) -> SameWork:
 
 
 def faults(run: Run) -> list[str]:
-    """Return in words why the answers of all systems do not show the same work; empty where they do."""
+    """Return the reasons why the answers of all systems do not show the same work; empty if they do."""
     return of_run(run).faults() if run.ok["system"].n_unique() > 1 else []
 
 
 def tolerance(run: Run) -> float:
-    """Return the float tolerance that the run's dataset declares, a relative difference."""
+    """Return the relative float tolerance that the run's dataset declares."""
     folder = run.results / "runs" / run.run_id / "declared"
     for file in sorted(folder.glob("dataset*.toml")):
         try:
@@ -132,23 +132,21 @@ def tolerance(run: Run) -> float:
 
 
 def mixture(sides: Sequence[Cell], *, data_differ: bool = False) -> list[str]:
-    """Return in words what differs between cells that are to be compared.
+    """Return the differences that forbid comparing cells.
 
-    ``data_differ``: the cells are of different data by intent, because a parameter of the dataset is compared.
+    With ``data_differ``, the cells may have different data, because the comparison is about a dataset parameter.
     """
     found = []
     for what, digests in (("dataset", "datasets"), ("query set", "queries")):
         held = {digest for cell in sides for digest in getattr(cell, digests)}
         if len(held) > 1 and not data_differ:
-            found.append(f"they used {len(held)} different digests of one {what}")
+            found.append(f"they used {len(held)} different versions of one {what}")
     for cell in sides:
         if len(cell.configurations) > 1:
-            found.append(
-                f"the trials of {cell.name} ran under {len(cell.configurations)} different configurations"
-            )
+            found.append(f"the trials of {cell.name} had {len(cell.configurations)} different configurations")
     return found
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first three names, and how many more there are."""
+    """Return the first three names and the number of others."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

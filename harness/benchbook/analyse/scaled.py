@@ -1,4 +1,4 @@
-"""Label a run of profile ``published`` on a machine smaller than the publication's: scaled."""
+"""Label runs of profile ``published`` on a machine smaller than the publication's as scaled."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchbook.declare.claim import PublishedMachine
 
 PUBLISHED = "published"
 _NEARLY = 0.9
-"""Memory that a machine shows is a little less than what it is sold with."""
+"""The memory that a machine reports is slightly less than its nominal size."""
 
 
 def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, Any]) -> str | None:
-    """Return in words by what the machine falls short of the publication's, or None where the run is not scaled.
+    """Return how the machine is smaller than the publication's; None if the run is not scaled.
 
-    ``host`` is that part of run.json. A publication whose machine is not declared gives no label.
+    ``host`` is that part of run.json. If the publication's machine is not declared, the run has no label.
     """
     if profile != PUBLISHED or machine is None:
         return None
@@ -34,7 +34,7 @@ def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, An
 
 @functools.cache
 def scaled_label(run: Run) -> str | None:
-    """Say by what the machine falls short of the publication's; None for a run that is not scaled."""
+    """Return how the run's machine is smaller than the publication's; None if the run is not scaled."""
     from benchbook.declare.claim import PublishedMachine
 
     stated = (run.facts("declared").get("experiment") or {}).get("published_machine")

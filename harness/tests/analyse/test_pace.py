@@ -1,4 +1,4 @@
-"""The label of pace of every load and query phase: in the list of trials, in the limits, in no number."""
+"""Labels of the pace of load and query phases, which the list of trials and the limits show."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def with_rates(made, phase, *operations):
 
 def test_queries_that_slow_down_all_the_time_are_drifting_and_stay_in_every_number(made):
     run = with_rates(made, "groupby", *range(200, 100, -8))
-    assert limits.counted(run)["groupby"] == {"drifting": 6}
+    assert limits.label_counts(run)["groupby"] == {"drifting": 6}
     words = conclusion.limits(run).markdown
-    assert "phase groupby was still changing in 6 of 6 trials that count" in words
+    assert "Phase groupby did not reach a steady rate in 6 of 6 valid trials" in words
     assert "groupby drifting" in str(work.trials_table(run).table.rows)
     assert run.measured("groupby", "latency_p50").height == 6
 
 
 def test_an_even_pace_is_steady_and_a_short_phase_is_not_judged(made):
     run = with_rates(made, "groupby", *[100, 101, 99, 100, 102, 98, 100, 101, 99, 100])
-    assert limits.counted(run)["groupby"] == {"steady": 6}
-    assert "still changing" not in conclusion.limits(run).markdown
+    assert limits.label_counts(run)["groupby"] == {"steady": 6}
+    assert "did not reach a steady rate" not in conclusion.limits(run).markdown
     short = made(run_id="quickstart-20260302T000000-0009", intervals=4)
     assert set(limits.labels(short).values()) == {"short"}
 
 
 def test_a_slow_begin_is_told(made):
     run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
-    assert limits.counted(run)["groupby"] == {"warming": 6}
-    assert "began at another in 6 of 6" in conclusion.limits(run).markdown
+    assert limits.label_counts(run)["groupby"] == {"warming": 6}
+    assert "started at a different rate than it reached later in 6 of 6" in conclusion.limits(run).markdown

@@ -1,4 +1,4 @@
-"""Limits of a run that are read from what its trials recorded."""
+"""Limits of a run, computed from the records of its trials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_client_that_used_most_of_its_cores_is_told(made):
     assert "used up to 90" in words
     assert "in phase load against InfluxDB 1.8.10" in words
     assert "against DuckDB" not in words, "embedded systems are their own client"
-    assert "it may be what was measured" not in changed(made, run_id="quickstart-20260302T000000-0001")
+    assert "it may have limited the result" not in changed(made, run_id="quickstart-20260302T000000-0001")
 
 
 def test_a_system_that_other_machines_could_reach_is_told_with_the_reason(made):
@@ -36,17 +36,23 @@ def test_a_system_that_other_machines_could_reach_is_told_with_the_reason(made):
         "CASE system WHEN 'sqlite' THEN '2' ELSE '0' END, true FROM trials"
     )
     words = changed(made, listened)
-    assert words.count("listened on addresses that other machines reach") == 1
-    assert "SQLite 3.45.1 listened on addresses that other machines reach: no reason is declared" in words
+    assert words.count("listened on addresses that other machines can reach") == 1
+    assert (
+        "SQLite 3.45.1 listened on addresses that other machines can reach: its declaration gives no reason"
+        in words
+    )
 
 
 def test_server_and_client_on_the_same_cores_are_told_with_the_reason(made):
     held = '{"client_cores": null, "pinning": "none: server and client share 2 cores, too few to give each its own"}'
     shared = f"UPDATE trials SET confinement = '{held}'"
     words = changed(made, shared, systems=("duckdb", "influxdb-1.8.10"))
-    assert "No cores of their own in 3 trials of servers: server and client share 2 cores" in words
+    assert (
+        "No separate cores for server and client in 3 trials of servers: server and client share 2 cores"
+        in words
+    )
     own = shared.replace("null", "[2,3]").replace("none: ", "")
-    assert "No cores of their own" not in changed(
+    assert "No separate cores" not in changed(
         made, own, systems=("duckdb", "influxdb-1.8.10"), run_id="quickstart-20260302T000000-0001"
     )
 
@@ -56,4 +62,4 @@ def test_phases_of_less_than_a_second_are_told_with_their_time(made):
     words = changed(made, brief).replace("\N{NO-BREAK SPACE}", " ")
     assert "load 60.0 ms" in words
     long = "UPDATE phases SET duration_seconds = 5"
-    assert "less than the time given" not in changed(made, long, run_id="quickstart-20260302T000000-0001")
+    assert "shorter than one second" not in changed(made, long, run_id="quickstart-20260302T000000-0001")

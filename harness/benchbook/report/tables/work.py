@@ -110,8 +110,8 @@ def matrix(run: Run) -> Table | Words:
                 cells.append("not asked")
             elif one.ok:
                 cells.append(f"same, {one.same} of {one.queries}")
-            elif one.alone:
-                cells.append(f"undecided, {one.alone} of {one.queries}")
+            elif one.undecided:
+                cells.append(f"undecided, {one.undecided} of {one.queries}")
             else:
                 said = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
                 said += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
@@ -331,7 +331,7 @@ def trials_table(run: Run) -> Details | Words:
             quantity.text(row["start_seconds"], "s"),
             quantity.text(row["overhead_seconds"], "s"),
             row["cache_state"] or "unknown",
-            limits.of_trial(run, row["trial_id"]) or quantity.MISSING,
+            limits.pace_of_trial(run, row["trial_id"]) or quantity.MISSING,
         ]
         for row in trials
     ]
