@@ -1,4 +1,4 @@
-"""What only the comparison of a local disk and a mounted bucket needs."""
+"""Charts and tables for the comparison of a local disk and a mounted bucket."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report.charts.ratio import Row, published_figure
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, missing
-
-# How many times slower one place is than another, level by level, beside what was published of each level.
-#
-# Every row is a claim of the run whose ratio is a slowdown: so many times as long, or so many times less a second.
+from benchbook.report.table import Markdown, Table, missing
 
 
-def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Words:
-    """Draw the claims named by ``levels`` (claim → the row's words); ``what`` says who is slower than whom."""
+def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Markdown:
+    """Draw the measured and published slowdown of some claims, a row for each.
+
+    ``levels`` maps claims, whose ratio is a slowdown, to labels of rows; ``what`` is the title.
+    """
     from benchbook.analyse import claims
 
     judged = {
@@ -28,19 +27,17 @@ def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | W
     }
     found = [
         Row(
-            words, cell.published, cell.measured, cell.low, cell.high,
+            label, cell.published, cell.measured, cell.low, cell.high,
             tuple((block, math.exp(log)) for block, log in cell.logs), str(cell.verdict),
         )
-        for claim, words in levels.items() if claim in judged
+        for claim, label in levels.items() if claim in judged
         for cell in judged[claim].cells
     ]  # fmt: skip
     title = f"{what}, rerun and published"
     if not any(row.measured for row in found):
-        return missing(title, "no level was measured in both places in one block")
-    return published_figure(run, title, found, "times slower, right of 1")
+        return missing(title, "no level was measured with both storages in one block")
+    return published_figure(run, title, found, "Times slower: right of 1 is slower")
 
-
-# What a mounted bucket did in each phase: requests and bytes, as the store behind the mount counts them.
 
 COUNTS = {
     "storage_requests": "Requests",
@@ -51,19 +48,19 @@ COUNTS = {
 }
 BYTES = {
     "storage_bucket_write_bytes": "Bytes put",
-    "storage_bucket_read_bytes": "Bytes sent back",
-    "server_write_bytes": "Server wrote",
+    "storage_bucket_read_bytes": "Bytes sent",
+    "server_write_bytes": "Bytes written by the server",
 }
 
 
-def mount_table(run: Run) -> Table | Words:
-    """Return one row a phase and storage: means over the trials that did the phase."""
+def mount_table(run: Run) -> Table | Markdown:
+    """Return the requests and bytes of the mounted bucket, as its store counts them: means by phase and storage."""
     joined = run.ok.select("trial_id", "storage").join(
         run.frame("measurements").select("trial_id", "phase", "metric", "value"), on="trial_id"
     )
     counted = joined.filter(pl.col("metric") == "storage_requests").select("trial_id", "phase")
     if counted.is_empty():
-        return missing("What the mount did", "no storage of this run stands on a store that counts requests")
+        return missing("The table of requests", "no storage of this run has a store that counts requests")
     order = _order(run)
     means = {
         (storage, phase, metric): value
@@ -87,7 +84,7 @@ def mount_table(run: Run) -> Table | Words:
 
 
 def _order(run: Run) -> list[str]:
-    """Return every phase, as the trials with most phases did them; what only others did comes before the end."""
+    """Return all phases in the order of the trials with most phases; insert others after their predecessors."""
     lists = [
         list(dict.fromkeys(one.sort("position")["phase"].to_list()))
         for one in run.frame("phases").partition_by("trial_id", maintain_order=True)

@@ -1,4 +1,7 @@
-"""What only the comparison of packed days and tables needs: the steps from the published method to the same work."""
+"""Charts, tables and sentences for the comparison of packed days and tables.
+
+Each step corrects one defect of the published method; the last step compares the same work.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,8 @@ from benchbook.declare.catalogue import root
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, escape_markdown, missing
+from benchbook.report.table import Markdown, Table, escape_markdown, missing
 from benchbook.report.theme import PALETTE, SHAPES
-
-# How many times as fast the store of packed days is as MySQL, one step of the method after the other.
-#
-# The first step is what the publication did; each later one puts one thing right, and the last compares the same
-# work. Steps that a run did not measure are left out.
 
 STEPS = {
     ("as-published", "published"): "as published",
@@ -31,44 +29,44 @@ STEPS = {
     ("same-bars", "equal"): "the same bars",
     ("corrected", "equal"): "all bars decoded",
 }
-"""(method, reads in flight) → what the step puts right."""
+"""(method, reads in flight) → what the step corrects."""
 
 STORES = ("kvrocks-2.8.0", "redis-7")
 TABLES = ("mysql-8", "mariadb-10.11")
 ARMS = {
-    "published": "asked directly",
+    "published": "direct access",
     "service": "behind a service in Go",
     "service-python": "behind a service in Python",
 }
 PUBLISHED = "kline-mysql-vs-kv.csv"
 PAYLOADS = {"short": "100B", "long": "100KB"}
 BARS_OF_STOCK = 120_000
-"""In the publication: 500 days of 240 bars."""
+"""Bars of a stock in the publication: 500 days of 240 bars."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step at one volume and with one way of asking the store."""
+    """The result of one step at one volume and with one way of access to the store."""
 
     phase: str
     stocks: int
     label: str
-    """What the step puts right."""
-    asked: str
-    """The store and how it is asked."""
+    """What the step corrects."""
+    store: str
+    """The store and the way of access."""
     over: str
-    """The database of tables that it is compared with."""
+    """The database with tables that it is compared with."""
     versus: Versus
     published: float | None
-    """The publication's ratio at this volume, at the first step of a read."""
+    """The published ratio at this volume; only for the first step."""
 
     @property
     def row(self) -> str:
-        """Its row in a chart."""
+        """Label of the row in a chart."""
         return f"{self.stocks} stocks, {self.label}"
 
     def text(self) -> str:
-        """Return its ratio with the 95 % interval, where there is one."""
+        """Return the ratio with its 95 % CI, if it has one."""
         ratio, value = self.versus.ratio, quantity.number(self.versus.value)
         if ratio.low is None or ratio.high is None:
             return value
@@ -76,7 +74,7 @@ class Step:
 
 
 def steps(run: Run, phase: str, metric: str) -> list[Step]:
-    """Return the steps of a phase in order: by volume, then by step, then by the way of asking."""
+    """Return the steps that a run measured in a phase, ordered by volume, step and way of access."""
     cells = _levels(run)
     found = [(cells[one.cell.name], one) for one in estimates(run, phase, metric) if one.points]
     made = []
@@ -96,11 +94,11 @@ def steps(run: Run, phase: str, metric: str) -> list[Step]:
             )
         )  # fmt: skip
     order = list(STEPS.values())
-    return sorted(made, key=lambda one: (one.stocks, order.index(one.label), one.asked))
+    return sorted(made, key=lambda one: (one.stocks, order.index(one.label), one.store))
 
 
 def _steps_table(found: list[tuple[dict[str, str], Estimate]], levels: dict[str, str]) -> Estimate | None:
-    """Return the database of tables at the same levels: the one that was published, else its substitute."""
+    """Return the database with tables at the same levels: the published one, else its substitute."""
     alike = {name: level for name, level in levels.items() if name not in ("system", "arm")}
     for system in TABLES:
         for other, estimate in found:
@@ -127,7 +125,7 @@ def _title(estimate: Estimate) -> str:
 
 
 def _published(phase: str, stocks: int) -> float | None:
-    """Return the published ratio of QData over MySQL at a volume; None where it was not published."""
+    """Return the published ratio of QData over MySQL at a volume; None if it was not published."""
     rows = {}
     with (root() / "datasets" / "published" / PUBLISHED).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -141,17 +139,15 @@ def _published(phase: str, stocks: int) -> float | None:
     return rows["qdata"] / rows["mysql"] if {"qdata", "mysql"} <= rows.keys() else None
 
 
-# The answer to the question of packed days and tables: from what was published to the same work, in two sentences.
-
 FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
 
 
-def answer_sentence(run: Run) -> Words:
-    """Say for each kind of read how the ratio shrinks or stands, at the largest volume that has both steps."""
-    said = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
-    if not said:
+def answer_sentence(run: Run) -> Markdown:
+    """Return a sentence for each kind of read: the ratio of the first and the last step at the largest volume."""
+    sentences = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
+    if not sentences:
         return missing("The answer", "no volume of this run has both the first and the last step")
-    return Words(" ".join(escape_markdown(one) for one in said))
+    return Markdown(" ".join(escape_markdown(one) for one in sentences))
 
 
 def _sentence(run: Run, phase: str) -> str:
@@ -159,7 +155,7 @@ def _sentence(run: Run, phase: str) -> str:
     both = [{one.stocks for one in found if one.label == label} for label in (FIRST, LAST)]
     largest = max(set.intersection(*both), default=0)
     held = [one for one in found if one.stocks == largest]
-    # As published it was behind a service in Python; the same work is told of the store itself.
+    # The first step used the service in Python, as published; the last one uses the store directly.
     order = list(ARMS.values())
     first = max((one for one in held if one.label == FIRST), key=lambda one: _place(order, one), default=None)
     last = min((one for one in held if one.label == LAST), key=lambda one: _place(order, one), default=None)
@@ -167,37 +163,36 @@ def _sentence(run: Run, phase: str) -> str:
         return ""
     published = f" (the publication has {quantity.number(first.published)})" if first.published else ""
     return (
-        f"{phase.capitalize()} reads of {largest} stocks: {first.asked}, has {first.text()} times the reads a "
-        f"second of {first.over} as published{published}; where both do the same work, {last.asked} has "
-        f"{last.text()} times those of {last.over}."
+        f"{phase.capitalize()} reads of {largest} stocks: with the published method, {first.store} reaches "
+        f"{first.text()} times the reads per second of {first.over}{published}; with the same work, {last.store} "
+        f"reaches {last.text()} times those of {last.over}."
     )
 
 
 def _place(order: list[str], one: Step) -> int:
-    return next(place for place, words in enumerate(order) if one.asked.endswith(words))
+    return next(place for place, access in enumerate(order) if one.store.endswith(access))
 
-
-# The store of packed days over MySQL, step by step from the published method to the same work.
-#
-# A point is the ratio of one block, the upright tick their mean, the pale bar its 95 % interval; the open diamond is
-# the published ratio at the same number of stocks.
 
 PUBLISHED_COLOUR = "published (QData over MySQL)"
-WORDS = {
-    "reads_per_second": "Reads a second",
+METRICS = {
+    "reads_per_second": "Reads per second",
     "latency_mean": "Mean latency",
     "latency_max": "Longest latency",
 }
 
 
-def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Words:
-    """Draw the steps of a phase."""
-    title = f"{WORDS[metric]} of {phase} reads, packed days over tables"
+def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Markdown:
+    """Draw the steps of a phase.
+
+    A point is the ratio of a block, the tick their mean, the pale bar its 95 % CI, and the open diamond the published
+    ratio at the same number of stocks.
+    """
+    title = f"{METRICS[metric]} of {phase} reads, packed days over tables"
     found = steps(run, phase, metric)
     if not found:
-        return missing(title, "this run measured no cell of both that can be compared")
-    title = f"{WORDS[metric]} of {phase} reads, packed days over {found[0].over}"
-    axis = f"times {found[0].over}"
+        return missing(title, "this run has no comparable setups of both")
+    title = f"{METRICS[metric]} of {phase} reads, packed days over {found[0].over}"
+    axis = f"Times {found[0].over}"
     return Figure(
         theme.scaled_title(run, title),
         _kline_steps_draw(found, axis),
@@ -206,36 +201,36 @@ def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figur
     )
 
 
-def _kline_steps_draw(found: list[Step], words: str) -> Any:
+def _kline_steps_draw(found: list[Step], title: str) -> Any:
     import altair as alt
 
     order = list(dict.fromkeys(one.row for one in found))
-    kinds = [*dict.fromkeys(one.asked for one in sorted(found, key=lambda one: one.asked))]
+    kinds = [*dict.fromkeys(one.store for one in sorted(found, key=lambda one: one.store))]
     means = [
         {
-            "row": one.row, "kind": one.asked, "ratio": one.versus.value, "low": one.versus.ratio.low,
-            "high": one.versus.ratio.high, "words": one.text(),
+            "row": one.row, "kind": one.store, "ratio": one.versus.value, "low": one.versus.ratio.low,
+            "high": one.versus.ratio.high, "text": one.text(),
         }
         for one in found
     ]  # fmt: skip
     points = [
-        {"row": one.row, "kind": one.asked, "ratio": ratio, "block": block}
+        {"row": one.row, "kind": one.store, "ratio": ratio, "block": block}
         for one in found
         for block, ratio in _points(one)
     ]
     published = [
-        {"row": row, "kind": PUBLISHED_COLOUR, "ratio": ratio, "words": quantity.number(ratio)}
+        {"row": row, "kind": PUBLISHED_COLOUR, "ratio": ratio, "text": quantity.number(ratio)}
         for row, ratio in dict.fromkeys((one.row, one.published) for one in found)
         if ratio
     ]
     every = [1.0, *(ratio for one in found for _, ratio in _points(one))]
     every += [one.published for one in found if one.published]
     every += [end for one in found for end in (one.versus.ratio.low, one.versus.ratio.high) if end]
-    scale, axis = axes.logarithmic(every, words)
+    scale, axis = axes.logarithmic(every, title)
     named = [*kinds, *([PUBLISHED_COLOUR] if published else [])]
     y = alt.Y(
         "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.15),
-        # Lines between the rows: a row with fewer ways of asking than others is not filled to its middle.
+        # Lines between rows, because rows have different numbers of marks.
         axis=alt.Axis(
             grid=True, ticks=False, tickBand="extent", labelExpr="split(datum.label, ', ')", labelLineHeight=13
         ),
@@ -276,10 +271,10 @@ def _kline_steps_draw(found: list[Step], words: str) -> Any:
         ),
         data(means)
         .mark_tick(thickness=2.5, size=14, opacity=1)
-        .encode(y=y, yOffset=offset, x=x, color=colour, tooltip=["row:N", "kind:N", "words:N"]),
+        .encode(y=y, yOffset=offset, x=x, color=colour, tooltip=["row:N", "kind:N", "text:N"]),
         data(published)
         .mark_point(filled=False, strokeWidth=2, size=110)
-        .encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=["row:N", "kind:N", "words:N"]),
+        .encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=["row:N", "kind:N", "text:N"]),
     ).properties(width="container", height=max(theme.ROW_HEIGHT, 18 * len(named)) * len(order))
 
 
@@ -290,33 +285,30 @@ def _points(one: Step) -> list[tuple[int, float]]:
 
 def _kline_steps_alternative(found: list[Step], title: str) -> str:
     parts = [
-        f"{one.row}, {one.asked}: {one.text()}"
+        f"{one.row}, {one.store}: {one.text()}"
         + (f", published {quantity.number(one.published)}" if one.published else "")
         for one in found
     ]
-    return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
+    return f"{title}, with 95 % CIs and a line at 1. {'; '.join(parts)}."
 
 
 def _kline_steps_table(found: list[Step]) -> Table:
     rows = [
         [
-            str(one.stocks), one.label, one.asked, one.text(), str(len(_points(one))),
+            str(one.stocks), one.label, one.store, one.text(), str(len(_points(one))),
             quantity.number(one.published) if one.published else quantity.MISSING,
         ]
         for one in found
     ]  # fmt: skip
     return Table(
-        ["Stocks", "Step", "Packed days", "Times the tables (95 % interval)", "Blocks", "Published"],
+        ["Stocks", "Step", "Packed days", "Ratio to tables (95 % CI)", "Blocks", "Published"],
         rows,
         numeric=frozenset({"Stocks", "Blocks", "Published"}),
     )
 
 
-# What a phase of reads did in each cell: reads in flight, bars that came and bars decoded, bytes read from disk.
-
-
-def reads_table(run: Run, phase: str) -> Table | Words:
-    """Return one row a cell; means of its trials."""
+def reads_table(run: Run, phase: str) -> Table | Markdown:
+    """Return a row for each cell with means of its trials: reads in flight, bars, bytes read from disk."""
     names = (
         "reads_per_second",
         "in_flight",
@@ -348,28 +340,24 @@ def reads_table(run: Run, phase: str) -> Table | Words:
             ]
         )
     if not rows:
-        return missing(f"What the {phase} reads did", "no trial of this run that counts has such a phase")
+        return missing(f"The table of {phase} reads", "no valid trial of this run has such a phase")
     columns = [
-        "Cell", "In flight, asked", "In flight, by Little's law", "Reads/s", "Mean latency", "Longest latency",
-        "Bars that came, a read", "Bars decoded, a read", "Read from disk", "Failed",
+        "Setup", "Declared in flight", "In flight by Little's law", "Reads/s", "Mean latency", "Longest latency",
+        "Received bars per read", "Decoded bars per read", "Bytes read from disk", "Failed reads",
     ]  # fmt: skip
-    return Table(
-        columns, rows, f"{phase.capitalize()} reads: means of a cell's trials", frozenset(columns[1:])
-    )
+    return Table(columns, rows, f"{phase.capitalize()} reads: means of trials", frozenset(columns[1:]))
 
 
 def _text(estimate: Estimate) -> str:
     return quantity.MISSING if estimate.value is None else quantity.number(estimate.value)
 
 
-# The raw data of the kline publication, read again: intervals over its repeats, and Little's law.
-#
-# The publication left a record of every operation; datasets/published/kline-raw-summary.csv has one line a file.
-# Each repeat is one value here, as a trial would be.
+# The raw data of the publication: intervals over its repeats, and Little's law.
 
 FILE = Path("datasets") / "published" / "kline-raw-summary.csv"
+"""Summary of the published records of every operation: a line for each file, which is one repeat."""
 STATED_CLIENTS = 64
-"""Clients that the publication states for every one of these files."""
+"""Clients that the publication states for each of these files."""
 TITLES = {
     "mysql": "MySQL",
     "postgresql": "PostgreSQL",
@@ -390,22 +378,22 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Group:
-    """The repeats of one system, payload and volume, as the files are named."""
+    """The repeats of one system, payload and volume, according to the names of the files."""
 
     system: str
     payload: str
     rows: int
     throughputs: tuple[float, ...]
-    """Operations a second of each repeat."""
+    """Operations per second of each repeat."""
     value: float
     """Geometric mean of the throughputs, 1/s."""
     low: float | None
     high: float | None
-    """95 % interval over the repeats; None below 3."""
+    """95 % CI over the repeats; None for fewer than 3."""
     in_flight: float
-    """Mean operations in flight, from start and end of each operation."""
+    """Mean operations in flight, from the start and end of each operation."""
     latency_seconds: float
-    """Mean over the repeats of the mean latency, s."""
+    """Mean of the repeats' mean latencies, s."""
     rows_returned: float
 
     @property
@@ -415,12 +403,12 @@ class Group:
 
     @property
     def measured(self) -> LittlesLaw:
-        """Little's law against the operations in flight that were recorded."""
+        """Little's law with the recorded operations in flight."""
         return order.littles_law(self.value, self.latency_seconds, self.in_flight)
 
     @property
     def stated(self) -> LittlesLaw:
-        """Little's law against the 64 clients that the publication states."""
+        """Little's law with the 64 clients that the publication states."""
         return order.littles_law(self.value, self.latency_seconds, STATED_CLIENTS)
 
     @property
@@ -430,13 +418,13 @@ class Group:
 
     @property
     def mislabelled(self) -> bool:
-        """Whether the rows returned are those of the other payload; QData's are the length of an envelope."""
+        """Whether the returned rows are those of the other payload; QData records the length of an envelope."""
         many = self.rows_returned > 100
         return self.system != "qdata" and many != (self.payload == "100KB")
 
 
 def groups(file: Path | None = None) -> list[Group]:
-    """Read the summary and return its groups: by payload, volume, system."""
+    """Read the summary and return its groups, by payload, volume and system."""
     with (file or root() / FILE).open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     found: dict[tuple[str, int, str], list[dict[str, str]]] = {}
@@ -468,9 +456,9 @@ def _mean(held: list[dict[str, str]], column: str) -> float:
 
 
 def raw_chart(file: Path | None = None) -> Figure:
-    """Draw throughput against operations in flight: what was compared as 64 clients."""
+    """Draw the published throughput against the recorded operations in flight."""
     found = groups(file)
-    title = "Throughput against operations in flight: what was compared as 64 clients"
+    title = "Published throughput against operations in flight, all stated as 64 clients"
     return Figure(title, _kline_draw(found), _kline_alternative(found), raw_table(file))
 
 
@@ -511,7 +499,7 @@ def _kline_draw(found: list[Group]) -> Any:
                 alt.Tooltip("payload:N"),
                 alt.Tooltip("rows:N", title="rows in the table"),
                 alt.Tooltip("throughput:Q", title="operations/s"),
-                alt.Tooltip("interval:N", title="95 % interval"),
+                alt.Tooltip("interval:N", title="95 % CI"),
                 alt.Tooltip("in_flight:Q", title="in flight"),
             ],
         ),
@@ -536,11 +524,11 @@ def _kline_alternative(found: list[Group]) -> str:
                 f"{title} had {flight} operations in flight and at most"
                 f" {quantity.number(fastest)} operations per second"
             )
-    return f"One point a system, payload and volume; a line at the 64 clients that were stated. {'; '.join(parts)}."
+    return f"One point per system, payload and volume; a line at the stated 64 clients. {'; '.join(parts)}."
 
 
 def raw_table(file: Path | None = None) -> Table:
-    """Return one row a system, payload and volume: throughput with its interval, and Little's law twice."""
+    """Return a row for each system, payload and volume: throughput with its interval, and Little's law."""
     rows = [
         [
             one.title + (" (returned the other payload's rows)" if one.mislabelled else ""),
@@ -551,8 +539,8 @@ def raw_table(file: Path | None = None) -> Table:
             _interval(one),
             quantity.text(one.latency_seconds, "s"),
             quantity.number(one.expected),
-            f"{quantity.number(one.in_flight)}{'' if one.measured.ok else ', does not agree'}",
-            "agrees" if one.stated.ok else f"{one.expected / STATED_CLIENTS:.2f} of them",
+            f"{quantity.number(one.in_flight)}{'' if one.measured.ok else ', disagrees'}",
+            "agrees" if one.stated.ok else f"{one.expected / STATED_CLIENTS:.2f} times as many",
         ]
         for one in found_in_order(file)
     ]
@@ -562,16 +550,16 @@ def raw_table(file: Path | None = None) -> Table:
         "Rows in the table",
         "Repeats",
         "Operations/s",
-        "95 % interval",
+        "95 % CI",
         "Mean latency",
         "Rate × latency",  # noqa: RUF001 - the sign of multiplication is meant
-        "In flight, recorded",
-        "Against 64 clients",
+        "Recorded in flight",
+        "Compared with 64 clients",
     ]
     return Table(columns, rows, numeric=frozenset(columns[2:5] + columns[6:8]))
 
 
 def found_in_order(file: Path | None = None) -> list[Group]:
-    """Return the groups as the table lists them: by system, payload and volume."""
+    """Return the groups in the order of the table: by system, payload and volume."""
     order = list(TITLES)
     return sorted(groups(file), key=lambda one: (order.index(one.system), one.payload, one.rows))

@@ -1,4 +1,4 @@
-"""One tool beside each of the others: how many times as good it is, for every phase of a run of tools."""
+"""Chart and findings for the comparison of one load tool with each of the others, by phase."""
 
 from __future__ import annotations
 
@@ -14,70 +14,72 @@ from benchbook.report import figure, theme
 from benchbook.report.charts import ratio
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, escape_markdown, missing
+from benchbook.report.table import Markdown, Table, escape_markdown, missing
 
 ROW_HEIGHT = 58
 SHAPES = ["circle", "square", "triangle-up"]
-"""Of the metrics: all rows are of one system, so they have one colour."""
+"""Shapes of the metrics; all rows belong to one system and have its colour."""
 TITLE = "How many times as good {of} is as each other tool"
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The tool over another one in one metric of one phase."""
+class ToolComparison:
+    """The comparison of the tool with another one, in one metric of one phase."""
 
     other: str
-    """The other tool and, where they vary, the levels that both have."""
+    """The other tool and the levels that vary."""
     pair: Versus
 
     @property
     def metric(self) -> str:
-        """The metric in a word or two."""
+        """Short name of the metric."""
         return describe(self.pair.above.metric).short
 
 
-def chart(run: Run, of: str, factor: str = "tool") -> Figures | Words:
-    """Draw one figure a phase: the level ``of`` of ``factor`` over each other level, trial by trial."""
+def chart(run: Run, of: str, factor: str = "tool") -> Figures | Markdown:
+    """Draw a figure for each phase: the level ``of`` of ``factor`` compared with each other level."""
     title = TITLE.format(of=of)
-    if words := refused(run, title):
-        return words
-    found = {phase: beside(run, phase, of, factor) for phase in run.phases("command")}
+    if refusal := refused(run, title):
+        return refusal
+    found = {phase: comparisons(run, phase, of, factor) for phase in run.phases("command")}
     figures = [_figure(run, of, phase, rows) for phase, rows in found.items() if rows]
     if not figures:
         return missing(title, f"{of} and another tool were not measured in the same blocks")
     return Figures(figures, figure.note(one.pair.ratio.trials for rows in found.values() for one in rows))
 
 
-def findings(run: Run, of: str, factor: str = "tool") -> Words:
-    """Say one line a phase and metric: how many times as good ``of`` is as each other, or why not."""
-    if words := refused(run, TITLE.format(of=of)):
-        return words
-    rows = [(phase, one) for phase in run.phases("command") for one in beside(run, phase, of, factor)]
+def findings(run: Run, of: str, factor: str = "tool") -> Markdown:
+    """Return a line for each phase and metric: how many times as good ``of`` is as each other level."""
+    if refusal := refused(run, TITLE.format(of=of)):
+        return refusal
+    rows = [(phase, one) for phase in run.phases("command") for one in comparisons(run, phase, of, factor)]
     verdicts = comparison.verdicts([one.pair for _, one in rows])
     lines: dict[str, list[str]] = {}
     for (phase, one), judged in zip(rows, verdicts, strict=True):
-        lines.setdefault(f"{phase}, {one.metric}", []).append(_said(one, claimed=judged.winner is not None))
+        lines.setdefault(f"{phase}, {one.metric}", []).append(
+            _finding(one, claimed=judged.winner is not None)
+        )
     if not lines:
         return missing("The list of findings", f"{of} and another tool were not measured in the same blocks")
     written = (f"- {name}: {escape_markdown('; '.join(parts))}." for name, parts in lines.items())
-    return Words(f"{of} over the others, with 95 % intervals over blocks:\n\n" + "\n".join(written))
+    return Markdown(f"{of} compared with the others, with 95 % CIs over blocks:\n\n" + "\n".join(written))
 
 
-def _said(one: Beside, *, claimed: bool) -> str:
+def _finding(one: ToolComparison, *, claimed: bool) -> str:
     found = one.pair.advantage
     if one.pair.errors or found.low is None or found.high is None:
-        return f"no verdict beside {one.other}"
+        return f"no verdict for {one.other}"
     if not claimed:
-        return f"no difference can be claimed beside {one.other} ({_range(one)})"
+        return f"no difference from {one.other} ({_range(one)})"
     return f"{quantity.number(found.value)} times as good as {one.other} ({_range(one)})"
 
 
-def _range(one: Beside) -> str:
+def _range(one: ToolComparison) -> str:
     return f"{quantity.number(one.pair.advantage.low)} to {quantity.number(one.pair.advantage.high)}"
 
 
-def beside(run: Run, phase: str, of: str, factor: str) -> list[Beside]:
-    """Return the ratios of a phase: for each cell of another level, the cell of ``of`` that differs in nothing else."""
+def comparisons(run: Run, phase: str, of: str, factor: str) -> list[ToolComparison]:
+    """Compare each cell of another level with the cell of ``of`` that has the same other levels."""
     levels = levels_of(run)
     metrics = [metric for name, metric in comparison.metrics(run) if name == phase]
     varying = [
@@ -96,7 +98,7 @@ def beside(run: Run, phase: str, of: str, factor: str) -> list[Beside]:
         label = ", ".join([known[factor], *(f"{name.replace('_', ' ')} {known[name]}" for name in varying)])
         for metric in metrics:
             pairs = comparison.against(run, phase, metric, below)
-            made += [Beside(label, pair) for pair in pairs if pair.cell.name == above]
+            made += [ToolComparison(label, pair) for pair in pairs if pair.cell.name == above]
     return made
 
 
@@ -113,19 +115,19 @@ def levels_of(run: Run) -> dict[str, dict[str, str]]:
     return made
 
 
-def _figure(run: Run, of: str, phase: str, rows: list[Beside]) -> Figure:
+def _figure(run: Run, of: str, phase: str, rows: list[ToolComparison]) -> Figure:
     title = f"{TITLE.format(of=of)}: {phase}"
-    said = "; ".join(f"{one.other}, {one.metric}: {_words(one)}" for one in rows)
+    results = "; ".join(f"{one.other}, {one.metric}: {_advantage(one)}" for one in rows)
     return Figure(
         theme.scaled_title(run, title),
         _draw(rows),
-        f"{title}, with 95 % intervals and a line at 1. {said}.",
+        f"{title}, with 95 % CIs and a line at 1. {results}.",
         _table(rows),
         width=theme.HALF_WIDTH,
     )
 
 
-def _draw(rows: list[Beside]) -> Any:
+def _draw(rows: list[ToolComparison]) -> Any:
     import altair as alt
 
     others = list(dict.fromkeys(one.other for one in rows))
@@ -138,7 +140,7 @@ def _draw(rows: list[Beside]) -> Any:
     means: list[dict[str, Any]] = [
         {
             "other": one.other, "metric": one.metric, "ratio": one.pair.advantage.value,
-            "low": one.pair.advantage.low, "high": one.pair.advantage.high, "words": _words(one),
+            "low": one.pair.advantage.low, "high": one.pair.advantage.high, "text": _advantage(one),
         }
         for one in rows
     ]  # fmt: skip
@@ -160,28 +162,28 @@ def _draw(rows: list[Beside]) -> Any:
         offset=offset,
         paint=paint,
         shape=shape,
-        names=[alt.Tooltip("other:N", title="beside"), alt.Tooltip("metric:N")],
+        names=[alt.Tooltip("other:N", title="compared with"), alt.Tooltip("metric:N")],
     ).properties(width="container", height=len(others) * ROW_HEIGHT)
 
 
-def _words(one: Beside) -> str:
+def _advantage(one: ToolComparison) -> str:
     found = one.pair.advantage
     if found.low is None or found.high is None:
         return f"{quantity.number(found.value)} (no interval: {one.pair.ratio.reason})"
     return f"{quantity.number(found.value)} ({_range(one)})"
 
 
-def _table(rows: list[Beside]) -> Table:
-    columns = ["Beside", "Metric", "Times as good", "Paired trials", "This tool", "The other"]
+def _table(rows: list[ToolComparison]) -> Table:
+    columns = ["Compared with", "Metric", "Times as good", "Paired trials", "This tool", "Other tool"]
     shown = [
         [
             one.other,
             one.metric,
-            _words(one),
+            _advantage(one),
             str(one.pair.ratio.trials),
             one.pair.above.text(),
             one.pair.below.text(),
         ]
         for one in rows
     ]
-    return Table(columns, shown, numeric=frozenset({"Paired trials", "This tool", "The other"}))
+    return Table(columns, shown, numeric=frozenset({"Paired trials", "This tool", "Other tool"}))

@@ -1,9 +1,9 @@
-"""How long `bench claims` takes on one run of 10,000 trials, beside what DuckDB needs to read its measurements.
+"""Measure `bench claims` on a run of 10,000 trials, compared with DuckDB alone reading its measurements.
 
     cd harness && PYTHONPATH=. python benchmarks/claims.py [TRIALS] [--keep DIR]
 
 Prints seconds (median of 5) for: DuckDB alone reading and joining the run's measurements; every claim of the
-fixture cnos-vs-influx and 40 more; `bench claims --json` as a process of its own.
+fixture cnos-vs-influx and 40 more; `bench claims --json` as a separate process.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def measure(results: Path, trials: int) -> None:
 
 
 def floor(results: Path) -> None:
-    """What no reader can be faster than: the join of trials and measurements that claims rest on."""
+    """Measure the lower bound of any reader: the join of trials and measurements that claims use."""
     with database.open(results, read_only=True) as connection:
         connection.execute(
             "SELECT cell, metric, list(block), list(value) FROM measurements JOIN trials USING (trial_id) GROUP BY ALL"

@@ -1,4 +1,4 @@
-"""How long 10,000 synthetic trials take into the database, beside what DuckDB needs to read the same rows.
+"""Measure entering 10,000 synthetic trials into the database, compared with DuckDB alone reading the same rows.
 
     cd harness && PYTHONPATH=. python benchmarks/ingest.py [TRIALS] [--keep DIR]
 
@@ -21,7 +21,7 @@ from tests.record import synthetic_run
 from tests.record.entering import enter_trial
 
 DIFFERENT = 40
-"""Trials that are synthesised; the others are copies under other names, because encoding histograms is slow."""
+"""Synthetic trials; the others are copies with other names, because encoding histograms is slow."""
 RUNS = 10
 
 
@@ -86,7 +86,7 @@ def to_parquet(results: Path, output: Path) -> None:
 
 
 def from_parquet(work: Path) -> None:
-    """What no rebuild can be faster than: the same rows into the same tables, from one columnar file each."""
+    """Measure the lower bound of any rebuild: the same rows into the same tables, from a columnar file for each."""
     file = work / "floor.duckdb"
     file.unlink(missing_ok=True)
     connection = duckdb_file.make(file)

@@ -1,8 +1,8 @@
-"""What the statistics can see: coverage, false alarms and power by number of trials and kind of noise.
+"""Simulate the statistics: coverage, false alarms and power by number of trials and kind of noise.
 
     cd harness && PYTHONPATH=. python benchmarks/power.py
 
-Writes the table of docs/claims.md anew: 4,000 simulated experiments a row, noise of 4 % a trial, margin 10 %.
+Updates the table in docs/claims.md: 4,000 simulated experiments per row, noise of 4 % per trial, margin 10 %.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a report of 10,000 trials and 100 million operations takes, beside what DuckDB itself needs.
+"""Measure the report of 10,000 trials and 100 million operations, compared with DuckDB alone.
 
     cd harness && PYTHONPATH=. python benchmarks/report.py [TRIALS] [--keep DIR] [--profile]
 
@@ -32,7 +32,7 @@ from tests.record import synthetic_lines, synthetic_run
 
 REPORTS = Path(__file__).parents[2] / "reports"
 DIFFERENT = 40
-"""Trials that are synthesised; the others are copies under other names, because encoding histograms is slow."""
+"""Synthetic trials; the others are copies with other names, because encoding histograms is slow."""
 OPERATIONS = 10_000
 """Operations of one trial."""
 TABLES = (
@@ -93,13 +93,13 @@ def parts(results: Path, profiled: bool) -> float:
 
 
 def shown(made: Any) -> None:
-    """Do what displaying does: draw a chart, write a table."""
+    """Display a value: draw a chart or write a table."""
     if hasattr(made, "html"):
         made.html()
 
 
 def read_all(results: Path) -> None:
-    """What no report can be faster than: every row of every table it reads, as Arrow."""
+    """Measure the lower bound of any report: read every row of its tables as Arrow."""
     with database.open(results, read_only=True) as connection:
         for table in TABLES:
             connection.execute(f"SELECT * FROM {table}").to_arrow_table(BATCH_ROWS)
@@ -110,7 +110,7 @@ def run_id(results: Path) -> str:
 
 
 def synthesise(results: Path, count: int) -> None:
-    """Write one run of ``count`` trials: 40 that differ, the others copied under other names, with other rates."""
+    """Write one run of ``count`` trials: 40 different ones, and copies with other names and rates."""
     import json
 
     template = synthetic_run.write(
@@ -144,7 +144,7 @@ _LARGER: dict[Path, str] = {}
 
 
 def larger(path: Path) -> str:
-    """Return the events of a trial with histograms that hold many more operations."""
+    """Return the events of a trial whose histograms contain many more operations."""
     import json
 
     if path not in _LARGER:

@@ -1,13 +1,12 @@
-"""10,000 trials and 100 million operations: what Benchbook needs, beside what DuckDB alone needs for the same bytes.
+"""Measure Benchbook with 10,000 trials and 100 million operations, compared with DuckDB alone on the same bytes.
 
     cd harness && PYTHONPATH=. BENCHBOOK_BENCHLOAD=../.bench/bin/benchload python benchmarks/scale.py [TRIALS] [--keep DIR]
 
-Two runs of so many trials each: one with histograms of intervals (10,000 operations a trial), whose report is rendered;
-one with 10,000 single operations a trial, in files that benchload wrote, whose claims are judged. 10,000 trials take
-8 GB of disk while they are entered. Prints, for each command, the processor time of a process of its own and that of
-one where DuckDB alone reads or writes the same, the difference, the ratio, and the largest memory of both. All that a
-user waits for is in it, the imports too. Processor time, because a machine that does other things as well changes it
-least.
+There are two runs: one with histograms of intervals (10,000 operations per trial), whose report is rendered; one with
+10,000 single operations per trial in files from benchload, whose claims are judged. 10,000 trials need 8 GB of disk
+while they are entered. For each command, the script prints the processor time of a separate process and that of one in
+which DuckDB alone reads or writes the same, the difference, the ratio, and the largest memory of both. The numbers
+include imports. Processor time depends less on other load of the machine than wall time.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from benchbook.record.tables import literal
 from tests.record.entering import enter_trial
 
 DIFFERENT = 40
-"""Files of operations that are made; the others are copies."""
+"""Generated files of operations; the others are copies."""
 DATASET = (
     "devops", "--scale=10", "--start=2016-01-01T00:00:00Z", "--end=2016-01-01T02:46:40Z", "--interval=10s",
 )  # fmt: skip
@@ -41,14 +40,14 @@ DATASET = (
 LATENCY = "quantile_cont(end_ns - start_ns, 0.99)"
 COLUMNS = "operation, worker, intended_ns, start_ns, end_ns, rows, status"
 PARTS = "trial_id VARCHAR, levels JSON, phases JSON, measurements JSON, errors JSON, checks JSON"
-"""Of trial.json, what DuckDB alone reads."""
+"""Columns of trial.json that DuckDB alone reads."""
 HEAD = f"{'':44} {'Benchbook':>11} {'DuckDB':>9} {'more':>9} {'ratio':>7} {'Benchbook':>11} {'DuckDB':>9}"
 UNITS = f"{'':44} {'CPU s':>11} {'CPU s':>9} {'CPU s':>9} {'':>7} {'peak MB':>11} {'peak MB':>9}"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process needed, with those that it started and waited for."""
+    """Resources of a process and of those that it waited for."""
 
     cpu_seconds: float
     peak_bytes: int
@@ -97,7 +96,7 @@ def measure(work: Path, trials: int, program: Path) -> None:
 
 
 def compare(work: Path, what: str, ours: str | list[str], floor: str) -> None:
-    """Print the line of one thing: ``ours`` is a command of ``bench`` or a step, ``floor`` the step of DuckDB alone."""
+    """Print a line: ``ours`` is a ``bench`` command or a step, ``floor`` the step with DuckDB alone."""
     argv = (
         step(work, ours)
         if isinstance(ours, str)
@@ -116,7 +115,7 @@ def step(work: Path, name: str) -> list[str]:
 
 
 def cost(argv: Sequence[str]) -> Cost:
-    """Run Python on ``argv`` and return what it needed."""
+    """Run Python on ``argv`` and return its cost."""
     paths = os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's modules are compiled once
@@ -129,7 +128,7 @@ def cost(argv: Sequence[str]) -> Cost:
 
 
 def record(results: Path, work: Path, program: Path) -> None:
-    """Give every trial of the run ``run`` a file of operations that benchload wrote."""
+    """Write a file of operations from benchload for every trial of the run ``run``."""
     made = []
     for number in range(DIFFERENT):
         file = work / "made" / f"{number}.parquet"
@@ -214,7 +213,7 @@ def enter_operations(connection: duckdb.DuckDBPyConnection, results: Path) -> No
 
 
 def enter(results: Path) -> None:
-    """Enter the single operations of every trial into a database of Benchbook's own tables."""
+    """Enter the single operations of every trial into a database with Benchbook's tables."""
     file = results.parent / "alone.duckdb"
     connection = duckdb_file.make(file)
     found = [(f"run/{path.name}", path) for path in of_run(results)]

@@ -1,9 +1,9 @@
-"""What the telemetry of a trial costs: processor time of the sampling as a share of one core.
+"""Measure the cost of telemetry: processor time of the sampling as a share of one core.
 
     PYTHONPATH=harness python harness/benchmarks/telemetry.py --seconds 20
 
-Starts a server of several processes with threads and a client, which sleep, samples them at the usual rate and
-prints one JSON object. The goal is ``core_fraction`` below 0.005.
+Starts a server of several processes with threads and a client, which sleep; samples them at the usual rate and
+prints a JSON object. The goal is ``core_fraction`` below 0.005.
 """
 
 import argparse

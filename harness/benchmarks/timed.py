@@ -1,4 +1,4 @@
-"""What the scripts of this folder ask and measure by: trials, a folder to work in, seconds of a call."""
+"""Common parts of the benchmarks: arguments, a working folder, and the time of a call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def arguments(words: str | None) -> argparse.ArgumentParser:
-    """Return the arguments that all have: how many trials, and whether the folder is kept."""
+    """Return the parser of the common arguments: number of trials, and folder to keep."""
     asked = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("trials", nargs="?", type=int, default=10_000)
     asked.add_argument("--keep", type=Path, help="folder to work in, which is kept")
@@ -20,7 +20,7 @@ def arguments(words: str | None) -> argparse.ArgumentParser:
 
 @contextmanager
 def workplace(keep: Path | None, name: str) -> Iterator[Path]:
-    """Give a folder to work in: the one that is kept, or one that is gone afterwards."""
+    """Yield a working folder: the one to keep, or a temporary one."""
     if keep:
         yield keep
         return
@@ -29,7 +29,7 @@ def workplace(keep: Path | None, name: str) -> Iterator[Path]:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return how many seconds a call takes."""
+    """Return the seconds of a call."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""Settings and doubles of all tests, and synthetic runs for those that read one."""
+"""Settings and fixtures of all tests, including synthetic runs."""
 
 from __future__ import annotations
 

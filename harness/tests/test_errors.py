@@ -1,4 +1,4 @@
-"""Errors are sentences with a next step."""
+"""Errors: a sentence and a next step."""
 
 from __future__ import annotations
 

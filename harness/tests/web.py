@@ -1,4 +1,4 @@
-"""A small HTTP server that answers as a test says, and keeps what it was asked."""
+"""A small HTTP server with answers from the test, which records its requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass
 class Web:
-    """Answers requests by the first key that fits: ``GET /path``, or the beginning of the statement."""
+    """Answer requests by the first key that matches: ``GET /path``, or the beginning of the statement."""
 
     answers: dict[str, Any] = field(default_factory=dict)
     """Text, a JSON value, (status, content) or (status, content, headers), or a function of the request."""

@@ -145,8 +145,8 @@ def _brief(run: Run) -> list[str]:
         return []
     return [
         (
-            f"Phases shorter than one second (median): {', '.join(named)}. Pauses of milliseconds affect them strongly, "
-            "and their 99th percentile depends on few operations."
+            f"Phases shorter than one second (median): {', '.join(named)}. Pauses of milliseconds affect them "
+            "strongly, and their 99th percentile depends on few operations."
         )
     ]
 

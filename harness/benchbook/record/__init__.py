@@ -1,1 +1,1 @@
-"""Record: trial folders on disk are the truth; DuckDB is filled from them and may be rebuilt."""
+"""Results: folders of runs and trials, and the DuckDB file that is built from them."""

@@ -124,7 +124,7 @@ def catch_up(results: Path, say: Say = tell) -> int:
 
 
 def _finished(run: Path) -> bool | None:
-    """Say whether a run states its end; None if its facts are corrupt, as for a run that was never entered."""
+    """Return whether a run has ended; None if its facts are corrupt, as for a run that was never entered."""
     path = run / folder.RUN_FILE
     try:
         return bool(path.exists() and folder.read_object(path).get("finished_at"))

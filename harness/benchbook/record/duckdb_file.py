@@ -211,7 +211,7 @@ def failure(file: Path, error: Exception) -> RequestError:
     first = str(error).splitlines()[0].rstrip(". ") + "."
     if _is_of_the_folder(first):
         return RequestError(
-            f"{file} cannot be read or written: {first}",
+            f"Cannot read or write {file}: {first}",
             "Free some space, make the folder writable, or name another one with --results DIR.",
         )
     return RequestError(
@@ -220,7 +220,7 @@ def failure(file: Path, error: Exception) -> RequestError:
 
 
 def is_of_the_file(error: Exception) -> bool:
-    """Say whether an error comes from an unreadable or unwritable database, not from a wrong query."""
+    """Return whether an error comes from an unreadable or unwritable database, not from a wrong query."""
     import duckdb
 
     of_the_file = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException)
@@ -241,5 +241,5 @@ _FOLDER_MESSAGES = (
 
 
 def _is_of_the_folder(message: str) -> bool:
-    """Say whether DuckDB's message is about a full or closed folder: it has no error codes for them."""
+    """Return whether DuckDB's message is about a full or read-only folder; DuckDB has no error codes for these."""
     return any(part in message.lower() for part in _FOLDER_MESSAGES)

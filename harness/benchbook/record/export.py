@@ -149,7 +149,7 @@ def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
 
 
 def _is_unfinished(path: Path, run: Path) -> bool:
-    """Say whether a file belongs to a trial without a result, or is what a killed client left."""
+    """Return whether a file belongs to a trial without a result, or is what a killed client left."""
     parts = path.relative_to(run).parts
     if parts[0] != folder.TRIALS_FOLDER:
         return False

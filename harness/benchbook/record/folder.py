@@ -123,7 +123,7 @@ def _end_with_a_whole_line(path: Path) -> None:
 
 
 def from_tables(run: Path) -> bool:
-    """Say whether a run's folder holds tables in place of trials, as a published run does."""
+    """Return whether a run's folder holds tables in place of trials, as a published run does."""
     return (run / TABLES_FOLDER).is_dir() and not (run / TRIALS_FOLDER).is_dir()
 
 

@@ -115,7 +115,7 @@ class Objects:
 
     def _failure(self, error: OSError) -> RequestError:
         return RequestError(
-            f"{self.url} cannot be read or written: {str(error).splitlines()[0][:300]}",
+            f"Cannot read or write {self.url}: {str(error).splitlines()[0][:300]}",
             "Check that the bucket exists, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL.",
         )
 
@@ -153,7 +153,7 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 def is_elsewhere(run: Path) -> bool:
-    """Say whether another machine carries out a run."""
+    """Return whether another machine carries out a run."""
     return (run / ELSEWHERE).exists()
 
 

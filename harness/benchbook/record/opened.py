@@ -39,7 +39,7 @@ class Opened:
 
 
 def is_folder(name: str) -> bool:
-    """Say whether RUN names a folder.
+    """Return whether RUN names a folder.
 
     >>> is_folder("reports/data/quickstart"), is_folder("."), is_folder("quickstart")
     (True, True, False)

@@ -11,7 +11,7 @@ from benchbook.record.tables import SCHEMA_VERSION, TABLES, Table
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "results.md"
 HEADING = "## The tables\n"
-"""What is above it is written by hand."""
+"""The part of the page above it is written by hand."""
 
 
 def text() -> str:

@@ -1,4 +1,4 @@
-"""Running a run again at its exact revision: the command that does it."""
+"""Find and execute the command that repeats a run at its exact revision."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ NIX_VARIABLE = "BENCHBOOK_NIX"
 """Names a program to use in place of ``nix``; nix/with-stand-in sets it to itself."""
 
 STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_COMMAND", "PYTHONPATH")
-"""What this revision's front end has set and another revision's must not inherit."""
+"""Variables from this revision's front end that another revision must not inherit."""
 
 
 COMMANDS = ("run", "aa")
 """The commands that make a run."""
 
 NEEDED = ("experiment", "profile", "order_seed", "argv", "provenance")
-"""What of ``run.json`` it takes to run it again."""
+"""Keys of ``run.json`` that a rerun needs."""
 
 OWN_EXIT_CODES = (0, 2, 3, 4, 130)
-"""What ``bench run`` ends with; with any other it was Nix that failed, before it came to that."""
+"""Exit codes of ``bench run``; any other one means that Nix failed before."""
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """How to run a run again."""
+    """The command that repeats a run."""
 
     command: list[str]
-    """By Nix where ``nix`` is there, else the steps by hand as one shell command."""
+    """With Nix if ``nix`` is available, else a shell command."""
     executable: bool
-    """Whether ``command`` can be executed as it is; without Nix it is for people."""
+    """Whether Benchbook can execute ``command``; without Nix, users run it themselves."""
     revision: str
     dirty: bool
-    """Whether the run was made from a checkout with changes, so that its revision alone is another program."""
+    """Whether the checkout of the run had uncommitted changes, so that its revision is another program."""
     by_hand: str
-    """The steps that need no Nix, as one shell command."""
+    """The shell command that does not need Nix."""
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the command names a place of another machine, whose folders were left out of what it published."""
+        """Whether the command contains a folder of another machine, whose name the publication removed."""
         return "…/" in self.by_hand
 
     def shown(self) -> str:
-        """Return the command as a person types it."""
+        """Return the command as users type it."""
         return shlex.join(self.command) if self.executable else self.by_hand
 
     def execute(self) -> int:
-        """Execute the command and return its exit code; raise OSError where it cannot be started.
+        """Execute the command and return its exit code; raise OSError if it cannot start.
 
-        Ctrl-C and SIGTERM are its own to answer: it ends with its run in order, and this process with it.
+        The command handles Ctrl-C and SIGTERM: it ends its run in order, and then this process ends.
         """
         around = {name: value for name, value in os.environ.items() if name not in STALE_VARIABLES}
         child = subprocess.Popen(self.command, env={**around, "BENCHBOOK_NIX_REVISION": self.revision})
@@ -68,23 +68,22 @@ class Rerun:
 
 
 def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
-    """Return how to run again what ``run.json`` describes, with ``options`` added; an A/A run as one.
+    """Return the command that repeats the run of a ``run.json``, with ``options`` added.
 
-    ``flake`` is where the source is had from (``github:owner/name`` or a Git URL of Nix); by default it is
-    the Git checkout at hand. Raises RequestError where ``run.json`` lacks what that takes, and
-    where the revision is not known or not at hand.
+    ``flake`` names the source (``github:owner/name`` or a Git URL of Nix); by default it is a local Git checkout.
+    Raises RequestError if ``run.json`` lacks a key, or if the revision is unknown or not in a checkout.
     """
     lacking = [key for key in NEEDED if run.get(key) is None]
     if lacking:
         raise RequestError(
             f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
-            "Take it as the run wrote it, or as it was published.",
+            "Use the unchanged file of the run or of its publication.",
         )
     provenance = run["provenance"]
     revision = provenance.get("git_revision")
     if not revision:
         raise RequestError(
-            f"{run['run_id']} was not stored with a revision: {provenance.get('git_detail') or 'none was known'}.",
+            f"{run['run_id']} has no revision: {provenance.get('git_detail') or 'it was unknown'}.",
             f"Compare lock_digest and source_digest of `{command('show')}` with the checkouts you have.",
         )
     does, given = made_by(run["argv"])
@@ -108,7 +107,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
 
 
 def made_by(argv: list[Any]) -> tuple[str, list[str] | None]:
-    """Return the command of a command line that makes a run, and the words after it; None for them without one.
+    """Return the command that made a run, and the arguments after it; ``("run", None)`` for other commands.
 
     >>> made_by(["aa", "quickstart"]), made_by(["resume"])
     (('aa', ['quickstart']), ('run', None))
@@ -119,9 +118,9 @@ def made_by(argv: list[Any]) -> tuple[str, list[str] | None]:
 
 
 def arguments(run: dict[str, Any], given: list[str] | None) -> list[str]:
-    """Return ``given``, the words after the command that made a run, with its order seed, without a results folder.
+    """Return the arguments of a run with its order seed and without its results folder.
 
-    Without them they are those of its plan.
+    ``given`` are the arguments of the command that made the run; None uses experiment and profile of its plan.
     """
     kept: list[str] = []
     words = iter([run["experiment"], "--profile", run["profile"]] if given is None else given)
@@ -141,7 +140,7 @@ def _nix(program: str) -> list[str]:
 
 
 def _at(flake: str, revision: str, does: str) -> list[str]:
-    """Return the app ``experiment`` of a flake at a revision, or the one that takes any command, with ``does``."""
+    """Return the arguments of ``nix run``: the app ``experiment`` for ``run``, else the app for any command."""
     app = ["experiment", "--"] if does == "run" else ["benchbook", "--", does]
     if flake.startswith(("github:", "gitlab:", "sourcehut:")):
         return [f"{flake.rstrip('/')}/{revision}#{app[0]}", *app[1:]]
@@ -150,7 +149,7 @@ def _at(flake: str, revision: str, does: str) -> list[str]:
 
 
 def _checkout(revision: str) -> Path:
-    """Return the Git checkout at hand that has the revision: of the working directory, else of the declarations."""
+    """Return a Git checkout with the revision: that of the working directory, else that of the declarations."""
     from benchbook.declare.catalogue import root
 
     for folder in (Path.cwd(), root()):
@@ -158,8 +157,8 @@ def _checkout(revision: str) -> Path:
         if top and _has(Path(top), f"{revision}^{{commit}}"):
             return Path(top)
     raise RequestError(
-        f"No Git checkout at hand has the revision {revision} of this run.",
-        "Run the command in a clone of Benchbook, or say where its source is with --flake github:OWNER/NAME.",
+        f"No local Git checkout has the revision {revision} of this run.",
+        "Run the command in a clone of Benchbook, or name its source with --flake github:OWNER/NAME.",
     )
 
 
@@ -168,7 +167,7 @@ def _has(checkout: Path, thing: str) -> bool:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """Return what git prints, None where it fails or is absent."""
+    """Return the output of git; None if it fails or is not installed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(

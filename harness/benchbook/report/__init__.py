@@ -1,5 +1,5 @@
-"""The report stage: charts, tables and sentences for a run, and the page that carries them.
+"""Reports: charts, tables and sentences for a run, and the page that contains them.
 
-A ``.qmd`` under ``reports/`` holds the narrative and calls functions of this package; ``render``
-turns it into one HTML file that needs no network.
+A ``.qmd`` in ``reports/`` holds the narrative and calls functions of this package; ``render`` turns it into one HTML
+file that works without a network.
 """

@@ -1,21 +1,21 @@
-"""The rows in which systems answered differently, or the sentence that their answers agree."""
+"""Table of rows in which systems' answers differ, or a sentence that they agree."""
 
 from __future__ import annotations
 
 from benchbook.analyse import quantity, same_work
 from benchbook.analyse.run import Run
-from benchbook.report.table import Table, Words, escape_markdown, missing
+from benchbook.report.table import Markdown, Table, escape_markdown, missing
 
 SHOWN = 30
-"""Differing rows that a table shows."""
+"""Most rows of the table."""
 
 
-def refusal(run: Run) -> Table | Words | None:
-    """Return the rows for which the comparison is refused; None, which shows nothing, where it is not."""
+def refusal(run: Run) -> Table | Markdown | None:
+    """Return the differing rows if they rule out a comparison; None, which shows nothing, if they do not."""
     return table(run) if same_work.faults(run) else None
 
 
-def table(run: Run) -> Table | Words:
+def table(run: Run) -> Table | Markdown:
     """Return the differing rows, or the sentence that the answers agree."""
     if not (run.phases("query") or run.phases("kline")):
         return missing("The comparison of answers", "this run has no queries")
@@ -41,16 +41,15 @@ def table(run: Run) -> Table | Words:
             else ""
         )
         return Table(["Query", "Row", "Column", "One answer", "Another"], rows[:SHOWN], caption)
-    words = same_work.faults(run)
-    if words:
-        return Words(escape_markdown(f"The answers cannot be held against each other: {'; '.join(words)}."))
+    if faults := same_work.faults(run):
+        return Markdown(escape_markdown(f"The answers cannot be compared: {'; '.join(faults)}."))
     queries = sum(one.queries for one in found)
     compared = sum(one.compared for one in found)
     if not compared:
         return missing("The comparison of answers", "only one answer to each query was recorded")
     few = sorted({name for one in found for name in one.too_few})
-    note = f" Fewer than 20 queries were compared of {escape_markdown(', '.join(few))}." if few else ""
-    return Words(
-        f"The answers agree: {queries} queries, {compared} answers held against the first one, columns and keys "
-        f"the same, floats within a relative difference of {quantity.fact_text(work.tolerance)}.{note}"
+    note = f" Fewer than 20 queries were compared for {escape_markdown(', '.join(few))}." if few else ""
+    return Markdown(
+        f"The answers to {queries} queries agree. {compared} answers were compared with the first one: columns and "
+        f"keys are equal, and floats differ by at most {quantity.fact_text(work.tolerance)} (relative).{note}"
     )

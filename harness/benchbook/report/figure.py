@@ -1,4 +1,4 @@
-"""A chart in a page: interactive, with a static drawing, a text and a table of the same values."""
+"""Figures of a page: an interactive chart, a static drawing, an alternative text and a table of the same values."""
 
 from __future__ import annotations
 
@@ -16,31 +16,27 @@ import altair as alt
 from benchbook.report import theme
 from benchbook.report.table import Table, escape_html
 
-# The code that draws charts in a page: Vega, Vega-Lite and Vega-Embed, as vl-convert carries them.
-
 
 @functools.cache
 def bundle() -> str:
-    """Return the code, safe inside a ``script`` element. Making it takes about a second; no network is used."""
+    """Return the code that draws charts (Vega, Vega-Lite, Vega-Embed), safe inside a ``script`` element.
+
+    It comes from vl-convert in about a second, without a network.
+    """
     import vl_convert
 
-    code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub asks for a snippet
+    code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub requires a snippet
     return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
-
-# How many points a chart of very many trials draws: all of them, up to what can still be told apart.
-#
-# Means and intervals are always over every trial; only the points beside them are thinned, evenly over the
-# order of the run, and the figure says so.
 
 T = TypeVar("T")
 
 POINTS = 250
-"""Points of one row of a chart."""
+"""Most points in a row of a chart; means and intervals include every trial."""
 
 
 def evenly(items: Sequence[T], most: int = POINTS) -> Sequence[T]:
-    """Return at most ``most`` of the items, evenly spread, the first and the last among them.
+    """Return at most ``most`` of the items, evenly spaced, including the first and the last.
 
     >>> evenly(range(10), 4)
     [0, 3, 6, 9]
@@ -53,30 +49,28 @@ def evenly(items: Sequence[T], most: int = POINTS) -> Sequence[T]:
 
 
 def note(counts: Iterable[int], most: int = POINTS) -> str:
-    """Return the words beside a chart that does not draw every trial; empty where it does.
+    """Return the note below a chart that does not draw every trial; empty if it does.
 
     >>> note([3, 5000])
-    'At most 250 of the 5,000 trials of a cell are drawn; means and intervals are over all of them.'
+    'The chart draws at most 250 of the 5,000 trials of a setup; means and intervals include all.'
     """
     largest = max(counts, default=0)
     if largest <= most:
         return ""
-    return f"At most {most} of the {largest:,} trials of a cell are drawn; means and intervals are over all of them."
+    return f"The chart draws at most {most} of the {largest:,} trials of a setup; means and intervals include all."
 
-
-# A chart in a page: an interactive drawing, a static one inside the page, words and a table that say the same.
 
 AXIS_TITLE = 44
-"""Letters of a line of the title of a horizontal axis: what stands below a drawing on a page of 390 pixels."""
+"""Characters in a line of a horizontal axis' title that fit below a chart on a page of 390 pixels."""
 PRINT_INK = "#222222"
-"""What ``currentColor`` becomes where a drawing leaves the page, as in a PDF."""
+"""Replacement of ``currentColor`` outside the page, as in a PDF."""
 
 
 @dataclass(frozen=True)
 class Figure:
     """A chart with its title, its alternative text and its table.
 
-    ``alt`` is computed from the data by the chart's function and says what the drawing shows.
+    The chart's function computes ``alt`` from the data.
     """
 
     title: str
@@ -85,23 +79,23 @@ class Figure:
     table: Table
     note: str = ""
     width: int = theme.STATIC_WIDTH
-    """Width of the static drawing in pixels, near that at which the page shows it, so that its text fits."""
+    """Width of the static drawing in pixels, close to its width in the page, so that its text fits."""
 
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
-        """The Vega-Lite specification with its data; titles below an axis are in lines that fit a phone."""
+        """The Vega-Lite specification with its data; axis titles are broken into lines that fit a phone."""
         made = self.chart.to_dict()
         _wrap_titles(made)
         return made
 
     @functools.cached_property
     def name(self) -> str:
-        """An identifier that depends on the content only, so that a page renders to the same bytes twice."""
+        """An identifier that depends only on the content, so that rendering is reproducible."""
         content = json.dumps([self.title, self.spec], sort_keys=True)
         return "figure-" + hashlib.sha256(content.encode()).hexdigest()[:10]
 
     def svg(self) -> str:
-        """Return the static drawing; its inner names are made unique to this figure."""
+        """Return the static drawing, with ids that are unique to this figure."""
         import vl_convert
 
         drawn = vl_convert.vegalite_to_svg({**self.spec, "width": self.width})
@@ -111,7 +105,7 @@ class Figure:
         )
 
     def html(self) -> str:
-        """Return the figure for a page; the page's own script draws ``bb-live`` from the specification."""
+        """Return the figure for a page, whose script draws ``bb-live`` from the specification."""
         spec = json.dumps(self.spec, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
         return (
@@ -133,7 +127,7 @@ class Figure:
 
 
 def lines_of(title: str) -> list[str]:
-    """Return a title in as few lines as fit, of about the same length.
+    """Return a title in as few lines as possible, of about equal length.
 
     >>> lines_of("PostgreSQL over SeaweedFS: right of 1 is faster")
     ['PostgreSQL over SeaweedFS:', 'right of 1 is faster']
@@ -144,7 +138,7 @@ def lines_of(title: str) -> list[str]:
 
 
 def _wrap_titles(spec: dict[str, Any]) -> None:
-    """Break the titles of horizontal axes, of this drawing and of those in it, into lines that a phone shows whole."""
+    """Break the titles of horizontal axes, including those of nested charts, into lines that fit a phone."""
     below = spec.get("encoding", {}).get("x", {})
     for place in (below, below.get("axis") or {}):
         if isinstance(place.get("title"), str) and len(place["title"]) > AXIS_TITLE:
@@ -158,7 +152,7 @@ def _wrap_titles(spec: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Figures:
-    """Several figures side by side where the page is wide enough."""
+    """Several figures, side by side if the page is wide enough."""
 
     figures: Sequence[Figure]
     """Each drawn at ``theme.HALF_WIDTH``."""

@@ -1,4 +1,8 @@
-"""A .qmd as a notebook, and the process that executes it."""
+"""Read a .qmd as a notebook and execute its cells.
+
+The reader accepts what Quarto and Benchbook render alike: plain Markdown, ``{python}`` cells, the header entries and
+the ``#|`` options below. It refuses anything else by name, so that no page differs between the two renderers.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +22,15 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-# The execution of a report's cells, in a Python process of their own that needs no installed kernel.
-
 CELL_TIMEOUT_SECONDS = 300
 START_TIMEOUT_SECONDS = 60
 
 
 def execute(document: Document, environment: dict[str, str], folder: Path) -> None:
-    """Run the cells of ``document`` in ``folder``; their outputs are then in its notebook.
+    """Run the cells of ``document`` in a separate Python process in ``folder``; store their outputs in its notebook.
 
-    ``environment`` is added to the process's own. Raises BenchbookError naming the .qmd and the cell
-    where one fails or takes longer than five minutes.
+    The process needs no installed kernel; ``environment`` adds to its environment. Raises BenchbookError, which names
+    the .qmd and the cell, if a cell fails or takes longer than five minutes.
     """
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
@@ -36,8 +38,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch:
-        # Sockets in the scratch folder: no port is taken, so pages rendered side by side cannot meet, and a machine
-        # without any network renders too.
+        # Sockets in the scratch folder need no port: pages can render concurrently, and without a network.
         manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")), transport="ipc")
         manager._kernel_spec = KernelSpec(
             argv=[
@@ -64,25 +65,25 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
             log=_quiet(),
         )
         try:
-            # A client ends a process by itself only if it made its manager too.
+            # By default, a client ends the process only if it created the manager.
             client.execute(env=_environment(environment, scratch), cleanup_kc=True)
         except CellExecutionError as error:
             raise _failure(document, error) from error
         except CellTimeoutError as error:
             where = _where(document)
             raise BenchbookError(
-                f"{where} did not end within {CELL_TIMEOUT_SECONDS} s.",
+                f"{where} did not finish within {CELL_TIMEOUT_SECONDS} s.",
                 "Render a smaller run, or simplify the cell.",
             ) from error
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(
-                f"{document.path}: the process that runs its cells ended by itself ({error}).",
-                f"Check the memory that is free and render again with: {command('report')}",
+                f"{document.path}: the process that runs its cells died ({error}).",
+                f"Check the free memory and render again with: {command('report')}",
             ) from error
 
 
 def _quiet() -> logging.Logger:
-    """Return a log that nobody reads: what matters of a failure is in the error that is raised."""
+    """Return a logger that discards its messages; the raised error contains the details of a failure."""
     log = logging.getLogger("benchbook.report.notebook")
     log.propagate = False
     log.addHandler(logging.NullHandler())
@@ -90,7 +91,7 @@ def _quiet() -> logging.Logger:
 
 
 def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:
-    """Return the kernel's environment: nothing of the user's Jupyter or IPython set-up takes part."""
+    """Return the kernel's environment, without the user's Jupyter or IPython configuration."""
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
@@ -106,7 +107,7 @@ def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:
 
 
 def _where(document: Document) -> str:
-    """Name the cell that has been started last and has no end."""
+    """Return the name of the cell that started last."""
     cells = document.notebook.cells
     number = next(
         (
@@ -120,19 +121,19 @@ def _where(document: Document) -> str:
 
 
 def _failure(document: Document, error: CellExecutionError) -> BenchbookError:
-    """Turn a cell's exception into one message that names the file, the cell and what was raised."""
+    """Return the error for a cell's exception, with file, cell and message."""
     number, source = 0, ""
-    name, said = str(error.ename), str(error.evalue)
+    name, value = str(error.ename), str(error.evalue)
     for place, cell in enumerate(document.notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "error":
-                number, source, name, said = place, cell.source, output.ename, output.evalue
-    words = " ".join(said.split()) or "it says nothing more"
+                number, source, name, value = place, cell.source, output.ename, output.evalue
+    message = " ".join(value.split()) or "(no message)"
     kinds: dict[str, Any] = {"RequestError": RequestError}
     kind = kinds.get(name, BenchbookError)
     made: BenchbookError = kind(
-        f"{_named(document, number, source)} failed with {name}: {words}",
-        f"The run's numbers are untouched; render again with: {command('report')}",
+        f"{_named(document, number, source)} failed with {name}: {message}",
+        f"The results of the run are unchanged. Render again with: {command('report')}",
     )
     return made
 
@@ -142,18 +143,12 @@ def _named(document: Document, number: int, source: str) -> str:
     return f"{document.path}: cell {number} ({first})"
 
 
-# A .qmd as a notebook: what Quarto would read from it, read by us, so that both render it alike.
-#
-# Read are plain Markdown, ``{python}`` cells, the header's ``title``, ``subtitle``, ``lang`` and ``execute``,
-# and the ``#|`` options below. Anything else that changes a page is refused by name, so no page silently
-# differs between the two renderers.
-
 OPTIONS = {"echo": False, "output": True, "include": True, "eval": True, "fig-cap": "", "warning": True}
-"""Cell options that both renderers honour, with what holds where neither the cell nor the header says it."""
+"""Cell options that both renderers honour, with their defaults."""
 SILENT = {"label", "fig-alt"}
-"""Cell options that change nothing in the page here."""
+"""Cell options that Benchbook ignores."""
 HEADER = {"title", "subtitle", "lang", "execute", "format", "jupyter", "description"}
-"""Header entries that may stand in a .qmd; ``format``, ``jupyter`` and ``description`` are for Quarto alone."""
+"""Header entries that a .qmd may have; only Quarto uses ``format``, ``jupyter`` and ``description``."""
 
 OPTION_LINE = re.compile(r"^#\|\s?(.*)$")
 FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -161,7 +156,7 @@ FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Document:
-    """A .qmd, ready to be executed."""
+    """A .qmd as a notebook, ready for execution."""
 
     path: Path
     title: str
@@ -171,17 +166,14 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """Read a .qmd.
-
-    Raises RequestError where the file cannot be read or uses what the two renderers would not render alike.
-    """
+    """Read a .qmd; raise RequestError if it is unreadable or uses what the two renderers render differently."""
     import jupytext
 
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        words = f"{path}: the report cannot be read ({error})."
-        raise RequestError(words, f"Check its name with: {command('list')}") from error
+        message = f"{path}: cannot read the report ({error})."
+        raise RequestError(message, f"Check its name with: {command('list')}") from error
     front = FRONT.match(text)
     header = _header(path, front.group(1) if front else "")
     body = text[front.end() :] if front else text
@@ -216,7 +208,7 @@ def _execute(path: Path, header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]) -> None:
-    """Take the ``#|`` lines out of a cell and keep what they say in its metadata."""
+    """Move the ``#|`` options of a cell from its source into its metadata."""
     lines = cell.source.split("\n")
     stated = []
     while lines and (found := OPTION_LINE.match(lines[0])):
@@ -246,10 +238,12 @@ def _mapping(where: str, text: str) -> dict[str, Any]:
     try:
         value = yaml.safe_load(text) if text.strip() else {}
     except yaml.YAMLError as error:
-        words = " ".join(str(error).split())
-        raise RequestError(f"{where} is not valid YAML: {words}.", "Correct it and render again.") from error
+        problem = " ".join(str(error).split())
+        raise RequestError(
+            f"{where} is not valid YAML: {problem}.", "Correct it and render again."
+        ) from error
     if not isinstance(value, dict):
-        raise RequestError(f"{where} must be lines of the form key: value.", "Correct it and render again.")
+        raise RequestError(f"{where} must have lines of the form key: value.", "Correct it and render again.")
     return value
 
 
@@ -257,9 +251,5 @@ def _known(where: str, key: str, allowed: set[str] | dict[str, Any]) -> None:
     if key in allowed:
         return
     guess = nearest(key, allowed)
-    hint = (
-        f'Did you mean "{guess}"?'
-        if guess
-        else "Leave it out: it would not render alike with and without Quarto."
-    )
+    hint = f'Did you mean "{guess}"?' if guess else "Remove it: pages would differ with and without Quarto."
     raise RequestError(f'{where} has the option "{key}"; allowed: {", ".join(sorted(allowed))}.', hint)

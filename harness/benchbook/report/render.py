@@ -1,4 +1,4 @@
-"""Render a run's report: by Quarto where it is on PATH, else by our own reader of the same .qmd."""
+"""Render the report of a run, ``reports/<slug>.qmd``: with Quarto if it is on PATH, else with Benchbook's renderer."""
 
 from __future__ import annotations
 
@@ -13,27 +13,24 @@ from pathlib import Path
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
 
-# Rendering by Quarto, where it is on PATH: the same .qmd, into a folder of its own, then moved into place.
-
 TIMEOUT_SECONDS = 900
 TARGETS = {"html": "html", "pdf": "typst"}
-"""Our formats in Quarto's words: PDF is set by typst, which Quarto brings along."""
+"""Format → Quarto's format; Quarto contains typst, which makes the PDF."""
 
 LAST_LINES = 12
-"""Lines of Quarto's own words that an error repeats."""
+"""Lines of Quarto's output that an error repeats."""
 
 
-def found() -> str | None:
-    """Return the path of Quarto, or None where it is not on PATH."""
+def quarto() -> str | None:
+    """Return the path of Quarto, or None if it is not on PATH."""
     return shutil.which("quarto")
 
 
 def render(program: str, source: Path, environment: dict[str, str], target: Path, to: str) -> None:
-    """Let Quarto render ``source`` to ``target``.
+    """Render ``source`` to ``target`` with Quarto; raise BenchbookError with the end of its output if it fails.
 
-    The .qmd is copied beside nothing else, so that Quarto neither writes into ``reports/`` nor renders the site.
-    The page carries the same style and code for charts as the one made without Quarto.
-    Raises BenchbookError with Quarto's last words where it fails.
+    Quarto renders a copy in an empty folder, so that it neither writes into ``reports/`` nor renders the site. The
+    page has the same style and code for charts as one rendered without Quarto.
     """
     with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
         folder = Path(scratch)
@@ -48,12 +45,10 @@ def render(program: str, source: Path, environment: dict[str, str], target: Path
         done = _run(arguments, folder, environment, source)
         made = folder / name
         if done.returncode != 0 or not made.is_file():
-            words = "\n".join(
-                (done.stderr or done.stdout or "it printed nothing").strip().splitlines()[-LAST_LINES:]
-            )
+            output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
             raise BenchbookError(
-                f"{source}: Quarto could not render it (exit code {done.returncode}). Its last words:\n{words}",
-                "Correct the cell it names, or take quarto off PATH to render without it.",
+                f"{source}: Quarto failed (exit code {done.returncode}). The end of its output:\n{output}",
+                "Correct the cell it names, or remove quarto from PATH to render without it.",
             )
         neighbour = target.with_name(f".{target.name}.new")
         shutil.copyfile(made, neighbour)
@@ -61,7 +56,7 @@ def render(program: str, source: Path, environment: dict[str, str], target: Path
 
 
 def _page_parts(folder: Path) -> list[str]:
-    """Write the style and the code for charts beside the copy and return the arguments that include them."""
+    """Write the style and the code for charts next to the copy; return the arguments that include them."""
     from benchbook.report.figure import bundle
     from benchbook.report.page import part
 
@@ -89,24 +84,20 @@ def _run(
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BenchbookError(
-            f"{source}: Quarto could not be run to its end ({error}).",
-            "Take quarto off PATH to render without it.",
+            f"{source}: cannot run Quarto ({error}).",
+            "Remove quarto from PATH to render without it.",
         ) from error
 
 
-# The report of a run: ``reports/<slug>.qmd`` to ``results/runs/<run_id>/report.html``.
-#
-# With Quarto on PATH, Quarto renders the page; without it the same file is executed and rendered here.
-
 FORMATS = {"html": "report.html", "pdf": "report.pdf", "ipynb": "report.ipynb"}
-"""What a report can be rendered to, and the file's name in the run's folder."""
+"""Format of a report → name of the file in the run's folder."""
 
 
 def report(results: Path, run_id: str, reports: Path, to: str = "html") -> Path:
-    """Render the report of a run and return the path of the file, which is replaced whole or not at all.
+    """Render the report of a run into its folder and return the path of the file, which is replaced atomically.
 
-    ``reports`` is the folder of the .qmd files. Raises RequestError for an unknown format or a run
-    without a report, and BenchbookError where a cell or Quarto fails.
+    ``reports`` is the folder of the .qmd files. Raises RequestError for an unknown format or a run without a report,
+    and BenchbookError if a cell or Quarto fails.
     """
     if to not in FORMATS:
         raise unknown("report format", to, FORMATS, "--to")
@@ -116,16 +107,16 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html") -> Path:
     source = document_of(results, run_id, reports)
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
     target = run / FORMATS[to]
-    program = found()
+    program = quarto()
     if program and to != "ipynb":
         render(program, source.resolve(), environment, target, to)
     elif to == "pdf":
         raise RequestError(
-            "A report in PDF needs Quarto, and there is no program quarto on PATH.",
-            "Start through Nix, which brings it, or print report.html from a browser.",
+            "PDF needs Quarto, and there is no program quarto on PATH.",
+            "Run Benchbook through Nix, which provides Quarto, or print report.html from a browser.",
         )
     else:
-        write(target, _own(source, environment, to))
+        write(target, _without_quarto(source, environment, to))
     return target
 
 
@@ -137,7 +128,8 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
         row = connection.execute("SELECT experiment FROM runs WHERE run_id = ?", [run_id]).fetchone()
     if row is None:
         raise RequestError(
-            f"{results}: run {run_id} is not in the database.", f"Enter it with: {command('rebuild')}"
+            f"{results}: run {run_id} is not in the database.",
+            f"Build the database again: {command('rebuild')}",
         )
     slug = str(row[0])
     path = reports / f"{slug}.qmd"
@@ -147,8 +139,8 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
     return path
 
 
-def _own(source: Path, environment: dict[str, str], to: str) -> str:
-    """Render without Quarto; the code for charts is made while the cells run."""
+def _without_quarto(source: Path, environment: dict[str, str], to: str) -> str:
+    """Render without Quarto; make the code for charts while the cells run."""
     from benchbook.report import notebook, page
     from benchbook.report.figure import bundle
 
@@ -165,7 +157,7 @@ def _own(source: Path, environment: dict[str, str], to: str) -> str:
 
 
 def write(target: Path, text: str) -> None:
-    """Write ``target`` whole or not at all, from a neighbour that is renamed into place."""
+    """Write ``target`` atomically: write a new file next to it and rename that."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
@@ -182,6 +174,6 @@ def write(target: Path, text: str) -> None:
         neighbour.replace(target)
     except OSError as error:
         raise RequestError(
-            f"{target}: the report cannot be written ({error.strerror or error}).",
-            f"Make the folder writable or free some space, then: {command('report')}",
+            f"{target}: cannot write the report ({error.strerror or error}).",
+            f"Make the folder writable or free some space, then run: {command('report')}",
         ) from error

@@ -1,4 +1,4 @@
-"""A recorded run, opened for a report: its facts and its rows as polars frames."""
+"""Table of the runs in a results folder."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE
 from benchbook.errors import RequestError
-from benchbook.report.table import Code, Table, Words, missing
-
-# The runs of a results folder, for the index of reports.
+from benchbook.report.table import Code, Markdown, Table, missing
 
 QUERY = """
 SELECT r.run_id, r.experiment, r.profile, r.created_at, r.finished_at IS NOT NULL AS finished,
@@ -18,8 +16,8 @@ FROM runs r LEFT JOIN trials t USING (run_id) GROUP BY ALL ORDER BY r.created_at
 """
 
 
-def table(results: Path | None = None) -> Table | Words:
-    """Return one row a run, the latest first; a sentence where none is recorded."""
+def table(results: Path | None = None) -> Table | Markdown:
+    """Return a row for each run, the latest first; a sentence if there are none."""
     from benchbook.record import database
 
     folder = results or Path(os.environ.get(RESULTS_VARIABLE, "results"))
@@ -29,7 +27,7 @@ def table(results: Path | None = None) -> Table | Words:
     except RequestError:
         found = []
     if not found:
-        return missing("The list of runs", "none is recorded yet; start one with: ./bench run quickstart")
+        return missing("The list of runs", "there are no runs yet; start one with: ./bench run quickstart")
     rows = [
         [
             Code(run_id),
@@ -41,4 +39,4 @@ def table(results: Path | None = None) -> Table | Words:
         ]
         for run_id, experiment, profile, created, finished, ok, recorded in found
     ]
-    return Table(["Run", "Experiment", "Profile", "Started", "Trials that count", "Finished"], rows)
+    return Table(["Run", "Experiment", "Profile", "Started", "Valid trials", "Finished"], rows)

@@ -1,4 +1,4 @@
-"""The story of an experiment: ``experiments/<slug>/story.py``, charts and sentences that only one publication needs."""
+"""Import ``experiments/<slug>/story.py``: charts and sentences for the report of one experiment."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from benchbook.errors import RequestError
 
 @functools.cache
 def story(slug: str) -> ModuleType:
-    """Import the story of an experiment, once. Raises RequestError where it has none."""
+    """Import the story of an experiment once; raise RequestError if it has none."""
     file = root() / "experiments" / slug / "story.py"
     if not file.is_file():
         raise RequestError(
-            f"experiments/{slug} has no story.py.", "Write one, or use the charts of benchbook.report alone."
+            f"experiments/{slug} has no story.py.", "Write one, or use only the charts of benchbook.report."
         )
     name = f"benchbook_story_{slug.replace('-', '_')}"
     specification = importlib.util.spec_from_file_location(name, file)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    sys.modules[name] = module  # dataclasses look their module up by name
+    sys.modules[name] = module  # dataclasses look up their module by name
     specification.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Tables and sentences in a page; whatever comes from data is escaped."""
+"""Tables and sentences of a page, which escape text from data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Escaping: whatever comes from data enters a page as text, never as markup.
-
 MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
 """Characters with a meaning in some Markdown dialect; each becomes a numeric entity."""
 
@@ -16,7 +14,7 @@ UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mµn]?s)(?![\w]))")
 """The space between a number and its unit."""
 
 LIST_MARK = re.compile(r"^(\d*)([-+.)=])")
-"""What would begin a list, a heading's underline or a rule at the start of a line."""
+"""Characters at the start of a line that begin a list, a heading's underline or a rule."""
 
 
 def escape_html(text: object) -> str:
@@ -29,12 +27,10 @@ def escape_html(text: object) -> str:
 
 
 def escape_markdown(text: object) -> str:
-    """Return ``text`` for a line of Markdown: characters with a meaning become entities.
+    """Return ``text`` for a line of Markdown, with special characters as entities.
 
-    Letters, digits, spaces and harmless punctuation stay as they are, so the source stays readable.
-    Dots, hyphens and parentheses only mean something beside other specials or at the start of a line, so
-    they are kept inside a line. A unit stays on the line of its number.
-    Addresses are broken up, because some readers make a link of any that they meet.
+    Dots, hyphens and parentheses stay, because they are special only next to others or at the start of a line. A
+    no-break space keeps a unit with its number. Addresses are broken up, because some readers turn them into links.
 
     >>> escape_markdown("<script>*a*</script> 1.5")
     '&#60;script&#62;&#42;a&#42;&#60;/script&#62; 1.5'
@@ -50,16 +46,13 @@ def escape_markdown(text: object) -> str:
 
 
 def code(text: object) -> str:
-    """Return ``text`` as a code span of a Markdown page, written in HTML so that nothing in it is read."""
+    """Return ``text`` as a code span in HTML, so that Markdown does not interpret it."""
     return f"<code>{escape_html(' '.join(str(text).split()))}</code>"
 
 
-# Sentences in a page: what a cell shows where it is not a chart or a table.
-
-
 @dataclass(frozen=True)
-class Words:
-    """Markdown to display. What comes from data in it is escaped by whoever wrote the sentence."""
+class Markdown:
+    """A sentence or list to display. Callers escape text from data."""
 
     markdown: str
 
@@ -70,17 +63,14 @@ class Words:
         return self.markdown
 
 
-def missing(what: str, why: str) -> Words:
-    """Say which chart or table is not here and why; it takes the place of an empty one; both are plain text."""
-    return Words(f"*{escape_markdown(what)} is not shown: {escape_markdown(why)}.*")
-
-
-# A long table that a reader opens when it is wanted; in print it is open.
+def missing(what: str, why: str) -> Markdown:
+    """Return the sentence that replaces an empty chart or table; both arguments are plain text."""
+    return Markdown(f"*{escape_markdown(what)} is not shown: {escape_markdown(why)}.*")
 
 
 @dataclass(frozen=True)
 class Details:
-    """A table behind one line of words."""
+    """A table that readers can unfold."""
 
     summary: str
     table: Table
@@ -94,12 +84,9 @@ class Details:
         return {"text/html": self.html(), "text/markdown": written, "text/plain": written}
 
 
-# A table in a page: HTML that scrolls inside its own box, and Markdown for other outputs.
-
-
 @dataclass(frozen=True)
 class Code:
-    """A cell shown in a fixed-width face, such as a digest or a command."""
+    """A table cell in a fixed-width font, such as a digest or a command."""
 
     text: str
 
@@ -112,20 +99,17 @@ Cell = str | Code
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under column names.
-
-    ``numeric`` names the columns that are set right-aligned with figures of equal width.
-    """
+    """Rows of text under column names; columns in ``numeric`` are right-aligned."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     numeric: frozenset[str] = field(default_factory=frozenset)
     stacked: bool = False
-    """Whether a narrow page sets the cells of a row below each other, each with its column's name: for sentences."""
+    """Whether a narrow page shows the cells of a row below each other, with column names; for cells with sentences."""
 
     def html(self) -> str:
-        """Return the table in a box that scrolls sideways by itself."""
+        """Return the table in a box that scrolls horizontally."""
         head = "".join(
             f'<th scope="col"{self._align(name)}>{escape_html(name)}</th>' for name in self.columns
         )

@@ -1,4 +1,13 @@
-"""The one look of all charts: colours, shapes, axes, labels."""
+"""The theme of all charts: colours, shapes, axes and labels.
+
+``systems/<name>.toml`` declares the colour and shape of a system, which are the same in every chart. Colours are from
+Okabe and Ito's set for colour-blind readers; colours of medium lightness replace its light ones. Each has a contrast of
+at least 3 to 1 on white and on the dark page, and each pair stays distinct under protanopia and deuteranopia. Colour is
+never the only distinction: rows have labels, and lines differ in shape and dash.
+
+Text and lines use ``currentColor`` without a background, so a chart has the colour of the page's text. Charts are as
+wide as their container; their height in pixels grows with the rows.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +28,6 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.system import Shape
 from benchbook.errors import RequestError
 
-# The colour and the shape of a system, the same in every chart of every report. ``systems/<name>.toml`` declares both.
-#
-# Colours are from Okabe and Ito's set for colour-blind readers, with its light ones replaced by others of medium
-# lightness. Each has a contrast of at least 3 to 1 on white and on the dark page, and each pair stays distinct under
-# protanopia and deuteranopia. Colour is never the only carrier: rows have labels, and lines differ in shape and dash.
-
 PALETTE = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "pink": "#CC79A7",
     "violet": "#7733FF", "crimson": "#E5004C", "periwinkle": "#6680FF", "plum": "#9B4B80",
@@ -36,7 +39,7 @@ PLACES = len(PALETTE) * len(SHAPES)
 
 @functools.cache
 def _declared(system: str) -> tuple[str | None, str | None]:
-    """Return colour and shape as this checkout declares them."""
+    """Return the colour and shape that this checkout declares."""
     try:
         found = Catalogue().system(system)
     except RequestError:
@@ -45,10 +48,10 @@ def _declared(system: str) -> tuple[str | None, str | None]:
 
 
 def look(system: str) -> tuple[str, str]:
-    """Return the names of the colour and the shape of ``system``, which depend on its name only.
+    """Return the names of the colour and the shape of ``system``.
 
-    The declaration of this checkout decides, so that one system looks the same on every page. The digest of the name
-    decides for a system without one, so that a new system changes no other.
+    They come from its declaration in this checkout, or else from the digest of its name, so that a system looks the
+    same on every page and a new system changes no other.
 
     >>> look("duckdb"), look("sqlite")
     (('blue', 'circle'), ('vermilion', 'square'))
@@ -59,7 +62,7 @@ def look(system: str) -> tuple[str, str]:
 
 
 def slot(system: str) -> int:
-    """Return the place of ``system`` among all pairs of a colour and a shape, by which systems are ordered.
+    """Return the place of ``system`` among all pairs of colour and shape, which orders systems.
 
     >>> slot("duckdb"), slot("sqlite"), slot("cassandra-5.0.9")
     (0, 1, 9)
@@ -70,7 +73,7 @@ def slot(system: str) -> int:
 
 
 def _shape_at(place: int) -> str:
-    """Return the shape of a place: within one colour, each round of the palette has another."""
+    """Return the shape of a place; within one colour, each round of the palette has another shape."""
     rounds = place // len(PALETTE)
     return SHAPES[(place + rounds + rounds // 2) % len(SHAPES)]
 
@@ -93,10 +96,8 @@ def shape(system: str) -> str:
     return look(system)[1]
 
 
-# Labels of rows, broken into lines: on one line they would be cut, and a flag with them.
-
 WIDTH = 22
-"""Characters of a line that fit in ``theme.LABEL_LIMIT``."""
+"""Characters of a row label's line that fit in LABEL_LIMIT."""
 LINE_HEIGHT = 13
 """Pixels of one line."""
 BETWEEN = 10
@@ -114,30 +115,28 @@ def lines(label: str) -> list[str]:
 
 
 def expression(labels: Sequence[str]) -> str:
-    """Return what an axis shows for each label, as Vega reads it."""
+    """Return the Vega expression that maps each label to its lines."""
     return f"({json.dumps({label: lines(label) for label in labels}, ensure_ascii=False)})[datum.label]"
 
 
 def height(labels: Sequence[str], least: int) -> int:
-    """Return the pixels of a row, so that no label runs into the next one."""
+    """Return the height of a row in pixels, so that labels do not overlap."""
     most = max(len(lines(label)) for label in labels)
     return max(least, LINE_HEIGHT * most + BETWEEN)
 
 
-# Value axes: linear from zero, or logarithmic where a linear one would hide the small values.
-
 LOG_RATIO = 20.0
-"""Beyond this ratio of largest to smallest a linear axis hides the small ones."""
+"""Ratio of largest to smallest value beyond which a linear axis would hide the small ones."""
 ROOM = 0.06
-"""Share of the axis left free at either end of a logarithmic one."""
+"""Free share of a logarithmic axis at either end."""
 
 PLAIN = ".6~g"
 SHORT = "format(datum.value, '.3~s')"
-"""Large counts as 400k; ``format`` alone would write 0k for zero."""
+"""Format of large counts: 400k; ``format`` alone would write 0k for zero."""
 
 
 def value(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axis]:
-    """Return scale and axis for ``values``: logarithmic where the largest is more than 20 times the smallest."""
+    """Return scale and axis for ``values``: linear, or logarithmic if the largest is over 20 times the smallest."""
     positive = [one for one in values if one > 0]
     if positive and len(positive) == len(values) and max(positive) / min(positive) > LOG_RATIO:
         return logarithmic(values, title)
@@ -145,7 +144,7 @@ def value(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axis]:
 
 
 def logarithmic(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axis]:
-    """Return a logarithmic scale just as wide as positive ``values`` need, with round ticks."""
+    """Return a logarithmic scale for positive ``values``, with round ticks."""
     low, high = min(values), max(values)
     room = max((high / low) ** ROOM, 1.02)
     low, high = low / room, high * room
@@ -154,7 +153,7 @@ def logarithmic(values: Sequence[float], title: str) -> tuple[alt.Scale, alt.Axi
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Return round numbers between two positive ones, as many as a small chart can label.
+    """Return round numbers between two positive numbers, as many as a small chart can label.
 
     >>> ticks(0.9, 110), ticks(0.96, 1.05)
     ([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0], [0.96, 0.98, 1.0, 1.02, 1.04])
@@ -178,33 +177,28 @@ def _axis(title: str, largest: float, values: list[float] | None = None) -> alt.
     return alt.Axis(title=title, format=PLAIN, **options)
 
 
-# The one Altair theme: legible on light, dark and printed pages and at the width of a phone.
-#
-# Text and lines are drawn in ``currentColor`` on no background, so a chart takes the colour of the page's
-# own text. The width is that of the container; the height is in pixels and grows with the rows.
-
-# A chart is held against the schema once, whole, when it becomes a specification; not each of its parts as well.
+# Altair validates the finished specification; validating each part as well is slow.
 schemapi.disable_debug_mode()
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 STATIC_WIDTH = 720
-"""Width in pixels of the drawing that stands in the page for readers without JavaScript and for print."""
+"""Width in pixels of the static drawing, for readers without JavaScript and for print."""
 HALF_WIDTH = 430
-"""The same for charts that stand two abreast."""
+"""Width in pixels of the static drawing of a chart that shares a row with another."""
 LABEL_LIMIT = 150
-"""Pixels a row label may take, so that at 390 pixels more than half the width is left for the data."""
+"""Largest width of a row label in pixels, which leaves more than half of a page of 390 pixels for the data."""
 SHORT_LABEL = 20
-"""Characters of a legend's label of which two stand beside each other at 390 pixels."""
+"""Most characters of a legend's label of which two fit side by side at 390 pixels."""
 LEGEND_LIMIT = 320
-"""Pixels of a label that has a line of its own."""
+"""Largest width in pixels of a legend's label that has a separate line."""
 
 ROW_HEIGHT = 46
-"""Pixels of one row of points."""
+"""Height in pixels of a row of points."""
 
 
 @alt.theme.register("benchbook", enable=True)
 def benchbook() -> alt.theme.ThemeConfig:
-    """Return the configuration that every chart carries."""
+    """Return the configuration of every chart: legible on light, dark and printed pages, and on a phone."""
     axis = {
         "labelColor": "currentColor",
         "titleColor": "currentColor",
@@ -255,29 +249,29 @@ def benchbook() -> alt.theme.ThemeConfig:
 
 
 def colours(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the colour scale of ``systems``, over their labels where the data carries those."""
+    """Return the colour scale of ``systems``, or of their ``labels`` if the data contains labels."""
     return alt.Scale(domain=list(labels or systems), range=[colour(system) for system in systems])
 
 
 def shapes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the shape scale of ``systems``, over their labels where the data carries those.
+    """Return the shape scale of ``systems``, or of their ``labels`` if the data contains labels.
 
-    Several cells of one system have its colour and differ in shape.
+    Cells of one system have the same colour and different shapes.
     """
     return alt.Scale(domain=list(labels or systems), range=[SHAPES[place] for place in _places(systems)])
 
 
 def dashes(systems: Sequence[str], labels: Sequence[str] | None = None) -> alt.Scale:
-    """Return the dash scale of ``systems``, over their labels where the data carries those; chosen like shapes."""
+    """Return the dash scale of ``systems``, or of their ``labels`` if the data contains labels; chosen like shapes."""
     return alt.Scale(
         domain=list(labels or systems), range=[list(DASHES[place]) for place in _places(systems)]
     )
 
 
 def _places(systems: Sequence[str]) -> list[int]:
-    """Return the place of each one's shape: the system's own, and for a further cell of it the next that is free.
+    """Return the index of each shape: the system's shape, and for further cells of it the next free one.
 
-    Free is a shape that nothing of the same colour has, until there is none.
+    A shape is free while nothing of the same colour has it.
     """
     own = {system: SHAPES.index(shape(system)) for system in systems}
     taken = {(colour(system), place) for system, place in own.items()}
@@ -294,7 +288,7 @@ def _places(systems: Sequence[str]) -> list[int]:
 
 
 def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
-    """Return a legend of lines, or of points; long labels stand below each other, whole also on a phone."""
+    """Return a legend of lines or points; long labels are in one column, so that a phone shows them whole."""
     drawn: dict[str, Any] = {"symbolType": "stroke"} if lines else {"symbolStrokeWidth": 0}
     if max(map(len, labels), default=0) > SHORT_LABEL:
         drawn |= {"columns": 1, "labelLimit": LEGEND_LIMIT}
@@ -302,5 +296,5 @@ def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
 
 
 def scaled_title(run: Run, text: str) -> str:
-    """Return the title of a chart, with the label where the run is scaled."""
+    """Return the title of a chart, marked if the run is scaled."""
     return f"{text} (scaled)" if scaled_label(run) else text

@@ -1,1 +1,1 @@
-"""The published site: results that are committed, the pages made from them, and what stands on each."""
+"""The site: committed results of published runs, and the pages that show them."""

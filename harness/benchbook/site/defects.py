@@ -1,15 +1,15 @@
-"""The page of known defects of the published benchmarks."""
+"""Tables of known defects of the published benchmarks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from benchbook.declare.defects import Publication, publications
-from benchbook.report.table import Table, Words, code, escape_markdown
+from benchbook.report.table import Markdown, Table, code, escape_markdown
 
 
 def table(publication: Publication) -> Table:
-    """Return one row a defect."""
+    """Return a row for each defect."""
     return Table(["Defect", "How we know"], [list(row) for row in publication.defects])
 
 
@@ -36,8 +36,8 @@ def listing() -> Listing:
     return Listing(publications())
 
 
-def counted() -> Words:
-    """Say how many defects of how many publications are listed."""
+def count_sentence() -> Markdown:
+    """Return a sentence with the number of defects and publications."""
     found = publications()
     total = sum(len(one.defects) for one in found)
-    return Words(f"{total} defects of {len(found)} publications are listed.")
+    return Markdown(f"{total} known defects of {len(found)} publications.")

@@ -1,4 +1,4 @@
-"""The index of experiments, and the links between pages."""
+"""The index of experiments with their verdicts, and the navigation between pages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from benchbook.errors import BenchbookError
 from benchbook.report import theme as axes
 from benchbook.report.charts import ratio as ratios
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, code, escape_html, escape_markdown, missing
+from benchbook.report.table import Markdown, Table, code, escape_html, escape_markdown, missing
 from benchbook.site import published
 from benchbook.site.published import Published
-
-# The pages of the site and the links between them.
 
 FIXED = (
     ("index", "Experiments"),
@@ -26,7 +24,7 @@ FIXED = (
     ("systems", "Systems"),
     ("defects", "Known defects"),
 )
-"""Pages that stand in the navigation of every page: the .qmd's name, and the link's words."""
+"""Pages in the navigation of every page: name of the .qmd and text of the link."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +34,11 @@ class Page:
     name: str
     source: Path
     run_id: str | None
-    """The published run that it shows; None for a page about all of them."""
+    """The published run that the page shows; None for a page about all runs."""
 
 
 def pages(root: Path, published: list[Published]) -> list[Page]:
-    """Return the pages of the site: the fixed ones, then one for each published run that has a .qmd."""
+    """Return the pages of the site: the fixed ones, and one for each published run that has a .qmd."""
     reports = root / "reports"
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
     for one in published:
@@ -50,9 +48,9 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     return made
 
 
-def bar(page: str) -> str:
-    """Return the navigation of a page, with its own link marked."""
-    links = [f'<a href="{name}.html"{_current(name, page)}>{escape_html(words)}</a>' for name, words in FIXED]
+def navigation(page: str) -> str:
+    """Return the navigation of a page, in which the current page is marked."""
+    links = [f'<a href="{name}.html"{_current(name, page)}>{escape_html(text)}</a>' for name, text in FIXED]
     return (
         '<nav class="bb-site" aria-label="Site"><a class="bb-home" href="index.html">Benchbook</a>'
         f"<span>{''.join(links)}</span></nav>"
@@ -65,10 +63,8 @@ def _current(name: str, page: str) -> str:
     return ' aria-current="page"' if here else ""
 
 
-# What a published run came to: one outcome a claim, or, where it declares none, one a comparison.
-
 NOT_RANKED = "not ranked"
-"""The verdict on an embedded system against a server."""
+"""Verdict on an embedded system compared with a server."""
 STYLES = {
     "reproduced": ("#009E73", "circle"),
     "direction only": ("#6680FF", "triangle-up"),
@@ -82,15 +78,15 @@ STYLES = {
     NOT_RANKED: ("#CC79A7", "square"),
     "no verdict": ("#8A8F98", "triangle-down"),
 }
-"""Verdict → colour and shape; colour is never the only carrier."""
+"""Verdict → colour and shape; colour is never the only distinction."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One row of the picture: what was asked, the verdict, and the ratio with its interval where there is one."""
+    """The verdict on a claim or a comparison, with its ratio and interval."""
 
     row: str
-    """Short: the claim's id, or phase and metric."""
+    """Short label: the claim's id, or phase and metric."""
     statement: str
     verdict: str
     value: float | None
@@ -99,10 +95,10 @@ class Outcome:
     published: float | None
     reason: str
     axis: str = "Ratio"
-    """What the ratio is, for the axis."""
+    """Title of the axis of ratios."""
 
     def ratio(self) -> str:
-        """Return the ratio with its interval in words."""
+        """Return the ratio with its interval as text."""
         if self.value is None:
             return quantity.MISSING
         if self.low is None or self.high is None:
@@ -111,7 +107,7 @@ class Outcome:
 
 
 def outcomes(run: Run) -> list[Outcome]:
-    """Return the claims of a run judged; without claims, every comparison with its baseline."""
+    """Return the verdicts on the claims of a run; without claims, on every comparison with its baseline."""
     declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
     return _claims(run) if declared else _comparisons(run)
 
@@ -155,7 +151,7 @@ def _comparisons(run: Run) -> list[Outcome]:
             verdict = "better" if judged.winner == pair.cell.label else "worse"
         else:
             verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
-        what = f"{pair.cell.label} against {base.label}: {ratios.label(pair)}"
+        what = f"{pair.cell.label} compared with {base.label}: {ratios.label(pair)}"
         made.append(
             Outcome(
                 f"{ratios.short(pair)}, {pair.cell.label}",
@@ -165,34 +161,32 @@ def _comparisons(run: Run) -> list[Outcome]:
                 better.low,
                 better.high,
                 None,
-                "an embedded system is not ranked against a server" if judged is None else judged.sentence,
+                "embedded systems and servers are not ranked together" if judged is None else judged.sentence,
                 f"Times as good as {base.label}: right of 1 is better",
             )
         )
     return made
 
 
-# The verdicts of a run as a picture: one row a claim or comparison, the colour and shape its verdict.
-
 ROW_HEIGHT = 44
-"""Pixels of one row: its words stand above its mark, so that they have the whole width of a phone."""
+"""Height of a row in pixels; its label is above its mark and can use the whole width of a phone."""
 
 
-def chart(run: Run, title: str | None = None) -> Figure | Words:
-    """Draw what a run came to; a sentence stands for it where there is nothing to judge."""
+def chart(run: Run, title: str | None = None) -> Figure | Markdown:
+    """Draw the verdicts of a run, a row for each; return a sentence if there are none."""
     name = title or f"Verdicts of {run.info['experiment']}"
     found = outcomes(run)
     if not found:
-        return missing(name, "the run has no claims, and no two systems that gave the same answers")
+        return missing(name, "the run has no claims and no two systems with the same answers")
     drawn = [one for one in found if one.verdict != NOT_RANKED]
     if not drawn:
-        return missing(name, "its systems are not ranked with each other")
-    note = "" if len(drawn) == len(found) else "What is not ranked stands in the table alone."
+        return missing(name, "its systems are not ranked together")
+    note = "" if len(drawn) == len(found) else "Only the table shows comparisons that are not ranked."
     return Figure(name, _draw(drawn), _alternative(drawn, name), table(found), note)
 
 
 def table(found: list[Outcome]) -> Table:
-    """Return one row an outcome: statement, verdict, ratio, published ratio, reason."""
+    """Return a row for each outcome: statement, verdict, ratio, published ratio and reason."""
     rows = [
         [
             one.statement,
@@ -203,7 +197,7 @@ def table(found: list[Outcome]) -> Table:
         ]
         for one in found
     ]
-    return Table(["What", "Verdict", "Ratio (95 % interval)", "Published", "Why"], rows)
+    return Table(["Statement", "Verdict", "Ratio (95 % CI)", "Published", "Why"], rows)
 
 
 def _draw(found: list[Outcome]) -> Any:
@@ -218,8 +212,8 @@ def _draw(found: list[Outcome]) -> Any:
             "low": one.low,
             "high": one.high,
             "published": one.published,
-            "words": one.ratio(),
-            "what": one.statement,
+            "text": one.ratio(),
+            "statement": one.statement,
         }
         for one in found
     ]
@@ -229,8 +223,8 @@ def _draw(found: list[Outcome]) -> Any:
         end for one in found for end in (one.value, one.low, one.high, one.published) if end is not None
     ]
     claims = any(one.published is not None for one in found)
-    words = "Ratio measured (bar: interval; line: published)" if claims else found[0].axis
-    scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], words)
+    title = "Measured ratio (bar: 95 % CI; line: published)" if claims else found[0].axis
+    scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], title)
     y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=order, padding=0), axis=None)
     x = alt.X("ratio:Q", scale=scale, axis=axis)
     colour = alt.Color(
@@ -240,9 +234,9 @@ def _draw(found: list[Outcome]) -> Any:
         "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts])
     )
     tooltip = [
-        alt.Tooltip("what:N", title="what"),
+        alt.Tooltip("statement:N"),
         alt.Tooltip("verdict:N"),
-        alt.Tooltip("words:N", title="ratio"),
+        alt.Tooltip("text:N", title="ratio"),
     ]
     measured = [row for row in rows if row["ratio"] is not None]
     layers: list[Any] = [
@@ -272,31 +266,28 @@ def _draw(found: list[Outcome]) -> Any:
 
 def _alternative(found: list[Outcome], name: str) -> str:
     parts = [f"{one.statement}: {one.verdict}, ratio {one.ratio()}" for one in found]
-    return f"{name}, one row for each of {len(found)}. {'; '.join(parts)}."
-
-
-# The index of experiments: each with its question, its verdicts as a picture, and the run they rest on.
+    return f"{name}: {len(found)} rows. {'; '.join(parts)}."
 
 
 @dataclass(frozen=True)
 class Experiments:
-    """The experiments of a checkout, those with a published run first."""
+    """The experiments of a checkout with question, verdicts and run; those with a published run come first."""
 
     runs: tuple[Run, ...]
     others: tuple[tuple[str, str, str], ...]
-    """(slug, title, question) of experiments without one."""
+    """(slug, title, question) of experiments without a published run."""
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         parts = [_shown(run) for run in self.runs]
         waiting = [
             f"<h3>{escape_html(title)}</h3><p>{escape_html(question)}</p>"
-            f"<p>No run published yet. Run it: {code(f'./bench run {slug}')}</p>"
+            f"<p>There is no published run yet. To run it: {code(f'./bench run {slug}')}</p>"
             for slug, title, question in self.others
         ]
         html = "".join([*parts, *waiting])
         plain = "\n\n".join(
             [run.info["title"] or run.info["experiment"] for run in self.runs]
-            + [f"{title}: no run published yet (./bench run {slug})" for slug, title, _ in self.others]
+            + [f"{title}: no published run yet (./bench run {slug})" for slug, title, _ in self.others]
         )
         return {"text/html": html, "text/plain": plain}
 
@@ -315,8 +306,8 @@ def _shown(run: Run) -> str:
 
 def _counted(run: Run) -> str:
     counts = Counter(one.verdict for one in outcomes(run))
-    words = ", ".join(f"<b>{count}</b> {escape_html(verdict)}" for verdict, count in counts.most_common())
-    return f"{words or 'Nothing to judge'}."
+    verdicts = ", ".join(f"<b>{count}</b> {escape_html(verdict)}" for verdict, count in counts.most_common())
+    return f"{verdicts or 'No verdicts'}."
 
 
 def _which(run: Run) -> str:
@@ -332,12 +323,12 @@ def _which(run: Run) -> str:
     on = f", on {escape_html(', '.join(machine))}" if machine else ""
     return (
         f'<p class="bb-note">Run {code(run.run_id)}, profile {escape_html(info["profile"])},'
-        f" {run.ok.height} trials that count{when}{on}.</p>"
+        f" {run.ok.height} valid trials{when}{on}.</p>"
     )
 
 
 def experiments() -> Experiments:
-    """Return every experiment: with its published run, or as one that has none yet."""
+    """Return every experiment, with its published run if it has one."""
     runs = published.opened(root())
     there = {run.info["experiment"] for run in runs}
     catalogue = Catalogue()
@@ -347,15 +338,14 @@ def experiments() -> Experiments:
             continue
         try:
             declared = catalogue.experiment(slug)
-        except BenchbookError:  # the page of a site is not where a declaration is corrected
+        except BenchbookError:  # other commands report an invalid declaration
             continue
         others.append((slug, declared.title, declared.question))
     return Experiments(tuple(runs), tuple(others))
 
 
-def counted() -> Words:
-    """Say how many experiments have a published run."""
+def published_count() -> Markdown:
+    """Return a sentence with the number of experiments that have a published run."""
     found = experiments()
     total = len(found.runs) + len(found.others)
-    words = f"{len(found.runs)} of {total} experiments have a published run."
-    return Words(escape_markdown(words))
+    return Markdown(escape_markdown(f"{len(found.runs)} of {total} experiments have a published run."))

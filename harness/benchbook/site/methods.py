@@ -1,46 +1,47 @@
-"""The page of methods: the rules of measurement, and for every published run whether each was kept."""
+"""Tables of the rules of measurement, and of whether each published run kept them."""
 
 from __future__ import annotations
 
 from benchbook.analyse.rules import rules
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
-from benchbook.report.table import Details, Table, Words, escape_markdown, missing
+from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 from benchbook.site import published
 
 
-def listing() -> Words:
+def listing() -> Markdown:
     """Return the rules as a numbered list."""
-    return Words(
+    return Markdown(
         "\n".join(
             f"{one.number}. **{escape_markdown(one.name)}.** {escape_markdown(one.rule)}" for one in rules()
         )
     )
 
 
-MARKS = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "no matter here": "no matter here"}
-"""Marks as a page shows them: the sign, and the word for who cannot see it."""
+MARKS = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "not applicable": "not applicable"}
+"""Mark → its sign and text in a page."""
 
 
-def of(run: Run) -> Table:
-    """Return one row a rule: whether this run kept it, and why not where it did not, or could not here."""
+def marks(run: Run) -> Table:
+    """Return a row for each rule: whether the run kept it, and why."""
     found = [(rule, rule.finding(run)) for rule in rules()]
     rows = [[f"{rule.number}. {rule.name}", MARKS[one.mark], one.why] for rule, one in found]
-    kept = sum(one.mark in ("kept", "no matter here") for _, one in found)
+    kept = sum(one.mark in ("kept", "not applicable") for _, one in found)
     return Table(
         ["Rule", "Mark", "Why"],
         rows,
-        f"{kept} of {len(rows)} rules kept without reserve, or of no matter in this run",
+        f"{kept} of {len(rows)} rules fully kept or not applicable",
         stacked=True,
     )
 
 
-def matrix() -> Table | Words:
-    """Return one row a rule and one column a published run: kept, partly, not kept, or no matter here."""
+def matrix() -> Table | Markdown:
+    """Return a row for each rule and a column for each published run: kept, partly, not kept or not applicable."""
     runs = published.opened(root())
     if not runs:
         return missing(
-            "What was kept", "no run is published yet; publish one with: ./bench export RUN --publish"
+            "The table of rules",
+            "there is no published run yet; publish one with: ./bench export RUN --publish",
         )
     rows = [
         [f"{rule.number}. {rule.name}", *(MARKS[rule.finding(run).mark] for run in runs)] for rule in rules()
@@ -48,11 +49,11 @@ def matrix() -> Table | Words:
     return Table(["Rule", *(run.info["experiment"] for run in runs)], rows)
 
 
-def reasons() -> Details | Words:
-    """Return why each mark stands where it does, folded."""
+def reasons() -> Details | Markdown:
+    """Return the reason for each mark, folded."""
     runs = published.opened(root())
     if not runs:
-        return Words("")
+        return Markdown("")
     rows = [
         [run.info["experiment"], f"{rule.number}. {rule.name}", found.mark, found.why]
         for run in runs
@@ -60,5 +61,5 @@ def reasons() -> Details | Words:
         for found in [rule.finding(run)]
     ]
     return Details(
-        f"Why: all {len(rows)} marks with their reasons", Table(["Experiment", "Rule", "Mark", "Why"], rows)
+        f"All {len(rows)} marks with their reasons", Table(["Experiment", "Rule", "Mark", "Why"], rows)
     )

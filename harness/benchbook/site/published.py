@@ -1,4 +1,4 @@
-"""The published runs of a checkout, in ``reports/data``: write one, list them, open them for the pages."""
+"""Published runs of a checkout, in ``reports/data``: write one, list them, open them for the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Render the whole site from the published runs of a checkout."""
+"""Render the site from the published runs of a checkout, with Quarto if it is on PATH, else with our renderer.
+
+The same checkout gives the same bytes, and rendering needs no network.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,11 @@ from benchbook.report.render import LAST_LINES, TIMEOUT_SECONDS
 from benchbook.site import index, published
 from benchbook.site.index import FIXED, Page
 
-# The site by Quarto: a copy of ``reports/`` with only the pages that are rendered, one page after the other.
 
+def render_with_quarto(program: str, root: Path, pages: list[Page], results: Path, output: Path) -> None:
+    """Render the pages into ``output`` with Quarto; raise BenchbookError with the end of its output if it fails.
 
-def render_by_quarto(program: str, root: Path, pages: list[Page], results: Path, output: Path) -> None:
-    """Let Quarto render the pages into ``output``.
-
-    Each page is rendered by itself because each shows its own run. Raises BenchbookError with Quarto's last words.
+    Quarto renders one page of a copy of ``reports/`` at a time, because each page shows another run.
     """
     with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
         project = Path(scratch)
@@ -44,9 +45,9 @@ def render_by_quarto(program: str, root: Path, pages: list[Page], results: Path,
 
 
 def configuration(pages: list[Page]) -> str:
-    """Return the project's _quarto.yml, written as JSON, which is YAML: only pages that exist stand in it."""
-    links = [{"href": f"{name}.qmd", "text": words} for name, words in FIXED]
-    stated = {
+    """Return the project's _quarto.yml, with only the pages that exist; it is JSON, which is valid YAML."""
+    links = [{"href": f"{name}.qmd", "text": text} for name, text in FIXED]
+    project = {
         "project": {"type": "website", "output-dir": "_site", "render": [one.source.name for one in pages]},
         "website": {"title": "Benchbook", "search": False, "navbar": {"left": links}},
         "format": {
@@ -59,7 +60,7 @@ def configuration(pages: list[Page]) -> str:
         },
         "execute": {"echo": False, "freeze": False},
     }
-    return json.dumps(stated, indent=2) + "\n"
+    return json.dumps(project, indent=2) + "\n"
 
 
 def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: Path) -> None:
@@ -79,34 +80,28 @@ def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: 
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BenchbookError(
-            f"{one.source}: Quarto could not be run to its end ({error}).",
-            "Take quarto off PATH to render without it.",
+            f"{one.source}: cannot run Quarto ({error}).",
+            "Remove quarto from PATH to render without it.",
         ) from error
     if done.returncode != 0 or not (project / "_site" / f"{one.name}.html").is_file():
-        said = (done.stderr or done.stdout or "it printed nothing").strip().splitlines()[-LAST_LINES:]
-        words = "\n".join(said)
+        output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
         raise BenchbookError(
-            f"{one.source}: Quarto could not render it (exit code {done.returncode}). Its last words:\n{words}",
-            "Correct the cell it names, or take quarto off PATH to render without it.",
+            f"{one.source}: Quarto failed (exit code {done.returncode}). The end of its output:\n{output}",
+            "Correct the cell it names, or remove quarto from PATH to render without it.",
         )
 
 
-# The whole site from a checkout: published runs into a passing results folder, every page from its .qmd.
-#
-# With Quarto on PATH, Quarto renders each page of a copy of ``reports/``; without it our own renderer does. Either
-# way the same checkout gives the same bytes, and nothing is fetched.
-
 SCRIPT = "benchbook.js"
-"""The code that draws charts, once for all pages: a classic script, which browsers also read from file://."""
+"""The code that draws charts, for all pages: a classic script, which browsers also load from file://."""
 MARK = ".benchbook-site"
-"""Stands in a folder that this program wrote, and so may replace."""
+"""File in a folder that Benchbook wrote, and may therefore replace."""
 
 
 def site(root: Path, output: Path) -> Path:
-    """Render every page into ``output`` and return it; an earlier site there is replaced whole.
+    """Render every page into ``output`` and return it; replace an earlier site there.
 
-    Raises RequestError where ``output`` holds something else, where published data is damaged, or where it cannot
-    be written; BenchbookError where a page fails.
+    Raises RequestError if ``output`` is not an earlier site or cannot be written, or if published data is damaged, and
+    BenchbookError if a page fails.
     """
     _may_write(output)
     found = published.all_published(root)
@@ -123,11 +118,11 @@ def site(root: Path, output: Path) -> Path:
             results = published.results(found, Path(scratch) / "results")
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
-            program = render.found()
+            program = render.quarto()
             if program:
-                render_by_quarto(program, root, pages, results, beside)
+                render_with_quarto(program, root, pages, results, beside)
             else:
-                _own(root, pages, results, beside)
+                _without_quarto(root, pages, results, beside)
         (beside / MARK).write_text("written by bench site\n", encoding="utf-8")
         shutil.rmtree(output, ignore_errors=True)
         beside.rename(output)
@@ -139,7 +134,7 @@ def site(root: Path, output: Path) -> Path:
 
 
 def environment(root: Path, results: Path, one: Page) -> dict[str, str]:
-    """Return what tells the cells of a page where they are and which run they show."""
+    """Return the environment variables that name the checkout, the results and the run of a page."""
     return {
         "BENCHBOOK_ROOT": str(root.resolve()),
         RESULTS_VARIABLE: str(results.resolve()),
@@ -147,7 +142,7 @@ def environment(root: Path, results: Path, one: Page) -> dict[str, str]:
     }
 
 
-def _own(root: Path, pages: list[Page], results: Path, output: Path) -> None:
+def _without_quarto(root: Path, pages: list[Page], results: Path, output: Path) -> None:
     with ThreadPoolExecutor(max_workers=min(4, (os.cpu_count() or 1) + 1)) as pool:
         code = pool.submit(bundle)
         for text, one in zip(pool.map(lambda one: _page(root, results, one), pages), pages, strict=True):
@@ -158,11 +153,11 @@ def _own(root: Path, pages: list[Page], results: Path, output: Path) -> None:
 def _page(root: Path, results: Path, one: Page) -> str:
     document = notebook.read(one.source)
     notebook.execute(document, environment(root, results, one), one.source.parent)
-    return page.render(document, bundle="", navigation=index.bar(one.name), script=SCRIPT)
+    return page.render(document, bundle="", navigation=index.navigation(one.name), script=SCRIPT)
 
 
 def script(code: str) -> str:
-    """Return the code for charts and the part that draws them as one classic script."""
+    """Return the code for charts, and the calls that draw them, as one classic script."""
     return f"(async () => {{\n{code}\n{page.part('charts.js')}}})();\n"
 
 
@@ -170,6 +165,6 @@ def _may_write(output: Path) -> None:
     require_folder(output, "--output")
     if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
         raise RequestError(
-            f"{output} exists and was not written by `{command('site')}`.",
-            "Name another folder with --output DIR, or remove it.",
+            f"{output} is not empty, and `{command('site')}` did not write it.",
+            "Name another folder with --output DIR, or remove this one.",
         )

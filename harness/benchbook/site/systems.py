@@ -1,4 +1,4 @@
-"""The page of systems: what is pinned, where each comes from, and what its acknowledgement is worth."""
+"""Tables of the declared systems: pinned versions, sources, image digests and durability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchbook.report.table import Code, Table
 
 
 def pins() -> Table:
-    """Return one row a declared system: version, how it is matched, kind, sources, licence."""
+    """Return a row for each declared system: version, kind, sources and licence."""
     catalogue = Catalogue()
     rows: list[list[str | Code]] = []
     for name in catalogue.names("system"):
@@ -26,11 +26,11 @@ def pins() -> Table:
                 one.license or "not stated",
             ]
         )
-    return Table(["System", "Version", "Kind", "Where it comes from", "Licence"], rows)
+    return Table(["System", "Version", "Kind", "Sources", "Licence"], rows)
 
 
 def digests() -> Table:
-    """Return the digests that pin images, where a system has one."""
+    """Return a row for each system with an image: the image and its digest."""
     catalogue = Catalogue()
     rows: list[list[str | Code]] = []
     for name in catalogue.names("system"):
@@ -44,7 +44,7 @@ def digests() -> Table:
 
 
 def durability() -> Table:
-    """Return one row a system and arm: what has happened to the data when a write is acknowledged."""
+    """Return a row for each system and arm: its declared durability and changed settings."""
     catalogue = Catalogue()
     rows: list[list[str | Code]] = []
     for name in catalogue.names("system"):
@@ -63,15 +63,15 @@ def durability() -> Table:
                     settings or "none",
                 ]
             )
-    return Table(["System", "Arm", *DURABILITY.values(), "Settings changed"], rows)
+    return Table(["System", "Configuration", *DURABILITY.values(), "Changed settings"], rows)
 
 
 WAYS = {"nix": "Nix", "docker": "image", "go": "Go module", "python": "Python package", "host": "on PATH:"}
-"""What a way to get a system is called; one that is not named here keeps its own name."""
+"""Source → its text; others keep their name."""
 
 
 def _sources(system: Any) -> list[str]:
-    """Describe each way by its first field, whatever ways there are."""
+    """Return the text of each source, with its main field."""
     found = []
     for way, held in system.source:
         if held is None:

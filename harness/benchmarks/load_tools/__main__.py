@@ -1,4 +1,4 @@
-"""How fast benchload is beside the load tools of the published benchmarks, as one Markdown table.
+"""Compare benchload with the load tools of the published benchmarks in a Markdown table.
 
     BENCHBOOK_BENCHLOAD=… python3 harness/benchmarks/load_tools [--runs 5] [--rows 1000000] [--only load,queries]
 
@@ -36,7 +36,7 @@ PARTS = {
 
 
 def main() -> None:
-    """Measure every part that is asked for and print the table."""
+    """Measure the chosen parts and print the table."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--runs", type=int, default=5, help="pairs of runs of each comparison")
     asked.add_argument(

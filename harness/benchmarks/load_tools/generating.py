@@ -1,4 +1,4 @@
-"""Generating: rows a processor second on one core, and what a second core adds."""
+"""Measure generation: rows per processor second on one core, and the gain of a second core."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _line(work: Work, name: str, dataset: str, program: str, theirs: str, target
 
 
 def cores(work: Work) -> Iterator[Line]:
-    """Compare two cores with one, by wall time; the bytes have to be the same.
+    """Compare two cores with one, by wall time; both must give the same bytes.
 
     Two processes of one core each share nothing: what they do together is what this machine's second core can add.
     Each ratio is the median of those of the rounds, as the speed of a virtual machine changes from round to round.
     """
-    # As many rows as take two seconds or more, beside which the start of a process is nothing.
+    # Enough rows for two seconds or more, so that the start of a process does not matter.
     for name, dataset in (
         ("devops", work.devops(12 * work.rows)),
         ("iot", work.iot(12 * work.rows)),

@@ -1,4 +1,4 @@
-"""Loading into the null server: a file, raw and compressed, and rows that are made while they are sent."""
+"""Measure loading into the null server: a file, raw and compressed, and rows generated while they are sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from work import Work, has, middle, paired, received, run
 
 
 def lines(work: Work) -> Iterator[Line]:
-    """Compare with bulk_load_influx. The server decompresses nothing, so that the clients are compared."""
+    """Compare with bulk_load_influx. The server does not decompress, so that only clients count."""
     plain, sized, rows = work.iot_file()
     there = has("bulk_load_influx")
     for zipped, target in ((False, 3.0), (True, 2.0)):

@@ -1,4 +1,4 @@
-"""Memory: the largest anonymous part of the client while it generates and loads, at two scales."""
+"""Measure memory: the largest anonymous memory of the client while it generates and loads, at two scales."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMIT_MB = 200
 
 
 def lines(work: Work) -> Iterator[Line]:
-    """Measure a small and a large fleet; the large one is a hundred thousand trucks."""
+    """Measure a small and a large fleet; the large one has 100,000 trucks."""
     with work.server() as url:
         for name, verb in (
             ("generate", "generate {dataset}"),
@@ -37,7 +37,7 @@ def lines(work: Work) -> Iterator[Line]:
 
 
 def _peak(command: list[str]) -> float:
-    """Run a command and return the largest RssAnon that was seen, in MB."""
+    """Run a command and return its largest sampled RssAnon, in MB."""
     largest = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
         status = Path(f"/proc/{running.pid}/status")

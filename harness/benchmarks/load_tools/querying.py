@@ -1,4 +1,4 @@
-"""Queries into the null server with 64 connections: requests a second, and what a request costs the client."""
+"""Measure queries to the null server with 64 connections: requests per second, and processor time per request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lines(work: Work) -> Iterator[Line]:
             f"bulk_query_gen -use-case devops -query-type 1-host-1-hr -format influx-http -scale-var 100 -seed 1 "
             f"-queries {QUERIES} -timestamp-start {moment(0)} -timestamp-end {moment(86400)} -db x > {peer_file}"
         )
-    ours: list[tuple[float, float]] = []  # requests a second, CPU of a request
+    ours: list[tuple[float, float]] = []  # requests per second, CPU per request
     wrk: list[tuple[float, float]] = []
     peers: list[tuple[float, float]] = []
     with work.server() as url:
@@ -58,7 +58,7 @@ def lines(work: Work) -> Iterator[Line]:
                 )
                 peers.append((QUERIES / done.wall, done.cpu / QUERIES * 1e6))
     rate, cost = (median(values) for values in zip(*ours, strict=True))
-    # What disturbs the machine disturbs a pair alike, so the ratio is the median of the pairs' ratios.
+    # Disturbances affect both runs of a pair, so the ratio is the median of the pairs' ratios.
     pairs = median(a[0] / b[0] for a, b in zip(ours, wrk, strict=True)) if wrk else None
     yield versus(
         "queries, 64 workers",

@@ -1,4 +1,4 @@
-"""The table: one line a comparison, with its target and whether it is met."""
+"""The table: a line for each comparison, with its target and whether it is met."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class Line:
     what: str
     ours: str
     peer: str
-    """Name and number of the peer, or that it is missing."""
+    """Name and number of the other tool, or that it is missing."""
     ratio: str = ""
     target: str = ""
     met: bool | None = None
 
     def without_target(self) -> Line:
-        """Return the line as one that only informs."""
+        """Return the line without a target."""
         return replace(self, target="", met=None)
 
 
@@ -44,7 +44,7 @@ def versus(
     *,
     ratio: float | None = None,
 ) -> Line:
-    """Return the line of a number of which more is better; theirs is None where the peer is missing."""
+    """Return the line of a number of which more is better; ``theirs`` is None if the other tool is missing."""
     if theirs is None:
         return Line(what, f"{amount(ours)} {unit}", f"{peer} missing", "", f"≥ {target:g}x")
     times = ratio if ratio is not None else ours / theirs

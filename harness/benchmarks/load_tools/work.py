@@ -1,4 +1,4 @@
-"""What all parts share: the datasets, how a command is timed, and how two are paired."""
+"""Common parts: datasets, timed commands and pairs of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 IOT_ROWS_PER_SECOND = 100 * 2 * 0.9 / 10
-"""Rows of a second of the iot dataset at scale 100 and an interval of 10 s."""
+"""Rows per second of the iot dataset at scale 100 and an interval of 10 s."""
 DEVOPS_ROWS_PER_SECOND = 100 * 9 / 10
 BARS_OF_FOUR_WEEKS = 20 * 240
 """Rows of one stock."""
@@ -33,7 +33,7 @@ class Run:
 
 @dataclass
 class Work:
-    """A folder, the tool, and how much to do."""
+    """A folder, the tool, and the amount of work."""
 
     folder: Path
     program: str
@@ -48,23 +48,23 @@ class Work:
         return shlex.quote(self.program)
 
     def iot_end(self, rows: int | None = None) -> str:
-        """Return the end of an iot dataset of about so many rows."""
+        """Return the end of an iot dataset of about ``rows`` rows."""
         return moment((rows or self.rows) / IOT_ROWS_PER_SECOND)
 
     def devops_end(self, rows: int | None = None) -> str:
-        """Return the end of a devops dataset of about so many rows."""
+        """Return the end of a devops dataset of about ``rows`` rows."""
         return moment((rows or self.rows) / DEVOPS_ROWS_PER_SECOND)
 
     def iot(self, rows: int | None = None) -> str:
-        """Return the iot dataset as benchload is asked for it."""
+        """Return benchload's arguments for the iot dataset."""
         return f"iot --seed 123 --scale 100 --start {moment(0)} --end {self.iot_end(rows)} --interval 10s"
 
     def devops(self, rows: int | None = None) -> str:
-        """Return the devops dataset as benchload is asked for it."""
+        """Return benchload's arguments for the devops dataset."""
         return f"devops --seed 4 --scale 100 --start {moment(0)} --end {self.devops_end(rows)} --interval 10s"
 
     def kline(self, rows: int) -> str:
-        """Return about so many rows of bars, of as many stocks as have them in four weeks."""
+        """Return benchload's arguments for about ``rows`` bars of four weeks."""
         stocks = max(round(rows / BARS_OF_FOUR_WEEKS), 1)
         return f"kline --seed 1 --scale {stocks} --start 2016-01-04T00:00:00Z --end 2016-01-30T00:00:00Z"
 
@@ -88,7 +88,7 @@ class Work:
 
     @contextmanager
     def server(self, switches: str = "") -> Iterator[str]:
-        """Give the address of a null server that lives as long as the block."""
+        """Yield the address of a null server that runs for the length of the block."""
         command = [self.program, "null-server", *switches.split()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
@@ -99,7 +99,7 @@ class Work:
 
 
 def moment(seconds: float) -> str:
-    """Return a time after the start of the datasets, as all tools take it."""
+    """Return a time after the start of the datasets, in the form that all tools accept."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1640995200 + round(seconds / 10) * 10))
 
 
@@ -126,7 +126,7 @@ def run(command: str, *, well: bool = True, **environment: str) -> Run:
 
 
 def paired(work: Work, ours: str, theirs: str | None, **environment: str) -> tuple[list[Run], list[Run]]:
-    """Run two commands by turns; the second may be missing."""
+    """Run two commands alternately; the second may be missing."""
     first, second = [], []
     for _ in range(work.runs):
         first.append(run(ours, **environment))
@@ -141,11 +141,11 @@ def middle(runs: list[Run], part: str) -> float:
 
 
 def has(program: str) -> bool:
-    """Say whether a program is on PATH."""
+    """Return whether a program is on PATH."""
     return shutil.which(program) is not None
 
 
 def received(url: str) -> int:
-    """Return the rows that a null server was sent."""
+    """Return the number of rows that a null server has received."""
     with urllib.request.urlopen(f"{url}/count") as answer:
         return int(json.loads(answer.read())["rows"])

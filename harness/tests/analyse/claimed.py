@@ -1,4 +1,4 @@
-"""Claims judged on runs that nobody ran, whose truth is given."""
+"""Judge claims on synthetic runs with a given truth."""
 
 from __future__ import annotations
 

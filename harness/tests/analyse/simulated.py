@@ -1,4 +1,4 @@
-"""Simulated trials of two cells whose true ratio is known, in the orders of runs, with noise as machines make it."""
+"""Simulated trials of two cells with a known ratio, in the orders of real runs, with realistic noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Logs = NDArray[np.float64]
 SPREAD = 0.04
 """Standard deviation of one trial's logarithm: 4 %, a good machine."""
 CORRELATION = 0.4
-"""Of one trial with the next: what a machine remembers of the load it just had."""
+"""Correlation of a trial with the next one, from the state that a load leaves on the machine."""
 KINDS = ("lognormal", "heavy tails", "block effects", "drift", "autocorrelated")
 
 

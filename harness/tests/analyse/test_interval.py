@@ -1,4 +1,4 @@
-"""Intervals against a simulated truth, with fixed seeds."""
+"""Intervals compared with a simulated truth, with fixed seeds."""
 
 from __future__ import annotations
 

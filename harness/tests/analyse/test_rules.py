@@ -106,9 +106,9 @@ def test_published_numbers_without_the_defects_of_their_method_are_half_kept(mad
 
 
 def test_every_report_of_an_experiment_marks_every_rule(made):
-    table = methods.of(made())
+    table = methods.marks(made())
     assert len(table.rows) == 19
     assert all(sign in "✓◐✗n" and why for _, (sign, *_), why in table.rows)
     reports = [path for path in (ROOT / "reports").glob("*.qmd") if "open_run()" in path.read_text()]
     assert len(reports) > 5
-    assert [path.name for path in reports if "methods.of(run)" not in path.read_text()] == []
+    assert [path.name for path in reports if "methods.marks(run)" not in path.read_text()] == []

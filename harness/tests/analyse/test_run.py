@@ -1,4 +1,4 @@
-"""Opening a run: which one, and when it is refused."""
+"""Opening a run: which run is chosen, and which are refused."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _address_space() -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="there is no /proc/self/statm")
 def test_frames_hold_their_rows_and_not_a_batch_of_a_million(plain):
-    """A process whose frames reserve more than there is memory cannot start another one any more."""
+    """A process that reserves more than the memory for frames cannot fork."""
 
     def frames() -> Iterator[object]:
         opened = open_run(plain.results, plain.run_id)

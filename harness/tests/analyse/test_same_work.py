@@ -1,4 +1,4 @@
-"""Cells that did different work are not compared: other data, other queries, another configuration."""
+"""Cells with different data, queries or configurations are not compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells are called where several are compared."""
+"""Names of cells in a comparison."""
 
 from __future__ import annotations
 

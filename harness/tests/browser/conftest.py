@@ -23,7 +23,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = where / "other"
     run_id = synthetic_run.write(results, systems=("sqlite", "influxdb-1.8.10"), database=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.report.render.found", lambda: None)
+        patch.setattr("benchbook.report.render.quarto", lambda: None)
         site = render.site(checkout, where / "site")
         report = reports.report(results, run_id, checkout / "reports")
     shutil.copyfile(report, site / "report.html")
@@ -41,7 +41,7 @@ def published(tmp_path_factory: pytest.TempPathFactory):
     """The site of this very checkout: the runs that we publish, as anyone renders them."""
     chromium.need()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.report.render.found", lambda: None)
+        patch.setattr("benchbook.report.render.quarto", lambda: None)
         site = render.site(making.ROOT, tmp_path_factory.mktemp("published") / "site")
     with chromium.serving(site) as served:
         yield served

@@ -1,4 +1,4 @@
-"""Writes a run that nobody ran, of any cells with any values, and fills the database from its folder."""
+"""Write a synthetic run with given cells and values, and enter it into the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters of the blob generator: counts, sizes and laws of sizes."""
+"""Parameters of the blob generator: counts, sizes and size distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names are found, wrong ones get the nearest valid one, and a file must be called as what it declares."""
+"""Look-up of declarations by name: the nearest valid name for a wrong one, and equal names of file and declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims in experiment.toml: what is accepted, and the one sentence that a mistake gets."""
+"""Claims in experiment.toml: valid ones, and the error for each mistake."""
 
 from __future__ import annotations
 

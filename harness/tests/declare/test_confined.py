@@ -1,4 +1,4 @@
-"""No name in a declaration or in a request leaves the folder it belongs to."""
+"""Names in declarations and requests cannot leave their folder."""
 
 import pytest
 from hypothesis import given

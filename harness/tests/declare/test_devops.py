@@ -1,4 +1,4 @@
-"""Parameters of the devops generator become the flags and the number of rows that benchload has too."""
+"""Parameters of the devops generator give the flags and the number of rows of benchload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every arm has to say what has happened to the data when a write is acknowledged."""
+"""Every arm must declare its durability."""
 
 from __future__ import annotations
 

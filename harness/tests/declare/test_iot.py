@@ -1,4 +1,4 @@
-"""Parameters of the iot generator, and what is declared of the published file."""
+"""Parameters of the iot generator, and the declared facts of the published file."""
 
 from __future__ import annotations
 

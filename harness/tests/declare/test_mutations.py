@@ -1,4 +1,4 @@
-"""Whatever is changed in a declaration, it is either still valid or refused in one clear sentence."""
+"""Random changes of declarations: the result is valid or refused with one clear sentence."""
 
 from __future__ import annotations
 

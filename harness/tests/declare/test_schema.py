@@ -1,4 +1,4 @@
-"""The committed JSON Schemas are those of the models."""
+"""The committed JSON Schemas match the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mistake in a declaration is one sentence that names the file and the key, and says what is allowed."""
+"""The error for a mistake in a declaration names the file, the key and what is allowed."""
 
 from __future__ import annotations
 

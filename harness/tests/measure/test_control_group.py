@@ -1,4 +1,4 @@
-"""The counters of a control group, of both versions, on files as the kernel writes them."""
+"""Counters of control groups of both versions, from files in the form of the kernel."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The ledger over a world of invented processes, whose true use is known to the tick."""
+"""The ledger with simulated processes whose exact usage is known."""
 
 import os
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Made:
     started: int
     usage: Usage = ZERO
     reaped: Usage = ZERO
-    """As the kernel keeps it: CPU only; bytes of children are added to the parent's own."""
+    """CPU of children, as the kernel counts it; their bytes are part of the parent's."""
     zombie: bool = False
     bytes_known: bool = True
 

@@ -1,4 +1,4 @@
-"""Telemetry over real child processes that use known amounts."""
+"""Telemetry of real child processes with known usage."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def burn(seconds):
 
 @pytest.fixture
 def start():
-    """Start Python children that say one line when their work is done, and end them afterwards."""
+    """Start Python children that print a line when their work is done, and end them afterwards."""
     started = []
 
     def run(code: str) -> subprocess.Popen:

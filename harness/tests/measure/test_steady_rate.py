@@ -1,4 +1,4 @@
-"""The steady rate is that of whole seconds in which every client wrote."""
+"""The steady rate uses whole seconds in which every client wrote."""
 
 from __future__ import annotations
 

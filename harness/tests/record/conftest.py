@@ -20,7 +20,7 @@ def written_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture
 def recorded(written_once: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
-    """A results folder of this test's own with one run of six trials, and the run's id."""
+    """A results folder for this test with a run of six trials, and the run's id."""
     source, run_id = written_once
     results = tmp_path / "results"
     shutil.copytree(source, results)

@@ -1,4 +1,4 @@
-"""What a synthetic run says of itself: plan.json, run.json, the declarations, the programs."""
+"""Facts of a synthetic run: plan.json, run.json, declarations and programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 QUERY_TYPES = {"1-host-1-hr": 1.0, "1-host-12-hr": 6.0, "8-host-1-hr": 5.0, "groupby": 14.0}
-"""Types of the suite, with how much longer each takes than the first."""
+"""Query type → its latency relative to the first."""
 ROWS = 32_400
 VALUES = 363_600
 BYTES = 9_100_000

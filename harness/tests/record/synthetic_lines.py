@@ -1,4 +1,4 @@
-"""The lines that a synthetic trial left: events of loads and queries, answers, telemetry."""
+"""JSON Lines of a synthetic trial: events of loads and queries, answers, telemetry."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _whole(phase: str, operation: str, count: int, text: str, numbers: tuple[flo
 
 
 def histogram(median: float, count: int, seed: int) -> tuple[str, tuple[float, ...]]:
-    """A log-normal histogram with about that median (s) and its mean, p50 … max (s)."""
+    """Return a log-normal histogram with about this median (s), and its mean, p50 … max (s)."""
     return _drawn(float(f"{median:.1e}"), count, seed % 3)  # encoding is slow: draw few different ones
 
 

@@ -1,4 +1,4 @@
-"""Write single operations beside a synthetic run, as clients leave them: a load by two clients, and queries."""
+"""Write single operations of a synthetic run in the form of clients: a load by two clients, and queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILES = 3
 
 
 def write(run: Path) -> int:
-    """Write the operations of every trial of a run folder; return how many there are in all."""
+    """Write the operations of every trial of a run folder; return their total number."""
     trials = sorted((run / "trials").iterdir())
     for number, trial in enumerate(trials):
         chance = random.Random(number)

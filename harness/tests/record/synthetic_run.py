@@ -1,4 +1,4 @@
-"""Write a realistic run that nobody ran: 2 systems in 3 blocks, with phases, histograms, telemetry, answers.
+"""Write a realistic synthetic run: 2 systems in 3 blocks, with phases, histograms, telemetry and answers.
 
 Tests and authors of reports use it: ``write(results)`` in a test, or as a script
 ``python harness/tests/record/synthetic_run.py RESULTS_DIR``. Same options, same numbers.

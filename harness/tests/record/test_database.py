@@ -133,7 +133,7 @@ def test_a_path_that_duckdb_misreads_is_refused(tmp_path: Path) -> None:
 
 
 class Holder:
-    """Another process that has the database open until it is told to let go."""
+    """Another process that keeps the database open until it gets a line."""
 
     def __init__(self, code: str, *arguments: object) -> None:
         self.process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Whatever happened to a results folder, it is read as far as it is whole, and the rest is told in words."""
+"""Random damage to results folders: readers use the intact parts and report the rest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(data: st.DataObject, content: bytes) -> bytes:
-    """Cut it, spoil a byte, or replace one value of its JSON (of one of its lines)."""
+    """Truncate the file, change a byte, or replace a value in its JSON (or in one of its lines)."""
     ways = ["cut", "byte", "empty"] if content.startswith(b"PAR1") else ["cut", "byte", "value", "empty"]
     how = data.draw(st.sampled_from(ways))
     if how == "empty":

@@ -1,4 +1,4 @@
-"""An export read back elsewhere: the same rows, refused where it is not what was exported."""
+"""Import of an export: the same rows, or an error for a changed export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run is opened wherever it is: in results, in an export, or as published data; and imported from either."""
+"""Opening and importing runs from a results folder, an export or published data."""
 
 from __future__ import annotations
 

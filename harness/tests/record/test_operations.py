@@ -1,4 +1,4 @@
-"""Single operations: every record of every file is a row; a damaged file costs its trial, and is named."""
+"""Single operations: every record is a row; a damaged file is reported and excludes its trial."""
 
 from __future__ import annotations
 

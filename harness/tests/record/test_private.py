@@ -1,4 +1,4 @@
-"""Names of user, host and folders do not leave the machine; everything else does."""
+"""Exports contain no names of user, host and folders, and everything else."""
 
 from __future__ import annotations
 

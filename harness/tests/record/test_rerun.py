@@ -1,4 +1,4 @@
-"""The command that runs a run again, from what run.json says of it."""
+"""The command that repeats a run, derived from its run.json."""
 
 import subprocess
 from pathlib import Path
@@ -93,10 +93,10 @@ def test_a_revision_without_a_flake_is_done_by_hand(checkout, nix):
 
 
 def test_what_cannot_be_found_is_said(checkout, nix):
-    with pytest.raises(RequestError, match="No Git checkout at hand has the revision"):
+    with pytest.raises(RequestError, match="No local Git checkout has the revision"):
         rerun(run("b" * 40), None, [])
     unknown = run(provenance={"git_revision": None, "git_detail": "git is absent"})
-    with pytest.raises(RequestError, match="not stored with a revision: git is absent"):
+    with pytest.raises(RequestError, match="has no revision: git is absent"):
         rerun(unknown, None, [])
 
 

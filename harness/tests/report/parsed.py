@@ -1,4 +1,4 @@
-"""A rendered page taken apart by the standard parser, as a browser would see it."""
+"""Parse a rendered page with the standard HTML parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every chart: never empty, its words from the data, its axes fitting."""
+"""Charts: not empty, with texts from the data and suitable axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchbook.analyse.cells import chosen, labelled
 from benchbook.analyse.run import Run
 from benchbook.report.charts import latency, order, ratio, strip, telemetry
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Words
+from benchbook.report.table import Markdown
 from benchbook.report.theme import ticks, value
 
 CHARTS = [
@@ -31,7 +31,7 @@ def test_with_data_a_chart(plain, chart):
 def test_without_data_a_sentence_that_says_why(made, chart):
     run = made(status=dict.fromkeys(range(6), ("skipped", "nothing here")))
     said = chart(run)
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)
     assert "is not shown:" in said.markdown
 
 
@@ -41,7 +41,7 @@ def test_without_data_a_sentence_that_says_why(made, chart):
 )
 def test_differing_answers_refuse_every_comparison(made, chart):
     said = chart(made(wrong_answers_of="sqlite"))
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)
     assert "did not give the same answers" in said.markdown
 
 
@@ -118,7 +118,7 @@ def test_the_words_of_a_chart_name_every_system_with_its_number(plain):
     words = strip.chart(plain, "load", "rows_per_second").alt
     assert "DuckDB 1.5.6" in words
     assert "SQLite 3.45.1" in words
-    assert "95 % interval" in words
+    assert "95 % CI" in words
 
 
 def test_a_metric_nobody_measured_is_a_sentence(plain):

@@ -1,4 +1,4 @@
-"""What the report of cnos-vs-influx shows besides the charts of every report, on runs that nobody ran."""
+"""Parts of the report of cnos-vs-influx that other reports do not have, on synthetic runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.record import database
 from benchbook.report.charts import rate_over_time, ratio
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words
+from benchbook.report.table import Markdown, Table
 from benchbook.report.tables import cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial
 
@@ -24,7 +24,7 @@ LEVELS = {"clients": "2", "workers": "100", "batch_size": "1000"}
 
 @pytest.fixture
 def flagship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
-    """Write a run of the experiment in which the first system writes so many times as fast as InfluxDB."""
+    """Write a run of the experiment in which the first system is ``factor`` times as fast as InfluxDB."""
 
     def make(system: str = "cnosdb-2.0.1", times: float = 43 / 49, refused: int = 0) -> Run:
         monkeypatch.setitem(synthetic_trial.SPEED, system, (90_000.0 * times, 0.006))
@@ -74,7 +74,7 @@ def test_rerun_and_publication_stand_in_one_chart(flagship: Callable[..., Run]) 
     assert isinstance(made, Figure)
     assert "batch size 1000: rerun 0.878" in made.alt
     assert "published 0.878" in made.alt
-    # What was published and not rerun has its row too.
+    # Published setups that the run lacks have a row too.
     assert "batch size 10000: rerun not measured, published 1.26" in made.alt
 
 
@@ -86,9 +86,9 @@ def test_a_substitute_is_told_in_the_title(flagship: Callable[..., Run]) -> None
 
 def test_a_run_without_such_a_claim_says_so(plain: Run) -> None:
     made = ratio.published_chart(plain, "ratios", "CnosDB over InfluxDB")
-    assert isinstance(made, Words)
+    assert isinstance(made, Markdown)
     assert "declared no claim ratios" in str(made)
-    assert isinstance(verdicts.table(plain), Words)
+    assert isinstance(verdicts.table(plain), Markdown)
 
 
 def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) -> None:
@@ -122,7 +122,7 @@ def test_costs_are_for_each_million_rows(flagship: Callable[..., Run]) -> None:
 
 
 def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -> None:
-    assert isinstance(work.refusals_table(flagship()), Words)
+    assert isinstance(work.refusals_table(flagship()), Markdown)
     table = work.refusals_table(flagship(refused=20_000))
     assert isinstance(table, Table)
     [row] = table.rows

@@ -1,4 +1,4 @@
-"""Colours that every reader can tell apart, and that stay with their system for ever."""
+"""Colours that every reader can distinguish and that never change for a system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences: computed numbers, and nothing claimed that may not be."""
+"""Sentences of a report: computed numbers, and only justified claims."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report import conclusion
 from benchbook.report.charts import ratio
-from benchbook.report.table import Words
+from benchbook.report.table import Markdown
 from benchbook.report.tables import cost, environment, verdicts, work
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
 
 
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):
-    """The baseline is the slowest at loading, so both say how many times as fast the other one is."""
+    """The baseline is the slowest system at loading, so both sentences state how many times as fast the other is."""
     compared = next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")
     answered = conclusion.answer_sentence(plain).markdown
     assert f"{compared[1]} is {float(compared[2]):.2g}"[:12] in answered
@@ -121,7 +121,7 @@ def test_every_gap_has_its_reason(made):
     table = work.gaps_table(run)
     assert [row[3] for row in table.rows] == ["skipped", "not done"]
     assert "no such program" in table.rows[0][4]
-    assert isinstance(work.gaps_table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Words)
+    assert isinstance(work.gaps_table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Markdown)
 
 
 def test_pins_and_durability_stand_side_by_side(plain):
@@ -154,7 +154,7 @@ def test_each_source_of_a_system_is_a_pin_of_its_own(made):
 
 
 def test_the_commands_repeat_the_run(plain):
-    words = verdicts.words(plain).markdown
+    words = verdicts.rerun_commands(plain).markdown
     assert f"./bench rerun {plain.run_id}" in words
     assert "./bench run quickstart --order-seed 1" in words
     assert "…" not in words
@@ -163,4 +163,4 @@ def test_the_commands_repeat_the_run(plain):
 def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
     given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
     monkeypatch.setitem(plain.info, "argv", given)
-    assert "… stands for a folder" in verdicts.words(plain).markdown
+    assert "… stands for a folder" in verdicts.rerun_commands(plain).markdown

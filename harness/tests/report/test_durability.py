@@ -1,4 +1,4 @@
-"""Durability stands beside the numbers of the arm that has it."""
+"""The report shows the durability of the arm that ran."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run exported, imported into another results folder and rendered there: the same page, byte for byte."""
+"""A run that was exported and imported elsewhere gives the same page, byte for byte."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from benchbook.report import render
 
 
 def test_the_same_page(made, reports, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()
     here = render.report(run.results, run.run_id, reports).read_bytes()
     exported = export.export_run(

@@ -1,4 +1,4 @@
-"""The table of trials that do not count."""
+"""The table of failed, invalid and skipped trials."""
 
 from __future__ import annotations
 

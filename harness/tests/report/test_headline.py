@@ -1,4 +1,4 @@
-"""The answer of a run in one sentence."""
+"""The sentence on the claim that answers the question of an experiment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = No
     monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
     titles = {"cnosdb-2.4": "CnosDB 2.4"}
     run: Any = SimpleNamespace(results=None, run_id="run", title=lambda name: titles.get(name, name))
-    return conclusion.words(run, question).markdown
+    return conclusion.claim_sentence(run, question).markdown
 
 
 def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):

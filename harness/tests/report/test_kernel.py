@@ -1,4 +1,4 @@
-"""Cells that fail: one message that names the .qmd and the cell."""
+"""Failing cells: the error names the .qmd and the cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raw data of the kline publication read again: numbers that anyone can check by hand."""
+"""The raw data of the kline publication, with numbers that can be checked by hand."""
 
 from __future__ import annotations
 

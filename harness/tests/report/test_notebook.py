@@ -1,4 +1,4 @@
-"""What is read of a .qmd, and what is refused by name."""
+"""Reading a .qmd: supported parts, and errors for the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ execute:
 
 ## One
 
-Words.
+Markdown.
 
 ```{python}
 #| echo: true

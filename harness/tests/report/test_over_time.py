@@ -1,4 +1,4 @@
-"""The map of latency over time, the curve of latency against throughput, and the label of a scaled run."""
+"""The heat map of latency, the chart of latency against throughput, and the label of a scaled run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbook.record import database
 from benchbook.report import theme
 from benchbook.report.charts import heatmap, rate_over_time, rates, strip, telemetry
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Words
+from benchbook.report.table import Markdown
 
 
 def test_every_operation_of_the_intervals_is_in_the_map(plain):
@@ -35,7 +35,7 @@ def test_the_map_names_when_the_longest_came(plain):
 
 def test_without_intervals_a_sentence(made):
     said = heatmap.chart(made(status=dict.fromkeys(range(6), ("skipped", "nothing here"))))
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)
     assert "is not shown:" in said.markdown
 
 
@@ -64,7 +64,7 @@ def test_a_rate_that_was_not_reached_shows_throughput_and_no_latency():
 
 def test_one_rate_is_no_curve(plain):
     said = rates.chart(plain, "1-host-1-hr")
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)
     assert "two or more levels of the factor rate" in said.markdown
 
 

@@ -1,4 +1,4 @@
-"""The whole way: a synthetic run to one HTML file, read by a parser."""
+"""A page from end to end: a synthetic run is rendered to one HTML file, which a parser reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)> *a* [b](http://e
 @pytest.fixture(scope="module")
 def without_quarto():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.report.render.found", lambda: None)
+        patch.setattr("benchbook.report.render.quarto", lambda: None)
         yield
 
 
@@ -140,7 +140,7 @@ def test_gaps_are_shown_with_their_reasons_and_nothing_in_them_is_markup(
 
 
 def _poison(results: Path, run_id: str) -> None:
-    """Put hostile words wherever data can hold words."""
+    """Put hostile text wherever data can contain text."""
     with database.open(results) as connection:
         connection.execute("UPDATE runs SET question = ? || '?', title = ?", [EVIL, EVIL])
         connection.execute("UPDATE run_facts SET value = replace(value, 'performance', ?)", [_quoted(EVIL)])
@@ -164,7 +164,7 @@ def test_differing_answers_refuse_the_comparison_and_show_the_rows(made, reports
 def test_a_run_without_any_trial_still_gives_a_page(made, reports: Path, without_quarto: None):
     run = made(trials=0, finished=False)
     page = Page.read(render.report(run.results, run.run_id, reports))
-    assert "No answer: no trial of this run counts" in page.text
+    assert "No answer: this run has no valid trial" in page.text
     assert page.having("class", "bb-figure") == []
     assert "vegaEmbed" not in page.markup
     assert "bench resume" in page.text

@@ -1,4 +1,4 @@
-"""Quarto is called as it should be, and its failures are told; a program of that name stands in for it."""
+"""Rendering with Quarto, replaced by a script: its arguments, and its errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ open(value("--output"), "w").write("<html>made by a stand-in</html>")
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a program called quarto on PATH; it writes what it was told into the file that is returned."""
+    """Put a program called quarto on PATH; it writes its arguments into the returned file."""
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "quarto"
@@ -80,7 +80,7 @@ def test_its_failure_is_one_message_and_keeps_the_old_page(stand_in, made, repor
 
 
 def test_a_pdf_without_quarto_says_what_to_do(made, reports, monkeypatch):
-    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()
     with pytest.raises(RequestError, match="needs Quarto"):
         render.report(run.results, run.run_id, reports, to="pdf")

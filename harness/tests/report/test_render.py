@@ -1,4 +1,4 @@
-"""What render refuses, and that a page is replaced whole or not at all."""
+"""Errors of render, and atomic replacement of a page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_an_unknown_run_is_named(made, reports):
 
 
 def test_a_page_that_fails_leaves_the_old_one(made, tmp_path, monkeypatch):
-    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()
     folder = tmp_path / "reports"
     folder.mkdir()
@@ -55,7 +55,7 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
 
 
 def test_an_executed_notebook(made, reports, monkeypatch):
-    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()
     path = render.report(run.results, run.run_id, reports, to="ipynb")
     found = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What storages did, in tables and in the chart of the slowdown."""
+"""Tables of storages, and the chart of the slowdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbook.analyse.run import Run
 from benchbook.report.charts import strip
 from benchbook.report.figure import Figure
 from benchbook.report.story import story
-from benchbook.report.table import Table, Words
+from benchbook.report.table import Markdown, Table
 from benchbook.report.tables import cost
 
 mounted = story("influx-local-vs-s3fs")
@@ -75,7 +75,7 @@ def test_the_table_of_the_mount_has_the_phases_in_their_order_and_means_of_trial
 
 def test_without_a_store_that_counts_a_sentence() -> None:
     said = mounted.mount_table(Trials([("w", "load", "rows_per_second", 1.0)]))  # type: ignore[arg-type]
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)
     assert "counts requests" in said.markdown
 
 
@@ -85,7 +85,7 @@ def test_without_a_store_that_counts_a_sentence() -> None:
         ([], "cannot be told"),
         ([("w", "q", "server_read_bytes", 0.0)], "answered from memory"),
         (
-            # A store answers with a few bytes also who only asks what there is.
+            # A store also sends a few bytes in answers to LIST requests.
             [("w", "q", "storage_get_requests", 0.0), ("w", "q", "storage_bucket_read_bytes", 301.0)],
             "answered from memory",
         ),
@@ -135,12 +135,12 @@ def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeyp
 
 def test_a_slowdown_that_nothing_measured_is_a_sentence(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", None)])
-    assert isinstance(mounted.slowdown_chart(plain, {"load": "bulk load"}, "Times slower"), Words)
+    assert isinstance(mounted.slowdown_chart(plain, {"load": "bulk load"}, "Times slower"), Markdown)
 
 
 def test_cells_that_leave_a_phase_out_have_no_row_in_its_chart(plain: Run) -> None:
     left = set(plain.ok.filter(system="sqlite")["trial_id"])
-    # A run of its own: what is worked out once a run must neither come from the shared one nor stay with it.
+    # A separate run, because results are cached for each run.
     run = Run(plain.results, plain.run_id)
     for name in ("phases", "measurements"):
         gone = pl.col("trial_id").is_in(left) & (pl.col("phase") == "groupby")

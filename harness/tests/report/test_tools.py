@@ -1,4 +1,4 @@
-"""One tool beside each other: a run of commands whose factor is the tool."""
+"""Comparison of one tool with the others, in a run whose factor is the tool."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 from benchbook.analyse.run import Run, open_run
 from benchbook.record import database
 from benchbook.report.story import story
-from benchbook.report.table import Words
+from benchbook.report.table import Markdown
 
 tools = story("load-tools")
 
 
 @pytest.fixture
 def commands(made) -> Run:
-    """A run whose load is a timed command; the systems stand for the tools."""
+    """A run whose load is a timed command; its systems represent the tools."""
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
     with database.open(run.results) as connection:
         connection.execute("UPDATE phases SET workload = 'command' WHERE phase = 'load'")
@@ -46,5 +46,5 @@ def test_a_tool_that_was_not_measured_is_told(commands):
         tools.chart(commands, "inch", factor="system"),
         tools.findings(commands, "inch", factor="system"),
     ):
-        assert isinstance(made, Words)
+        assert isinstance(made, Markdown)
         assert "inch and another tool were not measured" in made.markdown

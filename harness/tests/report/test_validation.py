@@ -15,7 +15,7 @@ from benchbook.analyse.run import Run
 from benchbook.report import notebook
 from benchbook.report.charts import rate_over_time, strip
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words
+from benchbook.report.table import Markdown, Table
 from benchbook.report.tables import numbers, work
 
 THREE = ("duckdb", "sqlite", "influxdb-1.8.10")
@@ -28,8 +28,8 @@ def test_systems_that_agree_are_said_to(made):
     assert list(found.columns) == ["System", "1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby"]
     assert len(found.rows) == 3
     assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
-    assert isinstance(work.differences(run), Words)
-    assert "3 gave the same answers to all 80 queries" in work.words(run).markdown
+    assert isinstance(work.differences(run), Markdown)
+    assert "3 gave the same answers to all 80 queries" in work.agreement_sentence(run).markdown
     assert not same_work.of_run(run).flagged
     assert not any(FLAG in one.label for one in labelled(run))
 
@@ -52,8 +52,8 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
         assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
         assert row[3].startswith("2026-01-01 ")
     assert same_work.of_run(run).flagged == {("sqlite", "vanilla")}
-    assert "2 gave the same answers to all 80 queries" in work.words(run).markdown
-    assert "SQLite 3.45.1 gave others, or none, to 4." in work.words(run).markdown
+    assert "2 gave the same answers to all 80 queries" in work.agreement_sentence(run).markdown
+    assert "SQLite 3.45.1 gave others, or none, to 4." in work.agreement_sentence(run).markdown
     flagged = {one.system for one in labelled(run) if one.label.endswith(FLAG)}
     assert flagged == {"sqlite"}
     assert FLAG.strip() in str(strip.throughput(run))
@@ -78,7 +78,7 @@ def shown(report: Path, run: Run) -> Iterator[tuple[str, Any]]:
 def test_the_one_that_differs_is_named_in_every_chart_of_the_suite_whatever_else_varies(
     made, reports: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # A run that nobody ran is over at once.
+    # Intervals of the synthetic run are short.
     monkeypatch.setitem(rate_over_time.ROWS.__dict__, "shortest_seconds", 0.01)
     run = made(systems=THREE, wrong_answers_of="sqlite", batch_sizes=(1000, 5000))
     name, drawn = "SQLite 3.45.1", []
@@ -87,7 +87,7 @@ def test_the_one_that_differs_is_named_in_every_chart_of_the_suite_whatever_else
             found.figures if isinstance(found, Figures) else [found] if isinstance(found, Figure) else []
         )
         for figure in figures:
-            # The lines of a row's label are one text to its reader.
+            # Join the lines of a row's label.
             spec = json.dumps(figure.spec, ensure_ascii=False).replace('\\"', '"')
             spec = spec.replace(f'"{name}", "(', f'"{name} (')
             texts = [spec, figure.alt, str(figure.table.rows)]
@@ -106,7 +106,7 @@ def test_two_that_differ_are_undecided_and_not_compared(made):
     found = work.matrix(run)
     assert isinstance(found, Table)
     assert {text for row in found.rows for text in row[1:]} == {"undecided, 1 of 20"}
-    assert isinstance(numbers.queries(run), Words)
+    assert isinstance(numbers.queries(run), Markdown)
     assert not any(FLAG in one.label for one in labelled(run))
 
 
@@ -122,4 +122,4 @@ def test_answers_stand_side_by_side_with_one_column_a_system(made):
 
 
 def test_one_system_has_nobody_to_be_held_against(made):
-    assert isinstance(work.matrix(made(systems=("duckdb",))), Words)
+    assert isinstance(work.matrix(made(systems=("duckdb",))), Markdown)

@@ -1,4 +1,4 @@
-"""A checkout of its own for a test: the declarations of this one, and reports with a run published that nobody ran."""
+"""A checkout for a test: the declarations of this one, and reports with a published synthetic run."""
 
 from __future__ import annotations
 

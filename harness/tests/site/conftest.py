@@ -18,5 +18,5 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.report.render.found", lambda: None)
+        patch.setattr("benchbook.report.render.quarto", lambda: None)
         return render.site(checkout, tmp_path_factory.mktemp("rendered") / "site")

@@ -1,4 +1,4 @@
-"""What a run came to: claims with their verdicts where it declares some, else its comparisons."""
+"""Outcomes of a run: verdicts on its claims, or on its comparisons if it has none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report.figure import Figure
-from benchbook.report.table import Words
+from benchbook.report.table import Markdown
 from benchbook.site import index
 from benchbook.site.index import outcomes
 from tests.record import synthetic_run
@@ -63,4 +63,4 @@ def test_without_claims_every_comparison_with_the_baseline(plain):
 
 def test_different_answers_leave_nothing_to_judge(made):
     said = index.chart(made(wrong_answers_of="sqlite"))
-    assert isinstance(said, Words)
+    assert isinstance(said, Markdown)

@@ -1,4 +1,4 @@
-"""A published run: small, the same bytes each time, without private names, with the numbers of the run."""
+"""A published run: small, reproducible, without private names, with the numbers of the run."""
 
 from __future__ import annotations
 

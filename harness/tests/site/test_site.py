@@ -1,4 +1,4 @@
-"""The site: every page from the checkout alone, the same bytes twice, links that lead somewhere."""
+"""The site: rendered from only the checkout, reproducible, with valid links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = ("index", "methods", "systems", "defects", "quickstart")
 
 @pytest.fixture
 def without_quarto(monkeypatch):
-    monkeypatch.setattr("benchbook.report.render.found", lambda: None)
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -109,5 +109,5 @@ def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
 
 
 def test_the_bar_marks_where_one_is():
-    assert index.bar("methods").count("aria-current") == 1
-    assert 'href="index.html" aria-current="page"' in index.bar("quickstart")
+    assert index.navigation("methods").count("aria-current") == 1
+    assert 'href="index.html" aria-current="page"' in index.navigation("quickstart")

@@ -1,1 +1,1 @@
-"""The charts of a report, one a file; each function takes a run and returns a figure or a sentence."""
+"""Charts of a report: functions that take a run and return a figure, or a sentence if there is no data."""

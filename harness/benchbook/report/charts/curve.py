@@ -1,4 +1,4 @@
-"""A metric along a number: one line a system, with its interval at every point."""
+"""Chart of a metric along a number: a line for each system, with an interval at every point."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, missing
-
-# A metric along a number: one line a system, its interval upright at every point, and a limit where there is one.
+from benchbook.report.table import Markdown, Table, missing
 
 HEIGHT = 280
 
 
 @dataclass(frozen=True)
 class Dot:
-    """The trials of one system at one place of the curve, in the metric's own unit."""
+    """The mean of one system's trials at one point of the curve, in the metric's unit."""
 
     system: str
     label: str
@@ -35,14 +33,14 @@ class Dot:
 
 @dataclass(frozen=True)
 class Axes:
-    """What the two axes are called, with their units."""
+    """Titles of the two axes, with units."""
 
     along: str
     value: str
 
 
 def figure(dots: Sequence[Dot], title: str, names: Axes, limit: Sequence[Dot] = ()) -> Figure:
-    """Return the figure; ``limit`` is drawn as a grey dashed line."""
+    """Return the figure, with ``limit`` as a grey dashed line."""
     return Figure(
         title, _draw(dots, names, limit), _alternative(dots, title, limit), _table(dots, names, limit)
     )
@@ -65,7 +63,7 @@ def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
     y = alt.Y("value:Q", scale=y_scale, axis=y_axis)
     legend = theme.legend(labels, lines=False)
     paint = alt.Color("label:N", scale=theme.colours(systems, labels), legend=legend)
-    # The same legend: one that is told not to be contradicts it, and the browser says so.
+    # The same legend for all channels: hiding it in one gives a warning in the browser.
     dashes = alt.StrokeDash("label:N", scale=theme.dashes(systems, labels), legend=legend)
     rows = [
         {"label": one.label, "at": one.at, "value": one.value, "low": one.low, "high": one.high}
@@ -92,11 +90,11 @@ def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
         ),
     ]
     if limit:
-        held = [{"at": one.at, "value": one.value, "words": one.label} for one in limit]
+        held = [{"at": one.at, "value": one.value, "label": one.label} for one in limit]
         base = alt.Chart(alt.InlineData(values=held))
         layers.insert(0, base.mark_line(strokeDash=[5, 4], color="gray", strokeWidth=2).encode(x=x, y=y))
         end = alt.Chart(alt.InlineData(values=held[-1:]))
-        layers.append(end.mark_text(align="right", dy=-9, color="gray").encode(x=x, y=y, text="words:N"))
+        layers.append(end.mark_text(align="right", dy=-9, color="gray").encode(x=x, y=y, text="label:N"))
     return alt.layer(*layers).properties(width="container", height=HEIGHT)
 
 
@@ -110,7 +108,7 @@ def _alternative(dots: Sequence[Dot], title: str, limit: Sequence[Dot]) -> str:
 
 
 def _table(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Table:
-    columns = ["System", names.along, names.value, "95 % interval", "Trials"]
+    columns = ["System", names.along, names.value, "95 % CI", "Trials"]
     rows = []
     for one in (*dots, *limit):
         spread = f"none: fewer than {FEWEST_TRIALS} trials"
@@ -120,13 +118,11 @@ def _table(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Table:
     return Table(columns, rows, numeric=frozenset({*columns[1:3], "Trials"}))
 
 
-# Objects a second: along the operations in flight, and along the objects of one transaction.
-
 RATE = "objects_per_second"
 LIMIT = "synced_writes_per_second"
 ALONG = "workers"
 BESIDE = ("storage", "size")
-"""Factors that fio's limit depends on: it is measured once a block for all cells that share them."""
+"""Factors that fio's limit depends on; cells that share them share one measurement per block."""
 
 
 def concurrency(
@@ -135,44 +131,44 @@ def concurrency(
     fixed: Mapping[str, str],
     metric: str = RATE,
     unit: str = "Objects per second",
-) -> Figure | Words:
-    """Draw ``metric`` of a phase along the operations in flight, of the cells with certain levels.
+) -> Figure | Markdown:
+    """Draw ``metric`` of a phase along the operations in flight, for cells with the levels ``fixed``.
 
-    fio's rate in the same cells is the dashed limit of rates.
+    A chart of rates shows fio's rate in the same cells as a dashed limit.
     """
-    title = f"{unit}, {phase}, {_words(fixed)}"
-    if words := refused(run, title):
-        return words
+    title = f"{unit}, {phase}, {_level_text(fixed)}"
+    if refusal := refused(run, title):
+        return refusal
     factor = 1000.0 if metric.startswith("latency") else 1.0
     dots = list(_dots(run, phase, metric, ALONG, fixed, factor))
     if len({one.at for one in dots}) < 2:
-        return missing(title, f"it needs trials of {phase} at two or more levels of {ALONG}, {_words(fixed)}")
+        return missing(title, f"it needs trials of {phase} at two levels of {ALONG}, {_level_text(fixed)}")
     bound = _limit(run, phase, fixed) if metric == RATE else []
     return figure(dots, theme.scaled_title(run, title), Axes("Operations in flight", unit), bound)
 
 
-def batches(run: Run, phases: Mapping[str, int], fixed: Mapping[str, str]) -> Figure | Words:
-    """Draw the rate of puts along the objects of one transaction, of the cells with certain levels."""
-    title = f"Objects put per second by objects a transaction, {_words(fixed)}"
-    if words := refused(run, title):
-        return words
+def batches(run: Run, phases: Mapping[str, int], fixed: Mapping[str, str]) -> Figure | Markdown:
+    """Draw the rate of puts along the objects per transaction, for cells with the levels ``fixed``."""
+    title = f"Objects put per second by objects per transaction, {_level_text(fixed)}"
+    if refusal := refused(run, title):
+        return refusal
     dots = []
     for phase, batch in phases.items():
         for one in _dots(run, phase, RATE, ALONG, fixed):
             dots.append(Dot(one.system, one.label, float(batch), one.value, one.low, one.high, one.trials))
     if len({one.at for one in dots}) < 2:
-        return missing(title, "it needs trials of puts with two or more sizes of batch")
-    return figure(dots, theme.scaled_title(run, title), Axes("Objects a transaction", "Objects per second"))
+        return missing(title, "it needs trials of puts with two or more batch sizes")
+    return figure(dots, theme.scaled_title(run, title), Axes("Objects per transaction", "Objects per second"))
 
 
-def _words(fixed: Mapping[str, str]) -> str:
+def _level_text(fixed: Mapping[str, str]) -> str:
     return ", ".join(
         f"{level} in flight" if name == ALONG else f"{name} {level}" for name, level in fixed.items()
     )
 
 
 def _fits(known: Mapping[str, str], fixed: Mapping[str, str]) -> bool:
-    """Say whether a trial has these levels; a factor that the run does not have tells nothing apart."""
+    """Return whether a trial has these levels; factors that the run does not have are ignored."""
     return all(known.get(name, level) == level for name, level in fixed.items())
 
 
@@ -213,10 +209,10 @@ def _limit(run: Run, phase: str, fixed: Mapping[str, str]) -> list[Dot]:
         known = levels[trial_id]
         if _fits(known, beside) and ALONG in known:
             groups.setdefault(float(known[ALONG]), []).append(float(value))
-    words = "fio: synced writes per second"
+    label = "fio: synced writes per second"
     found = []
     for at, values in sorted(groups.items()):
         middle, low, high = mean(values)
         if middle:
-            found.append(Dot("fio", words, at, middle, low, high, len(values)))
+            found.append(Dot("fio", label, at, middle, low, high, len(values)))
     return found

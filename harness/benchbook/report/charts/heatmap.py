@@ -1,7 +1,7 @@
-"""Latency over time from the histograms of intervals: stalls and drifts that a whole phase's percentiles hide.
+"""Heat map of latency over time, from histograms of intervals, which shows stalls and drifts within a phase.
 
-Time goes to the right, latency upwards on a logarithmic scale; the darker a field, the more operations ended in
-it. All trials of a cell lie on each other, so what happens in every trial at the same moment is dark.
+The x axis is time, the y axis latency on a logarithmic scale; darker fields have more operations. The map combines all
+trials of a cell, so fields of events that occur in every trial at the same time are dark.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from benchbook.analyse.run import Cell, Run
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 
 if TYPE_CHECKING:
     from benchbook.measure.histogram import Histogram
 
 TIMES = 40
-"""Columns at most: a chart half a page wide shows no more."""
+"""Most columns; a chart of half a page's width cannot show more."""
 BANDS_PER_DECADE = 8
-"""Rows for each tenfold of latency."""
+"""Rows per decade of latency."""
 HEIGHT = 200
 TITLE = "Latency over time"
 SHOWN = 10
-"""Stretches of time in the table."""
+"""Periods in the table."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the map: where it lies and how many operations ended in it."""
+    """One field of the map: its position and the operations that ended in it."""
 
     begin: float
     end: float
@@ -53,20 +53,20 @@ class Map:
     phase: str
     fields: tuple[Field, ...]
     worst: tuple[tuple[float, float, int, float, float], ...]
-    """Stretches of time: begin, end (s), operations, median and longest latency (s)."""
+    """Periods with the longest latencies: begin, end (s), operations, median and longest latency (s)."""
 
 
-def chart(run: Run, phase: str | None = None) -> Figures | Words:
-    """Draw one figure a cell for each load phase, or for the phase that is named."""
+def chart(run: Run, phase: str | None = None) -> Figures | Markdown:
+    """Draw a figure for each cell, of each load phase or of ``phase``."""
     phases = [phase] if phase else run.phases("load")
     found = [one for name in phases for one in maps(run, name)]
     if not found:
-        return missing(TITLE, "no trial of this run that counts has histograms of intervals")
+        return missing(TITLE, "no valid trial of this run has histograms of intervals")
     return Figures([_figure(run, one) for one in found])
 
 
 def maps(run: Run, phase: str) -> list[Map]:
-    """Return the map of each cell that has histograms of intervals in ``phase``; warm-up is left out."""
+    """Return the map of each cell that has histograms of intervals in ``phase``, without warm-up."""
     import polars as pl
 
     wanted = (pl.col("phase") == phase) & ~pl.col("warmup").fill_null(value=False)
@@ -82,11 +82,11 @@ def maps(run: Run, phase: str) -> list[Map]:
 
 
 def _map(cell: Cell, phase: str, rows: list[tuple[float, float, str]]) -> Map:
-    """Merge the histograms of each stretch of time, then count operations in bands of latency."""
+    """Merge the histograms of each period, then count operations in bands of latency."""
     from benchbook.measure import histogram
 
     last = max(start + length for start, length, _ in rows)
-    # No column is narrower than an interval: a narrower one could be empty and look like a stall.
+    # Columns are at least as wide as an interval: a narrower one could be empty and look like a stall.
     longest = max(length for _, length, _ in rows)
     count = max(1, min(TIMES, math.floor(last / longest + 1e-6) if longest > 0 else 1))
     width = last / count
@@ -130,7 +130,7 @@ def _draw(one: Map) -> Any:
     import altair as alt
 
     divisor, unit = quantity.scale(max(field.high for field in one.fields), "s")
-    # How dark a field is goes by the logarithm, or single slow operations would not be seen.
+    # Opacity depends on the logarithm, so that single slow operations are visible.
     most = math.log1p(max(field.operations for field in one.fields))
     rows = [
         {
@@ -170,8 +170,8 @@ def _alternative(one: Map) -> str:
     operations = sum(field.operations for field in one.fields)
     begin, end, _, _, longest = max(one.worst, key=lambda stretch: stretch[4])
     return (
-        f"Latency of {quantity.count(operations)} operations of {one.cell.label} in {one.phase} over time, as a map:"
-        f" darker where more ended. The longest, {quantity.text(longest, 's')}, ended between"
+        f"Latency of {quantity.count(operations)} operations of {one.cell.label} in {one.phase} over time, as a heat"
+        f" map: darker fields have more operations. The longest, {quantity.text(longest, 's')}, ended between"
         f" {quantity.number(begin)} and {quantity.number(end)} s."
     )
 
@@ -188,5 +188,5 @@ def _table(one: Map) -> Table:
         ]
         for begin, end, count, median, longest in one.worst
     ]
-    caption = f"The {len(rows)} stretches with the longest latencies" if len(rows) == SHOWN else ""
+    caption = f"The {len(rows)} periods with the longest latencies" if len(rows) == SHOWN else ""
     return Table(columns, rows, caption, frozenset(columns))

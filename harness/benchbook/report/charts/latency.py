@@ -1,4 +1,4 @@
-"""Latency by percentile, and by query type."""
+"""Charts of latency by percentile and by query type."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from benchbook.report import theme as axes
 from benchbook.report.charts import strip
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 
-# Latency by percentile, from the trials' histograms merged: the shape that a mean hides.
-#
-# The horizontal axis is 1 / (1 - percentile) on a logarithmic scale, as HdrHistogram draws it: each step
-# to the right is one more nine.
+# Latency by percentile. The x axis is 1 / (1 - percentile) on a logarithmic scale, as HdrHistogram draws it: each
+# decade is one more nine.
 
 STEPS = 48
-"""Points of a curve; between them the distribution is drawn straight."""
+"""Points of a curve."""
 SHOWN = (50.0, 90.0, 95.0, 99.0, 99.9, 100.0)
 """Percentiles of the table."""
 HEIGHT = 240
@@ -41,20 +39,20 @@ class Curve:
     """Latency at each of ``SHOWN``."""
 
 
-def percentiles_chart(run: Run, phase: str | None = None) -> Figures | Words:
-    """Draw one figure a query phase (or the one of ``phase``), one line a cell."""
+def percentiles_chart(run: Run, phase: str | None = None) -> Figures | Markdown:
+    """Draw a figure for each query phase (or for ``phase``), with a line for each cell."""
     title = "Latency by percentile"
-    if words := refused(run, title):
-        return words
+    if refusal := refused(run, title):
+        return refusal
     phases = [phase] if phase else run.phases("query")
     figures = [figure for name in phases if (figure := _figure(run, name)) is not None]
     if not figures:
-        return missing(title, "no trial of this run that counts has a histogram of a query phase")
+        return missing(title, "no valid trial of this run has a histogram of a query phase")
     return Figures(figures)
 
 
 def curves(run: Run, phase: str) -> list[Curve]:
-    """Return the merged distribution of each cell that has one in ``phase``; warm-up operations are left out."""
+    """Return the merged distribution of each cell that has one in ``phase``, without warm-up."""
     import polars as pl
 
     from benchbook.measure import histogram
@@ -145,7 +143,7 @@ def _latency_draw(found: list[Curve]) -> Any:
 def _latency_alternative(phase: str, found: list[Curve]) -> str:
     parts = [
         f"{curve.cell.label} has a median of {quantity.text(curve.shown[0], 's')}, a 99th percentile of "
-        f"{quantity.text(curve.shown[3], 's')} and a longest of {quantity.text(curve.shown[-1], 's')} over "
+        f"{quantity.text(curve.shown[3], 's')} and a maximum of {quantity.text(curve.shown[-1], 's')} over "
         f"{quantity.count(curve.count)} queries"
         for curve in found
     ]
@@ -161,22 +159,23 @@ def _latency_table(found: list[Curve]) -> Table:
     return Table(["System", "Queries", *names], rows, numeric=frozenset(["Queries", *names]))
 
 
-# Latency per query type: one row a type and cell, every trial a point, the mean with its interval.
-#
-# Cells of one system have one colour, so that only a row of its own with its name tells them apart.
+# Latency by query type.
 
 LINE_HEIGHT = 22
-"""Pixels of one cell within a query type."""
+"""Height in pixels of a cell within a query type."""
 
 
-def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures | Words:
-    """Draw ``metric`` of every query phase; where a system has several cells, one figure a phase that names each."""
+def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures | Markdown:
+    """Draw ``metric`` of every query phase: a row for each type and cell, with trials, mean and interval.
+
+    If a system has several cells, which share a colour, each phase has a separate figure with labelled rows.
+    """
     title = f"{describe(metric).title} by query type"
-    if words := refused(run, title):
-        return words
+    if refusal := refused(run, title):
+        return refusal
     found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
     if not any(estimate.points for estimate in found):
-        return missing(title, f"no trial of this run that counts measured {metric} in a query phase")
+        return missing(title, f"no valid trial of this run measured {metric} in a query phase")
     if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
         return Figures(_by_phase(run, metric))
     return Figure(
@@ -276,5 +275,5 @@ def _queries_table(found: list[Estimate]) -> Table:
         [e.phase, e.cell.label, str(len(e.points)), e.text(), e.interval() if e.points else "not measured"]
         for e in found
     ]
-    columns = ["Query type", "System", "Trials", "Mean", "95 % interval"]
+    columns = ["Query type", "System", "Trials", "Mean", "95 % CI"]
     return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))

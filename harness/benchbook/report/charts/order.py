@@ -1,4 +1,4 @@
-"""The position effect: how a trial's place within its block moved its result."""
+"""Chart of the effect of a trial's position in its block on its result."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.report import figure, theme
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 
 TITLE = "Effect of the position within a block"
 
 MOST_LEGEND = 12
-"""Cells that a legend names."""
+"""Most cells in a legend."""
 
 
-def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Words:
-    """Draw each trial's value over its cell's mean, against its position within the block."""
+def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Markdown:
+    """Draw each trial's value relative to its cell's mean, by its position in the block."""
     loads = run.phases("load")
     name = phase or (loads[0] if loads else "load")
     found = [
@@ -33,7 +33,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     ]
     positions = sorted({position for _, position, _, _ in points})
     if len(positions) < 2:
-        return missing(TITLE, "it needs at least two positions in a block and two trials a cell")
+        return missing(TITLE, "it needs at least two positions in a block and two trials per setup")
     means = {
         place: estimates_of.mean([ratio for _, position, ratio, _ in points if position == place])
         for place in positions
@@ -69,18 +69,18 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         for place, (value, low, high) in means.items()
         if value is not None
     ]
-    # Which cell is which does not matter here; of many a legend would be larger than the picture.
+    # The legend is not essential here, and one of many cells would be larger than the chart.
     legend = theme.legend(labels, lines=False) if len(labels) <= MOST_LEGEND else None
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.7)
     difference = alt.Tooltip("percent:Q", format="+.2~f", title="difference, %")
     x = alt.X("position:O", title="Position within the block", axis=alt.Axis(labelAngle=0))
-    words = "Difference from the cell's mean (%)"
-    y = alt.Y("percent:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(format="+.4~g"))
+    title = "Difference from the setup's mean (%)"
+    y = alt.Y("percent:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="+.4~g"))
     return alt.layer(
         alt.Chart(alt.InlineData(values=[row for row in bars if row["low"] is not None]))
         .mark_rule(strokeWidth=9, opacity=0.18, strokeCap="round")
-        .encode(x=x, y=alt.Y("low:Q", title=words), y2="high:Q"),
-        zero.encode(y=alt.Y("zero:Q", title=words)),
+        .encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q"),
+        zero.encode(y=alt.Y("zero:Q", title=title)),
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=False, strokeWidth=1.6)
         .encode(
@@ -106,7 +106,7 @@ def _percent(ratio: float | None) -> str:
 
 def _alternative(means: Means) -> str:
     parts = [f"position {place + 1} {_percent(value)}" for place, (value, _, _) in means.items()]
-    return f"{TITLE}: mean difference from the cell's own mean by position: {', '.join(parts)}."
+    return f"{TITLE}: mean difference from the setup's mean by position: {', '.join(parts)}."
 
 
 def _table(means: Means, points: Points) -> Table:
@@ -119,5 +119,5 @@ def _table(means: Means, points: Points) -> Table:
         ]
         for place, (value, low, high) in means.items()
     ]
-    columns = ["Position", "Trials", "Mean difference", "95 % interval"]
+    columns = ["Position", "Trials", "Mean difference", "95 % CI"]
     return Table(columns, rows, numeric=frozenset(columns[1:3]))

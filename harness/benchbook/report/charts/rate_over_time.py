@@ -1,6 +1,6 @@
-"""Rows (or bytes) a second over the time of a phase: whether and when writing was steady, one line a trial.
+"""Chart of rows (or bytes) per second over the time of a phase, a line for each trial: whether writing was steady.
 
-Cells that differ in the system alone share a figure, so a run of many levels has one figure a combination.
+Cells that differ only in the system share a figure; other levels have separate figures.
 """
 
 from __future__ import annotations
@@ -15,52 +15,53 @@ from benchbook.measure.steady import FEWEST_INTERVALS
 from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What is counted in each interval."""
+    """What a rate counts."""
 
     title: str
     column: str
-    """Of the table of intervals."""
+    """Column of table ``intervals``."""
     unit: str
     noun: str
     shortest_seconds: float
-    """A shorter interval is the rest of a phase; its rate says little."""
+    """Length of an interval; a shorter one is the end of a phase, and its rate is unreliable."""
 
 
 ROWS = Counted("Rows acknowledged per second over time", "rows", "1/s", "rows", 0.5)
 BYTES = Counted("Bytes per second over time", "bytes", "B/s", "", 0.2)
-"""Of fio, which writes down its bandwidth four times a second."""
+"""For fio, which records its bandwidth four times per second."""
 DRAWN_POINTS = 120
-"""Points of one line; longer ones are drawn by the mean of neighbours."""
+"""Most points of a line; longer lines are averaged."""
 DRAWN_TRIALS = 20
-"""Trials of one system in a figure; of more, some are drawn, evenly chosen over the order of the run."""
+"""Most trials of a system in a figure; the chart shows an even selection of more."""
 HEIGHT = 170
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The rates of one trial: (seconds since the load began, rows a second)."""
+    """The rates of one trial."""
 
     cell: Cell
     block: int
     rates: tuple[tuple[float, float], ...]
+    """(seconds since the start of the phase, rate per second)."""
     steady_from: float | None
-    """When its steady part began, s; None where it had none."""
+    """Start of the steady part, s; None if there is none."""
 
 
-def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | Words:
-    """Draw one figure for each combination of levels but the system."""
+def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | Markdown:
+    """Draw a figure for each combination of levels, except for the system."""
     groups: dict[str, list[Trial]] = {}
     for key, trial in trials(run, phase, counted):
         groups.setdefault(key, []).append(trial)
     title = counted.title if counted.column == "rows" else f"{counted.title}, {phase}"
     if not groups:
         least = f"{counted.shortest_seconds:g} s"
-        return missing(title, f"no trial of this run that counts has two intervals of {least} or more")
+        return missing(title, f"no valid trial of this run has two intervals of {least} or more")
     figures = [
         Figure(
             theme.scaled_title(run, f"{title}: {key}" if key else title), _draw(found, counted),
@@ -68,21 +69,19 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | W
         )
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
     ]  # fmt: skip
-    note = "One line a trial," + (
-        " the sum of all clients; refused rows are not in it."
+    note = "One line per trial" + (
+        ", the sum of all clients without refused rows."
         if counted.column == "rows"
-        else " as fio states it."
+        else ", as fio reports it."
     )
     most = max(len(own) for found in groups.values() for own in _by_system(found).values())
     if most > DRAWN_TRIALS:
-        note += (
-            f" At most {DRAWN_TRIALS} of the {most:,} trials of a system are drawn and listed, evenly chosen."
-        )
+        note += f" The charts and tables show at most {DRAWN_TRIALS} of the {most:,} trials of a system."
     return Figures(figures, note)
 
 
 def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Trial]]:
-    """Return every trial that counts with its rates, under the levels that it shares with other systems."""
+    """Return every valid trial with its rates, and the text of its levels except for the system."""
     import polars as pl
 
     rows = run.frame("intervals").filter(
@@ -103,7 +102,7 @@ def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Tri
 
 
 def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
-    """Return the name of a system in the figure → its trials."""
+    """Return the title of a system → its trials."""
     held: dict[str, list[Trial]] = {}
     for one in found:
         held.setdefault(one.cell.title, []).append(one)
@@ -111,13 +110,13 @@ def _by_system(found: list[Trial]) -> dict[str, list[Trial]]:
 
 
 def _shown(found: list[Trial]) -> list[Trial]:
-    """Return the trials that are drawn and listed: all of them, up to what can be told apart."""
+    """Return the trials that chart and table show."""
     kept = {id(one) for own in _by_system(found).values() for one in figure.evenly(own, DRAWN_TRIALS)}
     return [one for one in found if id(one) in kept]
 
 
 def _varying(run: Run) -> dict[str, str]:
-    """Return trial → its levels in words, of the factors but the system that have more than one."""
+    """Return trial → text of its levels of factors that have more than one level, except for the system."""
     held: dict[str, dict[str, str]] = {}
     for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
         if factor != "system":
@@ -126,7 +125,7 @@ def _varying(run: Run) -> dict[str, str]:
     for one in held.values():
         for factor, level in one.items():
             known.setdefault(factor, []).append(level)
-    # A factor that some trials have not got varies too.
+    # A factor that some trials lack varies too.
     several = {name for name, levels in known.items() if len({*levels}) > 1 or len(levels) < len(held)}
     return {
         trial_id: ", ".join(
@@ -153,10 +152,10 @@ def _draw(found: list[Trial], counted: Counted) -> Any:
         for one in _shown(found)
         for seconds, rate in _thinned(one.rates)
     ]
-    words = {"1/s": "rows/s"}.get(unit, unit.replace("1/s", "rows/s"))
+    title = {"1/s": "rows/s"}.get(unit, unit.replace("1/s", "rows/s"))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("seconds:Q", title="Time since the phase began (s)", axis=alt.Axis(format=axes.PLAIN)),
-        y=alt.Y("rate:Q", title=words, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=axes.SHORT)),
+        y=alt.Y("rate:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=axes.SHORT)),
         color=alt.Color("system:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
         detail="block:N",
     )
@@ -191,7 +190,7 @@ def _alternative(title: str, key: str, found: list[Trial], counted: Counted) -> 
             parts += [
                 f"{system}, block {one.block + 1}: {_range([one], counted)}, {_steady(one)}" for one in own
             ]
-    return f"{title}{where}, one line a trial. {'; '.join(parts)}."
+    return f"{title}{where}, one line per trial. {'; '.join(parts)}."
 
 
 def _range(found: list[Trial], counted: Counted) -> str:
@@ -206,7 +205,7 @@ def _rate(rate: float, counted: Counted) -> str:
 def _steady(one: Trial) -> str:
     if one.steady_from is not None:
         return f"steady from {one.steady_from:.0f} s on"
-    return "too short to tell" if len(one.rates) < FEWEST_INTERVALS else "never steady"
+    return "too short" if len(one.rates) < FEWEST_INTERVALS else "never steady"
 
 
 def _table(found: list[Trial], counted: Counted) -> Table:

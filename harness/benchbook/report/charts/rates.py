@@ -1,7 +1,7 @@
-"""Latency against throughput, from an open loop at several rates: how a system answers as it fills up.
+"""Chart of latency against throughput, from an open loop at several offered rates.
 
-A rate that was not reached (less than 99 % of what was offered) has no latency worth showing: its queue only grew.
-It stands as a mark on the throughput that was reached.
+If a system reaches less than 99 % of an offered rate, its queue only grows and its latency means nothing. The chart
+then marks only the throughput that it reached.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 
 REACHED = 0.99
-"""Share of the offered rate below which it was not reached."""
+"""Share of the offered rate from which it counts as reached."""
 HEIGHT = 260
 
 
@@ -32,11 +32,11 @@ class Rate:
     system: str
     label: str
     offered: float
-    """Operations a second that were due."""
+    """Offered operations per second."""
     achieved: float
-    """Geometric mean of those that ended, 1/s."""
+    """Geometric mean of completed operations per second."""
     latency: float | None
-    """Geometric mean over the trials, s; None where the rate was not reached."""
+    """Geometric mean over the trials, s; None if the rate was not reached."""
     low: float | None
     high: float | None
     trials: int
@@ -47,10 +47,10 @@ class Rate:
         return self.achieved < REACHED * self.offered
 
 
-def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate") -> Figure | Words:
-    """Draw ``metric`` of ``phase`` against the rate that was reached, one line a system.
+def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate") -> Figure | Markdown:
+    """Draw ``metric`` of ``phase`` against the reached rate, a line for each system.
 
-    ``factor`` is the one whose levels are the offered rates, operations a second.
+    The levels of ``factor`` are the offered rates, in operations per second.
     """
     title = f"{describe(metric).title} against throughput, {phase}"
     if words := refused(run, title):
@@ -62,7 +62,7 @@ def chart(run: Run, phase: str, metric: str = "latency_p99", factor: str = "rate
 
 
 def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
-    """Return one entry a system (with its other levels) and offered rate, in the order they are drawn."""
+    """Return an entry for each system (with its other levels) and offered rate, in the order of the chart."""
     levels: dict[str, dict[str, str]] = {}
     for trial_id, name, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
         levels.setdefault(trial_id, {})[name] = level
@@ -87,7 +87,7 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
 
 
 def rate(system: str, label: str, offered: float, trials: Sequence[tuple[float, float]]) -> Rate:
-    """Return what trials, each (rate reached in 1/s, latency in s), say of one offered rate."""
+    """Summarise trials at one offered rate; each is (reached rate in 1/s, latency in s)."""
     achieved = mean([one for one, _ in trials])[0] or 0.0
     value, low, high = mean([latency for _, latency in trials])
     if achieved < REACHED * offered:
@@ -103,11 +103,11 @@ def _is_number(text: str | None) -> bool:
 
 
 def figure(found: Sequence[Rate], title: str, metric: str = "latency_p99") -> Figure:
-    """Return the figure of rates, from whatever run they come."""
+    """Return the figure of some rates, which may come from several runs."""
     return Figure(title, _draw(found, describe(metric).title), _alternative(found, title), _table(found))
 
 
-def _draw(found: Sequence[Rate], words: str) -> Any:
+def _draw(found: Sequence[Rate], title: str) -> Any:
     import altair as alt
 
     known = [one for one in found if one.latency is not None]
@@ -131,8 +131,8 @@ def _draw(found: Sequence[Rate], words: str) -> Any:
         for one in found
         if one.saturated
     ]
-    x_scale, x_axis = axes.value([one.achieved for one in found], "Operations per second reached")
-    y_scale, y_axis = axes.logarithmic([end / divisor for end in ends] or [1.0, 2.0], f"{words} ({unit})")
+    x_scale, x_axis = axes.value([one.achieved for one in found], "Reached operations per second")
+    y_scale, y_axis = axes.logarithmic([end / divisor for end in ends] or [1.0, 2.0], f"{title} ({unit})")
     x = alt.X("rate:Q", scale=x_scale, axis=x_axis)
     y = alt.Y("latency:Q", scale=y_scale, axis=y_axis)
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
@@ -176,13 +176,13 @@ def _alternative(found: Sequence[Rate], title: str) -> str:
             for one in ([known[0], known[-1]] if len(known) > 1 else known)
         ]
         if full:
-            words.append(f"at most {quantity.number(max(one.achieved for one in full))} per second reached")
+            words.append(f"reached at most {quantity.number(max(one.achieved for one in full))} per second")
         parts.append(f"{label} {', '.join(words)}")
     return f"{title}, one line for each system: {'; '.join(parts)}."
 
 
 def _table(found: Sequence[Rate]) -> Table:
-    columns = ["System", "Offered (1/s)", "Reached (1/s)", "Latency", "95 % interval", "Trials"]
+    columns = ["System", "Offered (1/s)", "Reached (1/s)", "Latency", "95 % CI", "Trials"]
     rows = []
     for one in found:
         if one.saturated:

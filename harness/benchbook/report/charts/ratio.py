@@ -1,4 +1,4 @@
-"""Ratios with their intervals: to the baseline, and next to the published ones."""
+"""Charts of ratios with their 95 % CIs: to the baseline of a run, and next to published ratios."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, missing
+from benchbook.report.table import Markdown, Table, missing
 from benchbook.report.tables import verdicts
-
-# Ratios as a forest: a line at 1, and for each row its interval, its mean and the points of its trials.
 
 Rows = list[dict[str, Any]]
 
@@ -26,7 +24,10 @@ Rows = list[dict[str, Any]]
 def layers(
     means: Rows, points: Rows, title: str, *, y: Any, offset: Any, paint: Any, shape: Any, names: Any
 ) -> Any:
-    """Return the layers: ``means`` have ratio, low, high, words, ``points`` ratio and block, both what ``y`` names."""
+    """Return the layers of a forest plot: a line at 1 and, in each row, interval, mean and trials.
+
+    ``means`` have ratio, low, high and text, ``points`` ratio and block; both have the field that ``y`` names.
+    """
     import altair as alt
 
     ends = [1.0, *(row["ratio"] for row in points)]
@@ -60,24 +61,22 @@ def layers(
             yOffset=offset,
             x=x,
             color=paint,
-            tooltip=[*names, alt.Tooltip("words:N", title="times as good")],
+            tooltip=[*names, alt.Tooltip("text:N", title="times as good")],
         ),
     )
 
 
-# Ratios to the baseline with their 95 % intervals and a line at 1: what the comparison rests on.
-
 ROW_HEIGHT = 30
 
 
-def chart(run: Run) -> Figure | Words:
-    """Draw every metric's ratio of each cell to the baseline."""
+def chart(run: Run) -> Figure | Markdown:
+    """Draw the ratio of each cell to the baseline, for every metric."""
     base = comparison.baseline(run)
     title = f"Compared with {base.label}" if base else "The comparison with a baseline"
-    if words := refused(run, title):
-        return words
+    if refusal := refused(run, title):
+        return refusal
     if base is None:
-        return missing(title, "no trial of this run counts")
+        return missing(title, "this run has no valid trial")
     made = [
         one
         for phase, metric in comparison.metrics(run)
@@ -89,7 +88,8 @@ def chart(run: Run) -> Figure | Words:
     notes = [figure.note(one.ratio.trials for one in found)]
     if left := dict.fromkeys(one.cell.label for one in made if comparison.mixed(run, one)):
         notes.append(
-            f"Embedded systems and servers are not ranked with each other: of {', '.join(left)} only sizes are shown."
+            "Embedded systems and servers are not ranked together, so the chart shows only sizes of"
+            f" {', '.join(left)}."
         )
     return Figure(
         theme.scaled_title(run, title),
@@ -101,19 +101,19 @@ def chart(run: Run) -> Figure | Words:
 
 
 def label(one: Versus) -> str:
-    """Return what a ratio is of: the metric and, for queries, the type."""
+    """Return the label of a ratio: the metric and, for queries, the type."""
     title = describe(one.above.metric).title
     return title if one.above.phase in ("trial", "load") else f"{title}, {one.above.phase}"
 
 
 def short(one: Versus) -> str:
-    """Return the row's label: the phase and the metric in a word."""
-    words = describe(one.above.metric)
-    return words.short if one.above.phase == "trial" else f"{one.above.phase}, {words.short}"
+    """Return the short label of a ratio for a row: phase and metric."""
+    metric = describe(one.above.metric)
+    return metric.short if one.above.phase == "trial" else f"{one.above.phase}, {metric.short}"
 
 
 def better(one: Versus) -> str:
-    """Say which side of 1 is better for the cell that is compared."""
+    """Return which side of 1 is better for the compared cell."""
     return {"higher": "above 1 is better", "lower": "below 1 is better"}.get(one.above.direction, "")
 
 
@@ -135,7 +135,7 @@ def _ratio_draw(found: list[Versus], base: str) -> Any:
             "ratio": one.advantage.value,
             "low": one.advantage.low,
             "high": one.advantage.high,
-            "words": _words(one),
+            "text": _advantage(one),
         }
         for one in found
     ]
@@ -166,13 +166,13 @@ def _interval(one: Versus) -> str:
     return f"{quantity.number(one.advantage.low)} to {quantity.number(one.advantage.high)}"
 
 
-def _words(one: Versus) -> str:
+def _advantage(one: Versus) -> str:
     return f"{quantity.number(one.advantage.value)} ({_interval(one)})"
 
 
 def _ratio_alternative(found: list[Versus], title: str) -> str:
-    parts = [f"{label(one)}: {one.cell.label} {_words(one)}" for one in found]
-    return f"{title}, as times as good with 95 % intervals and a line at 1. {'; '.join(parts)}."
+    parts = [f"{label(one)}: {one.cell.label} {_advantage(one)}" for one in found]
+    return f"{title}: times as good, with 95 % CIs and a line at 1. {'; '.join(parts)}."
 
 
 def _ratio_table(found: list[Versus]) -> Table:
@@ -192,18 +192,13 @@ def _ratio_table(found: list[Versus]) -> Table:
         "Metric",
         "System",
         "Times as good",
-        "95 % interval",
+        "95 % CI",
         "Paired trials",
         "Ratio of values",
         "Method",
     ]
     return Table(columns, rows, numeric=frozenset({"Times as good", "Paired trials"}))
 
-
-# A claim's ratio by level, as it was measured and as it was published: rerun and publication in one picture.
-#
-# A point is the ratio of one block, the upright tick their mean, the pale bar its 95 % interval; the open diamond
-# is the published ratio. Where a substitute was run for a system of the claim, the title says so.
 
 LEVEL_HEIGHT = 34
 MEASURED, PUBLISHED = "#0072B2", "#D55E00"
@@ -212,7 +207,7 @@ MEASURED, PUBLISHED = "#0072B2", "#D55E00"
 
 @dataclass(frozen=True)
 class Row:
-    """One combination of levels."""
+    """The ratios of one combination of levels, measured and published."""
 
     label: str
     published: float | None
@@ -224,10 +219,11 @@ class Row:
     verdict: str
 
 
-def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Words:
-    """Draw a claim of the run cell by cell; ``what`` names the ratio, as ``CnosDB over InfluxDB``.
+def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure | Markdown:
+    """Draw the measured and the published ratio of a claim, a row for each cell.
 
-    A ``title`` says more than the axis has room for, on a page that draws several.
+    A point is the ratio of a block, the tick their mean, the pale bar its 95 % CI, and the open diamond the published
+    ratio. ``what`` names the ratio, such as ``CnosDB over InfluxDB``. The title mentions a substitute.
     """
     from benchbook.analyse import claims
 
@@ -239,7 +235,7 @@ def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure 
         return missing(title, f"the run declared no claim {claim}")
     found = _rows(run, claim, judged[claim])
     if not any(row.measured for row in found):
-        return missing(title, f"the run measured no cell of it: {judged[claim].reason}")
+        return missing(title, f"the run measured no setup of the claim: {judged[claim].reason}")
     if judged[claim].verdict == "not run":
         title += ", with a substitute"
     stated = verdicts.LEGEND if judged[claim].test in verdicts.SIGNS else "published"
@@ -249,7 +245,7 @@ def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure 
 def published_figure(
     run: Run, title: str, found: list[Row], axis_title: str, stated: str = "published"
 ) -> Figure:
-    """Return the picture of some rows, each with the ratio of the rerun and the one ``stated``."""
+    """Return the figure of some rows, each with the ratio of the rerun and the other one, labelled ``stated``."""
     return Figure(
         theme.scaled_title(run, title), _published_ratio_draw(found, axis_title, stated),
         _published_ratio_alternative(found, title, stated),
@@ -287,7 +283,7 @@ def _published_ratio_draw(found: list[Row], axis_title: str, stated: str) -> Any
             "ratio": row.measured,
             "low": row.low,
             "high": row.high,
-            "words": _measured(row),
+            "text": _measured(row),
         }
         for row in found
         if row.measured
@@ -298,7 +294,7 @@ def _published_ratio_draw(found: list[Row], axis_title: str, stated: str) -> Any
         for block, ratio in row.points
     ]
     published = [
-        {"row": row.label.replace("_", " "), "ratio": row.published, "words": quantity.number(row.published)}
+        {"row": row.label.replace("_", " "), "ratio": row.published, "text": quantity.number(row.published)}
         for row in found
         if row.published
     ]
@@ -330,10 +326,10 @@ def _published_ratio_draw(found: list[Row], axis_title: str, stated: str) -> Any
         .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", "block:O", "ratio:Q"]),
         marked(means, "rerun")
         .mark_tick(thickness=2.5, size=20, opacity=1)
-        .encode(y=y, x=x, color=paint, tooltip=["row:N", alt.Tooltip("words:N", title="rerun")]),
+        .encode(y=y, x=x, color=paint, tooltip=["row:N", alt.Tooltip("text:N", title="rerun")]),
         marked(published, stated)
         .mark_point(filled=False, strokeWidth=2, size=110)
-        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("words:N", title=stated)]),
+        .encode(y=y, x=x, color=paint, shape=shape, tooltip=["row:N", alt.Tooltip("text:N", title=stated)]),
     ).properties(width="container", height=LEVEL_HEIGHT * len(order))
 
 
@@ -353,7 +349,7 @@ def _published_ratio_alternative(found: list[Row], title: str, stated: str) -> s
     parts = [
         f"{row.label.replace('_', ' ')}: rerun {_measured(row)}, {stated} {_published(row)}" for row in found
     ]
-    return f"{title}, with 95 % intervals and a line at 1. {'; '.join(parts)}."
+    return f"{title}, with 95 % CIs and a line at 1. {'; '.join(parts)}."
 
 
 def _published_ratio_table(found: list[Row], stated: str) -> Table:
@@ -362,7 +358,7 @@ def _published_ratio_table(found: list[Row], stated: str) -> Table:
         for row in found
     ]
     return Table(
-        ["Cell", "Rerun (95 % interval)", "Blocks", stated.capitalize(), "Verdict"],
+        ["Setup", "Rerun (95 % CI)", "Blocks", stated.capitalize(), "Verdict"],
         rows,
         numeric=frozenset({"Blocks", stated.capitalize()}),
     )

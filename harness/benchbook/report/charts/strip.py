@@ -1,4 +1,4 @@
-"""One row a cell, every trial a point, the mean with its 95 % CI: the chart for any metric of a phase."""
+"""Chart of any metric of a phase: a row for each cell with every trial, the mean and its 95 % CI."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from benchbook.report import figure, theme
 from benchbook.report import theme as axes
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
-from benchbook.report.table import Table, Words, missing
-
-# One row a cell, every trial a point, the mean with its 95 % interval: the chart for any metric of a phase.
+from benchbook.report.table import Markdown, Table, missing
 
 LISTED = 100
-"""Values of a cell that the table spells out."""
+"""Most values of a cell in the table."""
 
 
 def chart(
     run: Run, phase: str, metric: str, title: str | None = None, only: Mapping[str, Wanted] | None = None
-) -> Figure | Words:
-    """Draw ``metric`` of ``phase`` for every cell that did it; a sentence stands for it where no trial measured it.
+) -> Figure | Markdown:
+    """Draw ``metric`` of ``phase`` for every cell; return a sentence if no trial measured it.
 
-    ``title`` is what a page calls it, and its axis, that draws one metric of several phases; ``only`` gives the levels
-    of factors that are drawn.
+    ``title`` replaces the title of figure and axis, for a metric of several phases. ``only`` selects cells by levels of
+    factors.
     """
     title = title or describe(metric).title
-    if words := refused(run, title):
-        return words
+    if refusal := refused(run, title):
+        return refusal
     found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
     shown = chosen(run, only)
-    found = _once([replace(one, cell=shown[one.cell.name]) for one in found if one.cell.name in shown])
+    found = _one_row_if_unmeasured(
+        [replace(one, cell=shown[one.cell.name]) for one in found if one.cell.name in shown]
+    )
     if not any(estimate.points for estimate in found):
-        return missing(title, f"no trial of this run that counts measured {metric} in phase {phase}")
+        return missing(title, f"no valid trial of this run measured {metric} in phase {phase}")
     return Figure(
         theme.scaled_title(run, title),
         _draw(found, title),
@@ -48,8 +48,8 @@ def chart(
     )
 
 
-def _once(found: list[Estimate]) -> list[Estimate]:
-    """Return the estimates with a single row, under its title, for a system of which nothing was measured."""
+def _one_row_if_unmeasured(found: list[Estimate]) -> list[Estimate]:
+    """Return the estimates with a single row, labelled with its title, for each system without any measurement."""
     measured = {one.cell.system for one in found if one.points}
     rows: dict[str, Estimate] = {}
     for one in found:
@@ -61,7 +61,7 @@ def _once(found: list[Estimate]) -> list[Estimate]:
 
 
 def _tried(run: Run, phase: str, cell: str) -> bool:
-    """Say whether a cell was to do the phase, as far as is known: whole trials without it were told to leave it out."""
+    """Return whether a cell includes the phase; it does not if it has valid trials but only others ran the phase."""
     whole = set(run.ok.filter(run.ok["cell"] == cell)["trial_id"])
     phases = run.frame("phases")
     did = set(phases.filter(phases["phase"] == phase)["trial_id"])
@@ -99,12 +99,10 @@ def _draw(found: list[Estimate], title: str) -> Any:
         for estimate in found
         if estimate.value is not None
     ]
-    gaps = [
-        {"cell": estimate.cell.label, "words": "not measured"} for estimate in found if not estimate.points
-    ]
+    gaps = [{"cell": estimate.cell.label, "gap": "not measured"} for estimate in found if not estimate.points]
     ends = [mean[end] for mean in means for end in ("low", "high") if mean[end] is not None]
-    words = f"{title} ({unit})" if unit else title
-    scale, axis = axes.value([row["value"] for row in rows] + ends, words)
+    axis_title = f"{title} ({unit})" if unit else title
+    scale, axis = axes.value([row["value"] for row in rows] + ends, axis_title)
     y = alt.Y(
         "cell:N",
         title=None,
@@ -145,7 +143,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
             tooltip=[
                 alt.Tooltip("cell:N"),
                 alt.Tooltip("mean:N"),
-                alt.Tooltip("interval:N", title="95 % interval"),
+                alt.Tooltip("interval:N", title="95 % CI"),
             ],
         ),
     ]
@@ -153,7 +151,7 @@ def _draw(found: list[Estimate], title: str) -> Any:
         layers.append(
             alt.Chart(alt.InlineData(values=gaps))
             .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
-            .encode(y=y, x=alt.value(0), text="words:N")
+            .encode(y=y, x=alt.value(0), text="gap:N")
         )
     height = theme.height(labels, theme.ROW_HEIGHT) * len(labels)
     return alt.layer(*layers).properties(width="container", height=height)
@@ -166,14 +164,14 @@ def _alternative(found: list[Estimate], title: str) -> str:
             parts.append(f"{estimate.cell.label} was not measured")
             continue
         trials = f"{len(estimate.points)} trial{'s' if len(estimate.points) != 1 else ''}"
-        spread = f", 95 % interval {estimate.interval()}" if estimate.low is not None else ""
+        spread = f", 95 % CI {estimate.interval()}" if estimate.low is not None else ""
         parts.append(f"{estimate.cell.label} {estimate.text()} ({trials}{spread})")
     return f"{title}, one row for each system, every trial a point: {'; '.join(parts)}."
 
 
 def table(found: list[Estimate]) -> Table:
     """Return the numbers of the chart: mean, interval and every trial."""
-    columns = ["System", "Trials", "Mean", "95 % interval", "Every trial"]
+    columns = ["System", "Trials", "Mean", "95 % CI", "Every trial"]
     rows = []
     for estimate in found:
         noun = describe(estimate.metric).noun
@@ -182,7 +180,7 @@ def table(found: list[Estimate]) -> Table:
             for point in figure.evenly(estimate.points, LISTED)
         )
         if len(estimate.points) > LISTED:
-            every += f" ({LISTED} of {len(estimate.points):,}, evenly chosen)"
+            every += f" ({LISTED} of {len(estimate.points):,})"
         if not estimate.points:
             rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
             continue
@@ -192,26 +190,20 @@ def table(found: list[Estimate]) -> Table:
     return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
 
 
-# Load throughput: how fast each system acknowledged the dataset.
-
-
 def throughput(
     run: Run,
     metric: str = "rows_per_second",
     phase: str | None = None,
     title: str | None = None,
     only: Mapping[str, Wanted] | None = None,
-) -> Figure | Words:
-    """Draw the throughput of the load phase (or of ``phase``): one row a cell, every trial a point."""
+) -> Figure | Markdown:
+    """Draw the throughput of the load phase (or of ``phase``)."""
     loads = run.phases("load")
     return chart(run, phase or (loads[0] if loads else "load"), metric, title, only)
 
 
-# Bytes on disk, measured after settling.
-
-
 def size_on_disk(
     run: Run, metric: str = "disk_bytes", only: Mapping[str, Wanted] | None = None
-) -> Figure | Words:
-    """Draw the size of each system's files: one row a cell, every trial a point; ``only`` as of a strip."""
+) -> Figure | Markdown:
+    """Draw the bytes on disk after settling; ``only`` selects cells as in ``chart``."""
     return chart(run, "trial", metric, only=only)

@@ -1,4 +1,4 @@
-"""Telemetry over time: processor, memory and disk of server, client and machine."""
+"""Charts of telemetry over time: processor, memory and disk of server, client and machine."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ from benchbook.analyse.run import Cell, Run
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Table, Words, missing
-
-# Telemetry as series of samples: which are shown, and how counters become rates.
+from benchbook.report.table import Markdown, Table, missing
 
 SHORTEST_SECONDS = 0.5
-"""Length below which the difference of two samples is too coarse for a rate."""
+"""Shortest time between two samples that gives a useful rate."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One series of samples and how it is drawn."""
+    """One chart: its title, and the samples that it shows."""
 
     title: str
     scope: str
     metrics: tuple[str, ...]
-    """Metrics whose sum is drawn, those that were sampled of them."""
+    """Metrics to sum; those that were not sampled are ignored."""
     unit: str
     cumulative: bool = False
-    """Whether samples count up: then the difference per second is drawn."""
+    """Whether samples are counters, so that the chart shows their difference per second."""
 
 
 CPU = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds")
@@ -44,14 +42,14 @@ PANELS = (
     Panel("Bytes written by the server per second", "server", ("write_bytes",), "B/s", True),
     Panel("Bytes written by the client per second", "client", ("write_bytes",), "B/s", True),
     Panel(
-        "Bytes written to the disk per second, by all programs",
+        "Bytes written to the disk per second by all processes",
         "machine",
         ("device_write_bytes",),
         "B/s",
         True,
     ),
     Panel(
-        "Pressure: share of time a program waited for the disk",
+        "Pressure: share of time a process waited for the disk",
         "machine",
         ("psi_io_some_seconds",),
         "share",
@@ -61,7 +59,7 @@ PANELS = (
         "Processor time stolen by the hypervisor (cores)", "machine", ("cpu_steal_seconds",), "cores", True
     ),
 )
-"""Embedded systems run in the client's process and have no server: theirs are the client's panels."""
+"""Embedded systems run in the client's process, so the client's panels show them."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,9 @@ class Series:
 
 
 def mean(found: list[Series]) -> float:
-    """Return the mean over time: each sample weighs the time since the one before it.
+    """Return the mean over time, weighting each sample by the time since the previous one.
 
-    Samples stand closer together where phases are short, so their plain mean would favour short phases.
+    Short phases have denser samples, so an unweighted mean would favour them.
     """
     spans = [
         (later[0] - earlier[0], later[1])
@@ -90,14 +88,14 @@ def mean(found: list[Series]) -> float:
 
 
 def series(run: Run, panel: Panel) -> list[Series]:
-    """Return the samples of every trial that counts and has at least two of this panel."""
+    """Return the samples of every valid trial that has at least two of this panel."""
     import polars as pl
 
     wanted = (
         (pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics) & pl.col("value").is_finite()
     )
     known = {cell.name: cell for cell in labelled(run)}
-    # Where one phase ends and the next begins, one sample belongs to both.
+    # At the boundary of two phases, one sample belongs to both.
     rows = (
         run.frame("telemetry").filter(wanted).unique(["trial_id", "seconds", "metric"], maintain_order=True)
     )
@@ -109,7 +107,7 @@ def series(run: Run, panel: Panel) -> list[Series]:
     made = []
     for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
         if panel.scope == "server" and run.embedded(known[name].system):
-            continue  # it is the client's process, and drawn as such
+            continue  # the client's panel shows it
         samples = sorted(taken.get(trial_id, []))
         if panel.cumulative:
             samples = rates(samples, most if panel.unit == "cores" else None)
@@ -120,11 +118,11 @@ def series(run: Run, panel: Panel) -> list[Series]:
 
 
 def rates(samples: list[tuple[float, float]], most: float | None = None) -> list[tuple[float, float]]:
-    """Return differences per second; a counter that goes back (a process ended) gives none.
+    """Return differences per second; a counter that decreases (a process ended) gives none.
 
-    Samples at the ends of short phases lie close together; a rate covers at least ``SHORTEST_SECONDS``.
-    ``most`` is how much there can be a second. A short-lived process is counted whole when it has ended, so what
-    is beyond that was used before: it is carried back, and the sum stays.
+    A rate covers at least ``SHORTEST_SECONDS``, because samples at the ends of short phases are dense. ``most`` is the
+    largest possible rate. A short-lived process adds its whole usage when it ends, so usage above ``most`` belongs to
+    earlier samples: the function moves it back, which keeps the sum.
     """
     apart: list[tuple[float, float]] = []
     for seconds, value in samples:
@@ -138,9 +136,9 @@ def rates(samples: list[tuple[float, float]], most: float | None = None) -> list
     made: list[tuple[float, float]] = []
     carried = 0.0
     for end, length, gained in reversed(spans):
-        owed = gained + carried
-        used = owed if most is None else min(owed, most * length)
-        carried = owed - used
+        total = gained + carried
+        used = total if most is None else min(total, most * length)
+        carried = total - used
         made.append((end, used / length))
     if made and carried:
         made[-1] = (made[-1][0], made[-1][1] + carried / spans[0][1])
@@ -148,29 +146,27 @@ def rates(samples: list[tuple[float, float]], most: float | None = None) -> list
 
 
 def _cores(run: Run) -> float | None:
-    """Return how many cores the machine has, None where the run does not tell."""
+    """Return the number of cores of the machine; None if the run does not record it."""
     cpu = run.facts("host").get("cpu")
     found = cpu.get("logical_cores") if isinstance(cpu, dict) else None
     return float(found) if isinstance(found, int) else None
 
 
-# Telemetry over time: processor, memory and disk of server, client and machine, one line a trial.
-
 DRAWN_TRIALS = 3
-"""Trials of a cell that are drawn; the table covers all."""
+"""Most trials of a cell in a chart; the table includes all."""
 DRAWN_SAMPLES = 120
-"""Points of one line; longer series are drawn by the mean of neighbours."""
+"""Most points of a line; longer series are averaged."""
 MARKED_SAMPLES = 15
-"""Up to so many samples each is marked by a point."""
+"""Most samples of a line that the chart marks with points."""
 HEIGHT = 170
 
 
 def chart(
     run: Run, panels: tuple[Panel, ...] = PANELS, only: Mapping[str, Wanted] | None = None
-) -> Figures | Words:
-    """Draw one figure a panel; panels nobody sampled are named in a sentence below.
+) -> Figures | Markdown:
+    """Draw a figure for each panel; the note below names panels without samples.
 
-    ``only`` gives the levels of factors whose cells are drawn, of a run that has too many to tell apart.
+    ``only`` selects cells by levels of factors, for a run with too many cells.
     """
     figures, absent = [], []
     shown = chosen(run, only)
@@ -195,19 +191,19 @@ def chart(
                 )
             )
     if not figures:
-        return missing("Telemetry", "no trial of this run that counts has two samples, taken once a second")
-    note = f"One line a trial, at most {DRAWN_TRIALS} of each system; the tables cover all trials."
-    if inside:
-        note += (
-            " An embedded system runs inside the client's process: the client's numbers are its own as well."
+        return missing(
+            "Telemetry", "no valid trial of this run lasted for two samples, which are one second apart"
         )
+    note = f"One line per trial, at most {DRAWN_TRIALS} for each system; the tables include all trials."
+    if inside:
+        note += " Embedded systems run inside the client's process, so the client's numbers include them."
     if absent:
-        note += f" Not drawn: {'; '.join(absent)}."
+        note += f" Not shown: {'; '.join(absent)}."
     return Figures(figures, note)
 
 
 def _short(cells: list[Cell]) -> dict[str, str]:
-    """Return label → what of it is drawn: the system's title is left out where all have the same."""
+    """Return label → its text in the chart, without the system's title if all cells have the same."""
     if len({cell.title for cell in cells}) > 1 or any(cell.label == cell.title for cell in cells):
         return {cell.label: cell.label for cell in cells}
     return {cell.label: cell.label.removeprefix(f"{cell.title}, ") for cell in cells}
@@ -263,7 +259,7 @@ def _draw(found: list[Series], panel: Panel) -> Any:
 
 
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
-    """Label, trials, samples, mean and largest of each cell."""
+    """Return label, trials, samples, mean and largest value of each cell."""
     made = []
     of_label: dict[str, list[Series]] = {}
     for one in found:

@@ -1,1 +1,1 @@
-"""The tables of a report, one a file; each function takes a run and returns a table or a sentence."""
+"""Tables of a report: functions that take a run and return a table, or a sentence if there is no data."""

@@ -1,4 +1,4 @@
-"""What the work cost: processor time, memory, writes and reads of the device, and the client's ceiling."""
+"""Tables of resource use: processor time, memory, device writes and reads, and the client's ceiling."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from benchbook.analyse import quantity
 from benchbook.analyse.cells import Wanted, chosen, labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import Cell, Run
-from benchbook.report.table import Table, Words, escape_markdown, missing
-
-# What a load cost its server: processor time and peak memory for each million rows, bytes on disk for each row.
+from benchbook.report.table import Markdown, Table, escape_markdown, missing
 
 MILLION = 1e6
 
 
-def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = None) -> Table | Words:
-    """Return one row a cell that loaded: means over its trials, of the load and the settling after it.
+def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = None) -> Table | Markdown:
+    """Return a row for each cell that loaded rows: means over its trials, for the load and for settling.
 
-    ``only`` leaves out the cells of other levels.
+    ``only`` selects cells by levels of factors.
     """
     rows = _cost_of(run, phase, "rows_found")
     if not rows:
-        return missing("What the load cost", "no trial of this run that counts loaded any rows")
+        return missing("What the load cost", "no valid trial of this run loaded rows")
     cpu, settling = _cost_of(run, phase, "server_cpu_seconds"), _cost_of(run, "settle", "server_cpu_seconds")
     memory, disk = _cost_of(run, phase, "server_rss_peak_bytes"), _cost_of(run, "trial", "bytes_per_row")
     lines = []
@@ -44,8 +42,8 @@ def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None 
             ]
         )  # fmt: skip
     columns = [
-        "System", "Trials", "Processor time a million rows, loading", "the same, settling", "Peak memory, loading",
-        "the same a million rows", "Bytes on disk a row",
+        "System", "Trials", "Processor time per million rows, loading", "Processor time per million rows, settling",
+        "Peak memory, loading", "Peak memory per million rows, loading", "Bytes on disk per row",
     ]  # fmt: skip
     return Table(columns, lines, numeric=frozenset(columns[1:]))
 
@@ -71,18 +69,16 @@ def _cost_text(value: float | None, unit: str) -> str:
     return quantity.MISSING if value is None else quantity.text(value, unit)
 
 
-# What an operation cost the device: flushes, writes and bytes, counted by the kernel for the whole machine.
-
 COUNTED = ("device_flushes", "device_writes", "device_write_bytes", "server_write_bytes")
+"""Metrics of ``writes_table``; the kernel counts the first three for the whole machine."""
 
 
 def writes_table(
     run: Run, phases: Sequence[str], only: Mapping[str, str | Sequence[str]] | None = None
-) -> Table | Words:
-    """Return one row a cell and phase: means over its trials, for each object of the phase.
+) -> Table | Markdown:
+    """Return a row for each cell and phase: means per object over its trials.
 
-    ``only`` gives levels of factors: cells of the run with others are left out, and what all rows share is not said
-    in each.
+    ``only`` selects cells by levels of factors; labels omit these levels.
     """
     rows = [
         row
@@ -92,10 +88,10 @@ def writes_table(
         if (row := _row(run, cell, phase, only or {}))
     ]
     if not rows:
-        return missing("Device writes for each object", "no trial of this run that counts moved any objects")
+        return missing("Device writes per object", "no valid trial of this run moved objects")
     columns = [
-        "System", "Phase", "Trials", "Device flushes an object", "Device writes an object",
-        "Bytes to the device an object", "Bytes written by the server an object",
+        "System", "Phase", "Trials", "Device flushes per object", "Device writes per object",
+        "Bytes to the device per object", "Bytes written by the server per object",
     ]  # fmt: skip
     return Table(columns, rows, numeric=frozenset(columns[2:]))
 
@@ -122,27 +118,25 @@ def _writes_of(run: Run, phase: str, metric: str, cell: str) -> dict[str, float]
     return {str(trial): float(value) for trial, value in rows.select("trial_id", "value").iter_rows()}
 
 
-# Where the answers were read from: bytes that came from the storage, not from memory, while queries were asked.
-
-STARTED_ANEW = "drop caches"
-"""The phase in which a cold cell's system was stopped, its caches dropped, and it was started again."""
+RESTART = "drop caches"
+"""The phase of a cold cell that stops the system, drops its caches and starts it again."""
 
 FROM_DEVICE, FROM_BUCKET, IN_MEMORY = "server_read_bytes", "storage_bucket_read_bytes", "data_cached_bytes"
 OBJECTS_READ = "storage_get_requests"
-"""Requests for what is in an object; a store also sends bytes when it is only asked which objects there are."""
+"""Requests for the content of an object; other requests, such as LIST, also return bytes."""
 
 CAPTION = (
-    "Means of trials. Server: bytes that its process read from devices, its own program among them. "
-    "Bucket: bytes that MinIO sent s3fs. In memory: bytes of the data files in the page cache "
-    "afterwards, holes of sparse files among them."
+    "Means of trials. Server: bytes that its process read from devices, including its program. "
+    "Bucket: bytes that MinIO sent to s3fs. In memory: bytes of the data files in the page cache "
+    "afterwards, including holes of sparse files."
 )
 
 
-def reads_table(run: Run) -> Table | Words:
-    """Return one row a cell: means over its trials of what was read from devices and from the bucket."""
+def reads_table(run: Run) -> Table | Markdown:
+    """Return a row for each cell: mean bytes over its trials that came from devices and from the bucket."""
     phases = run.phases("query")
     if not phases:
-        return missing("The bytes read by the queries", "no trial of this run asked any")
+        return missing("The bytes read by the queries", "this run has no queries")
     rows = []
     for cell in labelled(run):
         own = {str(one) for one in run.ok.filter(run.ok["cell"] == cell.name)["trial_id"]}
@@ -153,9 +147,9 @@ def reads_table(run: Run) -> Table | Words:
             [
                 cell.label,
                 ", ".join(states),
-                _storage_reads_text(_storage_reads_mean(run, own, [STARTED_ANEW], FROM_DEVICE), "B"),
+                _storage_reads_text(_storage_reads_mean(run, own, [RESTART], FROM_DEVICE), "B"),
                 _storage_reads_text(_storage_reads_mean(run, own, phases, FROM_DEVICE), "B"),
-                _storage_reads_text(_storage_reads_mean(run, own, [STARTED_ANEW], FROM_BUCKET), "B"),
+                _storage_reads_text(_storage_reads_mean(run, own, [RESTART], FROM_BUCKET), "B"),
                 _storage_reads_text(_storage_reads_mean(run, own, phases, FROM_BUCKET), "B"),
                 _storage_reads_text(_storage_reads_mean(run, own, phases[:1], IN_MEMORY), "B"),
             ]
@@ -164,45 +158,42 @@ def reads_table(run: Run) -> Table | Words:
         "System", "Caches", "Server, restart", "Server, queries", "Bucket, restart", "Bucket, queries", "In memory",
     ]  # fmt: skip
     if not rows:
-        return missing("The bytes read by the queries", "no trial of this run counts")
+        return missing("The bytes read by the queries", "this run has no valid trial")
     return Table(columns, rows, CAPTION, numeric=frozenset(columns[2:]))
 
 
-def reads_sentence(run: Run) -> Words:
-    """Answer the guess that warm queries read from memory, from what they read from the storage."""
+def reads_sentence(run: Run) -> Markdown:
+    """Return a sentence on whether warm queries were answered from memory, by the bytes that they read."""
     phases = run.phases("query")
     warm = {str(one) for one in run.ok.filter(run.ok["cache_state"] == "warm")["trial_id"]}
     device, objects = (_values(run, warm, phases, metric) for metric in (FROM_DEVICE, OBJECTS_READ))
     if not device and not objects:
-        return Words(
-            "Where warm queries read from cannot be told: no trial of this run counted what they read meanwhile."
+        return Markdown(
+            "It is unknown where warm queries read from: no trial of this run counted the bytes that they read."
         )
     if not any(device) and not any(objects):
-        return Words(
-            f"In all {len(warm)} warm trials the queries read not one byte from a device and no object of a bucket: "
+        return Markdown(
+            f"In all {len(warm)} warm trials, the queries read no byte from a device and no object of a bucket: "
             "they were answered from memory." + _cold(run, phases)
         )
     found = [f"{quantity.text(max(device), 'B')} from devices"] if any(device) else []
     found += [f"{max(objects):.0f} objects of the bucket"] if any(objects) else []
-    return Words(
-        f"In {len(warm)} warm trials the queries read up to {' and '.join(found)}: "
-        "they were not answered from memory alone." + _cold(run, phases)
+    return Markdown(
+        f"In {len(warm)} warm trials, the queries read up to {' and '.join(found)}, so they were not answered from "
+        "memory alone." + _cold(run, phases)
     )
 
 
 def _cold(run: Run, phases: list[str]) -> str:
-    """Say how much of what cold queries needed was read when the server started anew, before the first of them."""
+    """Return a sentence if the server read most data for cold queries when it restarted, before the first query."""
     cold = {str(one) for one in run.ok.filter(run.ok["cache_state"] == "cold")["trial_id"]}
     started, asked = (
         max(_storage_reads_mean(run, cold, when, metric) or 0.0 for metric in (FROM_DEVICE, FROM_BUCKET))
-        for when in ([STARTED_ANEW], phases)
+        for when in ([RESTART], phases)
     )
     if not cold or started <= asked:
         return ""
-    return (
-        " With cold caches most was read before the first query: the server read its data when it was started anew, "
-        "which lies outside the timed queries."
-    )
+    return " With cold caches, the server read most of its data when it restarted, before the timed queries."
 
 
 def _values(run: Run, trials: set[str], phases: list[str], metric: str) -> list[float]:
@@ -227,27 +218,25 @@ def _storage_reads_text(value: float | None, unit: str) -> str:
     return quantity.MISSING if value is None else quantity.text(value, unit)
 
 
-# The client's ceiling: what the load tool alone can do against a server that throws everything away.
-
 NEAR = 0.5
-"""Share of the client's ceiling from which the client may be what was measured."""
+"""Share of the client's ceiling above which the client may limit the result."""
 
 
-def ceiling_sentence(run: Run) -> Words:
-    """Return the calibration in a sentence and how near the fastest server came to it."""
+def ceiling_sentence(run: Run) -> Markdown:
+    """Return a sentence on the client's ceiling, its rate against a null server, and how close servers came to it."""
     found = [
         one for one in run.fact_list("calibration") if isinstance(one, dict) and one.get("rows_per_second")
     ]
     if not found:
-        return Words(
-            "The client was not calibrated: embedded systems share its process, and have no ceiling but it."
+        return Markdown(
+            "The client was not calibrated: embedded systems share its process, so there is no separate ceiling."
         )
-    # Where trials differ in their cores there are several; the lowest is what every trial may have met.
+    # There are several if trials differ in their cores; the lowest one bounds every trial.
     ceiling = min(float(one["rows_per_second"]) for one in found)
     own = all(one.get("client_cores") for one in found)
-    where = ", each on the cores that it has in the trials" if own else ""
+    where = ", on the same cores as in the trials" if own else ""
     moved = quantity.text(ceiling, "1/s", "rows")
-    sentence = f"The load tool alone moved {moved} to a server that throws them away{where}."
+    sentence = f"Benchload alone sent {moved} to a server that discards them{where}."
     servers = [
         estimate
         for phase in run.phases("load")
@@ -256,6 +245,6 @@ def ceiling_sentence(run: Run) -> Words:
     ]
     for estimate in servers:
         share = (estimate.value or 0.0) / ceiling
-        warning = ": the client may be what was measured" if share > NEAR else ""
-        sentence += f" {estimate.cell.label} took {quantity.percent(share)} of that{warning}."
-    return Words(escape_markdown(sentence))
+        warning = ": the client may have limited the result" if share > NEAR else ""
+        sentence += f" {estimate.cell.label} reached {quantity.percent(share)} of that{warning}."
+    return Markdown(escape_markdown(sentence))

@@ -1,4 +1,4 @@
-"""What the run was made with: machine, controls, storages, programs, durability, dataset."""
+"""Tables of a run's environment: machine, controls, storages, programs, durability and dataset."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from benchbook.analyse.quantity import MISSING
 from benchbook.analyse.rules import DURABILITY
 from benchbook.analyse.run import Run
 from benchbook.plan.factors import FROM, SOURCE
-from benchbook.report.table import Code, Details, Table, Words, missing
-
-# The environment of a run: the machine, its kernel, file system, memory and limits, and the harness itself.
+from benchbook.report.table import Code, Details, Markdown, Table, missing
 
 FIRST = (
     "machine",
@@ -28,46 +26,47 @@ FIRST = (
     "limits",
     "cgroup",
 )
-"""Topics of the host in the order they are read; the others follow by name, among all facts only."""
+"""Topics of the short table in order; the list of all facts appends the others by name."""
 SHORT = 260
-"""Characters of a topic's facts in the short table."""
+"""Most characters of a topic's facts in the short table."""
 DURING = {
     "machine_steal_fraction": "Time stolen by the hypervisor",
-    "psi_cpu_some_fraction": "Time some program waited for a processor",
-    "psi_io_some_fraction": "Time some program waited for the disk",
-    "psi_memory_some_fraction": "Time some program waited for memory",
+    "psi_cpu_some_fraction": "Time some process waited for a processor",
+    "psi_io_some_fraction": "Time some process waited for the disk",
+    "psi_memory_some_fraction": "Time some process waited for memory",
 }
+"""Metric → title of its row."""
 
 
-def environment_table(run: Run) -> Table | Words:
-    """Return the machine in short, one row a topic, and what happened to it while the trials ran."""
+def environment_table(run: Run) -> Table | Markdown:
+    """Return a row for each topic of the machine, and for stolen time and pressure during the trials."""
     facts = run.facts("host")
     if not facts:
-        return missing("The environment", "the run has no facts of its machine")
+        return missing("The environment", "the run has no facts on its machine")
     rows = [[quantity.headed(topic), _short(facts[topic])] for topic in FIRST if topic in facts]
     return Table(["Part", "Found"], rows + _during(run))
 
 
-def every(run: Run) -> Details | Words:
-    """Return every recorded fact of the machine, folded; a fact that could not be read says so."""
+def all_facts(run: Run) -> Details | Markdown:
+    """Return all recorded facts of the machine, folded; an unreadable fact gives the reason."""
     facts = run.facts("host")
     if not facts:
-        return missing("The list of facts", "the run has no facts of its machine")
+        return missing("The list of facts", "the run has no facts on its machine")
     order = [topic for topic in FIRST if topic in facts] + sorted(set(facts) - set(FIRST))
     rows = [[name, value] for topic in order for name, value in quantity.lines(facts[topic], (topic,))]
     return Details(f"All {len(rows)} recorded facts of the machine", Table(["Fact", "Found"], rows))
 
 
-def provenance(run: Run) -> Table | Words:
-    """Return what identifies the harness and its inputs: revision, digests, seed."""
+def provenance(run: Run) -> Table | Markdown:
+    """Return revision, digests and seed of the harness and its inputs."""
     facts = run.facts("provenance")
     if not facts:
-        return missing("The provenance", "the run has none recorded")
+        return missing("The provenance", "the run recorded none")
     rows: list[list[str | Code]] = [["Run", Code(run.run_id)], ["Order seed", str(run.info["order_seed"])]]
     for name, value in quantity.lines(facts):
         long = value.startswith("sha256:") or (len(value) >= 40 and " " not in value)
         rows.append([quantity.headed(name), Code(value) if long else value])
-    return Table(["What", "Which"], rows)
+    return Table(["Item", "Value"], rows)
 
 
 def _short(facts: Any) -> str:
@@ -76,8 +75,8 @@ def _short(facts: Any) -> str:
         for name, value in quantity.lines(facts)
         if value not in ("unknown", "")
     ]
-    words = "; ".join(part for part in parts if "not readable" not in part) or "not readable"
-    return words if len(words) <= SHORT else words[: words.rfind(";", 0, SHORT)] + "; …"
+    text = "; ".join(part for part in parts if "not readable" not in part) or "not readable"
+    return text if len(text) <= SHORT else text[: text.rfind(";", 0, SHORT)] + "; …"
 
 
 def _during(run: Run) -> list[list[str]]:
@@ -87,23 +86,23 @@ def _during(run: Run) -> list[list[str]]:
         values = taken.filter(pl.col("metric") == metric)["value"].drop_nulls()
         if len(values):
             mean, largest = float(values.to_numpy().mean()), float(values.to_numpy().max())
-            words = (
-                f"{quantity.percent(mean)} on average over the phases, at most {quantity.percent(largest)}"
+            rows.append(
+                [
+                    name,
+                    f"{quantity.percent(mean)} on average over the phases, at most {quantity.percent(largest)}",
+                ]
             )
-            rows.append([name, words])
     return rows
 
-
-# Controls: what of the machine was held still, what was not, and what would do it.
 
 ORDER = {"not controlled": 0, "unknown": 1, "controlled": 2}
 
 
-def controls_table(run: Run) -> Table | Words:
-    """Return one row a control; those that were not controlled come first."""
+def controls_table(run: Run) -> Table | Markdown:
+    """Return a row for each control of the machine; those that were not controlled come first."""
     found = [one for one in run.fact_list("controls") if isinstance(one, dict)]
     if not found:
-        return missing("What was controlled", "the run has no controls recorded")
+        return missing("The list of controls", "the run recorded none")
     found.sort(key=lambda one: ORDER.get(str(one.get("state")), 1))
     rows = [
         [
@@ -114,20 +113,17 @@ def controls_table(run: Run) -> Table | Words:
         ]
         for one in found
     ]
-    return Table(["Control", "State", "Found", "What would control it"], rows)
+    return Table(["Control", "State", "Found", "How to control it"], rows)
 
 
-# Where the data stood: file system, mount options, the programs behind a mount and how they were told to work.
-
-
-def storages_table(run: Run) -> Table | Words:
-    """Return one row a storage of the run, as its first trial that counts found it."""
+def storages_table(run: Run) -> Table | Markdown:
+    """Return a row for each storage: file system, mount options and programs in its first valid trial."""
     found: dict[str, dict[str, Any]] = {}
     for name, facts in run.ok.select("storage", "storage_facts").iter_rows():
         if facts and name not in found:
             found[name] = json.loads(facts)
     if not found:
-        return missing("Where the data stood", "no trial of this run stored it")
+        return missing("The table of storages", "no trial of this run recorded its storage")
     rows = [
         [
             name,
@@ -155,11 +151,11 @@ def _device(facts: dict[str, Any]) -> str:
     return f"{facts.get('type')} on {name}" if isinstance(device, dict) else name
 
 
-# Pins: which program each system was, where it came from, and the version that it stated itself.
+def pins_table(run: Run) -> Table | Markdown:
+    """Return a row for each system, available or not, or for each of its sources if ``source`` is a factor.
 
-
-def pins_table(run: Run) -> Table | Words:
-    """Return one row a system of the run, found or not; one a source where that is a factor."""
+    It shows the program, its source and the version that the system reported.
+    """
     programs = run.facts("programs")
     declared = run.systems
     rows: list[list[str | Code]] = []
@@ -171,10 +167,10 @@ def pins_table(run: Run) -> Table | Words:
             [
                 run.title(system),
                 str(declared.get(system, {}).get("version") or program.get("version") or MISSING),
-                versions or "it never ran",
-                f"{source}: not to be had"
+                versions or "never ran",
+                f"{source}: unavailable"
                 if gone and source
-                else "not to be had"
+                else "unavailable"
                 if gone
                 else str(program.get("source") or MISSING),
                 str(gone or program.get("detail") or MISSING),
@@ -183,17 +179,17 @@ def pins_table(run: Run) -> Table | Words:
         )
     if not rows:
         return missing("The pins", "no trial is recorded")
-    return Table(["System", "Pinned", "Stated by the system", "From", "How", "Digest"], rows)
+    return Table(["System", "Pinned version", "Reported version", "Source", "Details", "Digest"], rows)
 
 
 def _sources(run: Run) -> dict[str, str]:
-    """Return the source of each trial's program, where that is a factor: trial → source."""
+    """Return trial → source of its program, if that is a factor."""
     levels = run.frame("levels").filter(pl.col("factor") == SOURCE)
     return dict(levels.select("trial_id", "level").iter_rows())
 
 
 def _used(run: Run) -> list[tuple[str, str | None]]:
-    """Return the systems of the run in their order, with each source."""
+    """Return the systems of the run in order, with each source."""
     sources = _sources(run)
     pairs = dict.fromkeys(
         (system, sources.get(trial))
@@ -204,7 +200,7 @@ def _used(run: Run) -> list[tuple[str, str | None]]:
 
 
 def _stated(run: Run, system: str, source: str | None) -> list[str]:
-    """Return the versions that a system stated in its trials."""
+    """Return the versions that a system reported in its trials."""
     sources = _sources(run)
     trials = run.frame("trials").select("trial_id", "system", "version_reported").iter_rows()
     return sorted(
@@ -216,15 +212,12 @@ def _stated(run: Run, system: str, source: str | None) -> list[str]:
     )
 
 
-# Durability side by side: what has happened to the data when each system acknowledges a write.
-
-
 UNKNOWN = "unknown: a running server"
-"""What is said of a server that was given by its address."""
+"""Text for a server that the user gave by its address."""
 
 
-def durability_table(run: Run) -> Table | Words:
-    """Return one row a system and arm, with the settings that differ from the system's defaults."""
+def durability_table(run: Run) -> Table | Markdown:
+    """Return a row for each system and arm: its declared durability and the settings that differ from its defaults."""
     declared = run.systems
     programs = run.facts("programs")
     rows = []
@@ -236,25 +229,23 @@ def durability_table(run: Run) -> Table | Words:
         changed = ", ".join(f"{key} = {quantity.fact_text(value)}" for key, value in settings.items())
         stated = [str(durability.get(key) or "not declared") for key in DURABILITY]
         if (programs.get(system) or {}).get("url"):
-            # Whoever started that server configured it; what an arm declares was never applied to it.
+            # The user configured that server; Benchbook did not apply the arm's settings.
             stated, changed = [UNKNOWN] * len(DURABILITY), UNKNOWN
         rows.append([run.title(system), arm or "vanilla", *stated, changed or "none"])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
-    return Table(["System", "Arm", *DURABILITY.values(), "Settings changed"], rows)
+    return Table(["System", "Configuration", *DURABILITY.values(), "Changed settings"], rows)
 
-
-# The dataset: what it is made of, how large it is, and the digest that says it was the same for all.
 
 COUNTS = {"rows": "Rows", "values": "Values", "bytes": "Bytes of line protocol"}
 
 
-def dataset_table(run: Run) -> Table | Words:
+def dataset_table(run: Run) -> Table | Markdown:
     """Return the dataset's name, parameters, size and digest."""
     facts = run.facts("dataset")
     planned = _planned(run)
     if not facts and not planned:
-        return missing("The dataset", "the run has none recorded")
+        return missing("The dataset", "the run recorded none")
     rows: list[list[str | Code]] = [["Name", str(facts.get("name") or planned.get("name") or "unknown")]]
     for key in ("generator", "seed"):
         value = facts.get(key, planned.get(key))
@@ -274,11 +265,11 @@ def dataset_table(run: Run) -> Table | Words:
         )
     if run.info["queries_digest"]:
         rows.append(["Digest of the query set", Code(str(run.info["queries_digest"]))])
-    return Table(["What", "Which"], rows)
+    return Table(["Item", "Value"], rows)
 
 
 def _planned(run: Run) -> dict[str, Any]:
-    """Return the dataset as the plan declares it; empty for a run whose plan is not at hand, as an imported one."""
+    """Return the dataset as the plan declares it; empty for a run without its plan."""
     try:
         text = (run.results / "runs" / run.run_id / "plan.json").read_text(encoding="utf-8")
         found = json.loads(text).get("dataset")

@@ -1,4 +1,4 @@
-"""Every measured number of a run, and one metric against the factors."""
+"""Tables of measured numbers: all numbers of a run, and one metric by levels of factors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.report.conclusion import refused
-from benchbook.report.table import Details, Table, Words, missing
-
-# Every measured number of a run: one row a phase, metric and cell, with interval and number of trials.
+from benchbook.report.table import Details, Markdown, Table, missing
 
 
-def numbers_table(run: Run) -> Details | Words:
-    """Return the means with their intervals; cells without a value in a phase are gaps."""
+def numbers_table(run: Run) -> Details | Markdown:
+    """Return a row for each phase, metric and cell: number of trials, mean and interval."""
     pairs = run.frame("measurements").select("phase", "metric").unique(maintain_order=True).iter_rows()
     phases = (
         run.frame("phases")
@@ -29,23 +27,21 @@ def numbers_table(run: Run) -> Details | Words:
             shown = [one.text(), one.interval()] if one.points else [quantity.MISSING, "not measured"]
             rows.append([phase, describe(metric).title, one.cell.label, str(len(one.points)), *shown])
     if not rows:
-        return missing("The table of all numbers", "no trial of this run measured anything")
-    columns = ["Phase", "Metric", "System", "Trials", "Mean", "95 % interval"]
+        return missing("The table of all numbers", "no trial of this run has a measurement")
+    columns = ["Phase", "Metric", "System", "Trials", "Mean", "95 % CI"]
     numbers = Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
     return Details(f"All {len(rows)} numbers with their intervals", numbers)
 
 
-# Matrices: one metric of every system against the factors of the run, means with their 95 % intervals.
-
 NOT_MEASURED = quantity.MISSING
 
 
-def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> Table | Words:
-    """Return ``metric`` of a phase: one row a system and its other levels, one column a level of ``across``."""
+def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> Table | Markdown:
+    """Return ``metric`` of a phase: a row for each cell, a column for each level of the factor ``across``."""
     title = describe(metric).title
     found = [one for one in estimates(run, phase, metric) if one.points]
     if not found:
-        return missing(title, f"no trial of this run that counts measured {metric}")
+        return missing(title, f"no valid trial of this run measured {metric}")
     levels = _levels(run, across)
     names = list(dict.fromkeys(levels.get(one.cell.name, "") for one in found))
     lines: dict[str, dict[str, Estimate]] = {}
@@ -54,14 +50,14 @@ def matrix_table(run: Run, phase: str, metric: str, across: str = "workers") -> 
         lines.setdefault(_without(one.cell.label, across, level), {})[level] = one
     heads = [f"{across.replace('_', ' ')} {name}" if name else title for name in names]
     rows = [[label, *(_text(held.get(name)) for name in names)] for label, held in lines.items()]
-    return Table(["System", *heads], rows, f"{title}: mean, and its 95 % interval", frozenset(heads))
+    return Table(["System", *heads], rows, f"{title}: mean and 95 % CI", frozenset(heads))
 
 
-def queries(run: Run, metric: str = "latency_p50") -> Table | Words:
-    """Return ``metric`` of every query type: one row a cell, one column a type."""
+def queries(run: Run, metric: str = "latency_p50") -> Table | Markdown:
+    """Return ``metric`` of every query type: a row for each cell, a column for each type."""
     title = f"{describe(metric).title} by query type"
-    if words := refused(run, title):
-        return words
+    if refusal := refused(run, title):
+        return refusal
     phases = run.phases("query")
     by_phase = {phase: {one.cell.name: one for one in estimates(run, phase, metric)} for phase in phases}
     rows = [
@@ -70,12 +66,12 @@ def queries(run: Run, metric: str = "latency_p50") -> Table | Words:
         if cell.ok
     ]
     if not rows or not phases:
-        return missing(title, "no trial of this run that counts asked queries")
-    return Table(["System", *phases], rows, f"{title}: mean, and its 95 % interval", frozenset(phases))
+        return missing(title, "no valid trial of this run ran queries")
+    return Table(["System", *phases], rows, f"{title}: mean and 95 % CI", frozenset(phases))
 
 
 def _levels(run: Run, factor: str) -> dict[str, str]:
-    """Return cell → level of a factor; nothing where the run has only one."""
+    """Return cell → level of a factor; empty if the run has only one level."""
     trials = dict(run.frame("trials").select("trial_id", "cell").iter_rows())
     held = {
         trials[trial_id]: str(level)

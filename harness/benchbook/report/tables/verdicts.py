@@ -1,4 +1,4 @@
-"""The verdict on each claim, and how to run the experiment again."""
+"""Tables of the verdicts on claims, and the commands that repeat a run."""
 
 from __future__ import annotations
 
@@ -11,29 +11,24 @@ from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record.rerun import made_by
-from benchbook.report.table import Table, Words, escape_html, missing
+from benchbook.report.table import Markdown, Table, escape_html, missing
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
 
 
-# What a claim's number is called that states a side of it and no value, such as "faster": by the test of the claim.
-
 WORDS = {"at-least": "claimed at least", "at-most": "claimed at most"}
-"""Before the number, in a sentence."""
+"""Test of a one-sided claim → label of its number in a sentence."""
 SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
-"""Before the number, in a table."""
+"""Test of a one-sided claim → sign before its number in a table."""
 LEGEND = "bound of the claim"
-"""Its mark in a chart."""
+"""Legend of the number of a one-sided claim in a chart."""
 
 
-# The verdict on each claim of a run, with the published and the measured ratio and the reason.
+def table(run: Run) -> Table | Markdown:
+    """Return a row for each claim, in the declared order: published and measured ratio, verdict and reason.
 
-
-def table(run: Run) -> Table | Words:
-    """Return one row a claim, in the order in which the experiment declares them.
-
-    What is said of every claim, as the number of trials, stands once in the caption.
+    The caption contains the parts that all reasons share, such as the number of trials.
     """
     from benchbook.analyse import claims
 
@@ -51,36 +46,36 @@ def table(run: Run) -> Table | Words:
         ]
         for one, why in zip(found, reasons, strict=True)
     ]
-    columns = ["Claim", "Verdict", "Published", "Measured (95 % interval)", "Why"]
-    return Table(columns, rows, caption=f"Of every claim: {common}." if common else "", stacked=True)
+    columns = ["Claim", "Verdict", "Published", "Measured (95 % CI)", "Why"]
+    return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)
 
 
 def shared(reasons: list[str]) -> tuple[list[str], str]:
-    """Return what each reason says beyond the others, and what more than two all say.
+    """Return the specific parts of each reason, and the parts that all of three or more reasons share.
 
     >>> shared(["near; 3 trials", "far; 3 trials", "3 trials"])
     (['near', 'far', 'nothing else'], '3 trials')
     """
     parts = [reason.split("; ") for reason in reasons]
     common = [part for part in parts[0] if len(parts) > 2 and all(part in other for other in parts)]
-    own = ["; ".join(part for part in one if part not in common) for one in parts]
-    return [reason or "nothing else" for reason in own], "; ".join(common)
+    specific = ["; ".join(part for part in one if part not in common) for one in parts]
+    return [reason or "nothing else" for reason in specific], "; ".join(common)
 
 
-def counts(run: Run) -> Words:
-    """Say in a sentence how many claims got which verdict."""
+def counts(run: Run) -> Markdown:
+    """Return a sentence with the number of claims for each verdict."""
     from benchbook.analyse import claims
 
     found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
-    words = [str(one.verdict) for one in found]
-    if not words:
+    verdicts = [str(one.verdict) for one in found]
+    if not verdicts:
         return missing("The verdicts", "the run declared no claims")
-    parts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
-    return Words(f"Of {len(words)} claims: {', '.join(parts)}.")
+    parts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
+    return Markdown(f"Of {len(verdicts)} claims: {', '.join(parts)}.")
 
 
 def _verdicts_published(one: Judgement) -> str:
-    """Return the ratio that was published, or the bound that the claim states in words."""
+    """Return the published ratio, or the bound of a one-sided claim."""
     if one.published is None:
         return quantity.MISSING
     return f"{SIGNS.get(one.test, '')}{quantity.number(one.published)}"
@@ -91,17 +86,14 @@ def _measured(one: Judgement) -> str:
         return quantity.MISSING
     if one.low is None or one.high is None:
         return quantity.number(one.measured)
-    pooled = f", {len(one.cells)} cells pooled" if len(one.cells) > 1 else ""
+    pooled = f", {len(one.cells)} setups pooled" if len(one.cells) > 1 else ""
     return (
         f"{quantity.number(one.measured)} ({quantity.number(one.low)} to {quantity.number(one.high)}){pooled}"
     )
 
 
-# How to do a run again: the exact commands.
-
-
-def words(run: Run) -> Words:
-    """Return the command that repeats the run with the same order, and the one it was started with."""
+def rerun_commands(run: Run) -> Markdown:
+    """Return the commands that repeat the run in the same order, from its results or from a checkout."""
     info = run.info
     published = _rerun_published(run)
     name = published or run.run_id
@@ -112,22 +104,22 @@ def words(run: Run) -> Words:
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     parts = [
-        f"{'In a clone of Benchbook' if published else 'With the results at hand'}, in the same order:",
+        f"{'In a clone of Benchbook' if published else 'With the results folder'}, in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
-        "From nothing but a checkout:",
+        "With only a checkout:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:
-        parts.append("… stands for a folder of the machine that ran it: name the place of yours.")
+        parts.append("Replace … by a folder on your machine.")
     if info["git_dirty"]:
         parts.append(
-            "The checkout had changes that were not committed: its revision alone is another program."
+            "The checkout had uncommitted changes, so its revision differs from the program that ran."
         )
-    return Words("\n\n".join(parts))
+    return Markdown("\n\n".join(parts))
 
 
 def _rerun_published(run: Run) -> str | None:
-    """Return where every clone has this run, None for a run that is not the published one of its experiment."""
+    """Return the path of this run in a clone; None unless it is the published run of its experiment."""
     place = Path("reports/data") / run.info["experiment"]
     try:
         facts = json.loads((root() / place / "run.json").read_text(encoding="utf-8"))

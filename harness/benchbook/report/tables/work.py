@@ -1,4 +1,4 @@
-"""Was the same work done: checks, answers, refused writes, and trials that do not count."""
+"""Tables of the work done: checks, answers, refused writes, trials, and gaps among them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from benchbook.analyse.answers import Difference
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
 from benchbook.report import answer
-from benchbook.report.table import Details, Table, Words, escape_markdown, missing
-
-# Checks: was the same work done? Rows, values and operations, counted outside the timed phases.
+from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 
 MOST = 30
-"""Failed checks that are listed."""
+"""Most failed checks in the table."""
 
 
-def checks_table(run: Run) -> Table | Words:
-    """Return one row a cell: checks held and failed, operations that failed, rows that were refused."""
+def checks_table(run: Run) -> Table | Markdown:
+    """Return a row for each cell: passed and failed checks, failed operations and refused rows."""
     trials = run.frame("trials").select("trial_id", "cell")
     checks = trials.join(run.frame("checks"), on="trial_id", how="inner")
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
@@ -30,7 +28,7 @@ def checks_table(run: Run) -> Table | Words:
         own = checks.filter(pl.col("cell") == one.name)
         held = int(own["ok"].sum())
         failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
-        turned_away = refused.filter(pl.col("cell") == one.name)["value"].sum()
+        refused_rows = refused.filter(pl.col("cell") == one.name)["value"].sum()
         rows.append(
             [
                 one.label,
@@ -38,24 +36,24 @@ def checks_table(run: Run) -> Table | Words:
                 quantity.count(held),
                 quantity.count(own.height - held),
                 quantity.count(float(failed or 0)),
-                quantity.count(float(turned_away or 0)),
+                quantity.count(float(refused_rows or 0)),
             ]
         )
     if not rows:
-        return missing("The checks", "no trial is recorded")
+        return missing("The checks", "the run has no trials")
     columns = [
         "System",
-        "Trials that count",
-        "Checks held",
-        "Checks failed",
-        "Operations failed",
-        "Rows refused",
+        "Valid trials",
+        "Passed checks",
+        "Failed checks",
+        "Failed operations",
+        "Refused rows",
     ]
     return Table(columns, rows, numeric=frozenset(columns[1:]))
 
 
-def failed(run: Run) -> Table | Words:
-    """Return the checks and operations that failed, or the sentence that none did."""
+def failed(run: Run) -> Table | Markdown:
+    """Return the failed checks and operations, or a sentence if there are none."""
     labels = {one.name: one.label for one in labelled(run)}
     trials = run.frame("trials").select("trial_id", "cell")
     rows = [
@@ -81,19 +79,17 @@ def failed(run: Run) -> Table | Words:
         for row in trials.join(run.frame("errors"), on="trial_id", how="inner").to_dicts()
     ]
     if not rows:
-        return Words("No check failed and no operation failed.")
+        return Markdown("No check failed and no operation failed.")
     caption = f"The first {MOST} of {len(rows)}" if len(rows) > MOST else ""
     return Table(["Trial", "System", "What", "Expected", "Found"], rows[:MOST], caption)
 
 
-# The fifth phase of the suite: which systems gave the same answers, and side by side where they did not.
-
 SHOWN = 12
-"""Rows of answers that are put side by side."""
+"""Rows of answers in ``side_by_side``."""
 
 
-def matrix(run: Run) -> Table | Words:
-    """Return one row a system and one column a query type: how many of its answers are those of most systems."""
+def matrix(run: Run) -> Table | Markdown:
+    """Return a row for each system and a column for each query type: how many answers agree with most systems."""
     found = same_work.of_run(run).validated
     if not found or len({one.system for one in found}) < 2:
         return missing("The validation of answers", "fewer than two systems gave answers")
@@ -113,19 +109,19 @@ def matrix(run: Run) -> Table | Words:
             elif one.undecided:
                 cells.append(f"undecided, {one.undecided} of {one.queries}")
             else:
-                said = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
-                said += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
-                cells.append("; ".join(said))
+                parts = [f"differs, {one.differing} of {one.queries}"] if one.differing else []
+                parts += [f"no answer, {one.unanswered} of {one.queries}"] if one.unanswered else []
+                cells.append("; ".join(parts))
         rows.append([_named(run, *judged), *cells])
     caption = (
-        "Answers that are the same as those of most systems: columns and keys equal, floats within a relative "
-        f"difference of {quantity.fact_text(same_work.of_run(run).tolerance)}"
+        "Answers that agree with those of most systems: columns and keys are equal, and floats differ by at most "
+        f"{quantity.fact_text(same_work.of_run(run).tolerance)} (relative)"
     )
     return Table(["System", *kinds], rows, caption)
 
 
-def words(run: Run) -> Words:
-    """Say in a sentence or two how many systems gave the same answers, and which did not."""
+def agreement_sentence(run: Run) -> Markdown:
+    """Return a sentence or two on how many systems gave the same answers, and which did not."""
     found = same_work.of_run(run).validated
     given = [one for one in _order(run) if any((each.system, each.arm) == one for each in found)]
     if len({system for system, _ in given}) < 2:
@@ -135,18 +131,16 @@ def words(run: Run) -> Words:
         for judged in given
     }
     asked = sum(one.queries for one in found if (one.system, one.arm) == given[0])
-    said = f"Of {len(given)} systems, each of their arms counted, "
-    said += (
-        f"{list(others.values()).count(0)} gave the same answers to all {asked} queries that were compared."
-    )
+    sentences = f"Of {len(given)} systems (counting each configuration), "
+    sentences += f"{list(others.values()).count(0)} gave the same answers to all {asked} compared queries."
     for judged, differing in others.items():
         if differing:
-            said += f" {_named(run, *judged)} gave others, or none, to {differing}."
-    return Words(escape_markdown(said))
+            sentences += f" {_named(run, *judged)} gave a different answer, or none, to {differing}."
+    return Markdown(escape_markdown(sentences))
 
 
-def side_by_side(run: Run) -> Table | Words:
-    """Return the first rows of one query's answers, one column a system, as the suite prints them side by side."""
+def side_by_side(run: Run) -> Table | Markdown:
+    """Return the first rows of the answers to one query, a column for each system."""
     for group in same_work.of_run(run).groups:
         asked = min(((one.query_type, one.query_id) for one in group.answers if one.rows), default=None)
         if asked is None:
@@ -166,11 +160,11 @@ def side_by_side(run: Run) -> Table | Words:
         heads = list(columns)
         caption = f"The answers to query {asked[1]} of type {asked[0]}: the first {len(rows)} rows"
         return Table(["Bucket (UTC)", *heads], rows, caption, frozenset(heads))
-    return missing("Answers side by side", "no answer with rows was recorded")
+    return missing("The answers side by side", "no answer with rows was recorded")
 
 
-def differences(run: Run) -> Table | Words:
-    """Return where each system first differs from most; a sentence where none does."""
+def differences(run: Run) -> Table | Markdown:
+    """Return the first difference of each system from most systems; a sentence if there is none."""
     rows = []
     for one in same_work.of_run(run).validated:
         if one.example is not None:
@@ -187,17 +181,17 @@ def differences(run: Run) -> Table | Words:
                 ]
             )  # fmt: skip
     if rows:
-        return Table(["System", "Query type", "Query", "Row", "Its value", "The value of most"], rows)
+        return Table(["System", "Query type", "Query", "Row", "Its value", "Value of most systems"], rows)
     return answer.table(run)
 
 
 def _order(run: Run) -> list[tuple[str, str]]:
-    """Return systems with their arms in the order that they have in every chart."""
+    """Return systems with their arms in the order of charts."""
     return list(dict.fromkeys((cell.system, cell.arm) for cell in labelled(run)))
 
 
 def _named(run: Run, system: str, arm: str) -> str:
-    """Return a system's title, with the arm where the run has several of it."""
+    """Return a system's title, with the arm if the run has several of the system."""
     title = run.title(system)
     return f"{title}, {arm}" if len({c.arm for c in labelled(run) if c.system == system}) > 1 else title
 
@@ -211,7 +205,7 @@ def _moment(key: tuple[object, object]) -> str:
 
 
 def _side(place: Difference, side: object) -> str:
-    """Return one side of a difference; of a row that only one has, what stands beside its key."""
+    """Return the text of one side of a difference; for a row that one side lacks, the values next to its key."""
     if place.what != "row":
         return _value(side)
     if not isinstance(side, list):
@@ -224,17 +218,14 @@ def _value(value: object) -> str:
     return repr(value) if isinstance(value, float) else quantity.fact_text(value)
 
 
-# Writes that were not acknowledged, in the server's own words: how many, of how many rows, in which cells.
-
-
-def refusals_table(run: Run, phase: str = "load") -> Table | Words:
-    """Return one row for each cell and kind of refusal; a sentence where every write was acknowledged."""
+def refusals_table(run: Run, phase: str = "load") -> Table | Markdown:
+    """Return a row for each cell and kind of refused write; a sentence if every write was acknowledged."""
     import polars as pl
 
     named = run.frame("trials").select("trial_id", "cell", "status")
     found = run.frame("errors").filter(pl.col("phase") == phase).join(named, on="trial_id", how="inner")
     if found.is_empty():
-        return Words("Every write of every trial was acknowledged.")
+        return Markdown("Every write of every trial was acknowledged.")
     sent = _sent(run, phase)
     lines = []
     for cell in labelled(run):
@@ -251,12 +242,12 @@ def refusals_table(run: Run, phase: str = "load") -> Table | Words:
                     f"{rows:,}", quantity.percent(rows / whole) if whole else quantity.MISSING,
                 ]
             )  # fmt: skip
-    columns = ["System", "Trials", "Kind", "Words of the server", "Writes", "Rows", "Share of the rows sent"]
-    return Table(columns, lines, numeric=frozenset({"Trials", "Writes", "Rows", "Share of the rows sent"}))
+    columns = ["System", "Trials", "Kind", "Server's message", "Writes", "Rows", "Share of sent rows"]
+    return Table(columns, lines, numeric=frozenset({"Trials", "Writes", "Rows", "Share of sent rows"}))
 
 
 def _sent(run: Run, phase: str) -> dict[str, float]:
-    """Return trial → rows that were sent, acknowledged or not."""
+    """Return trial → rows sent, acknowledged or not."""
     found: dict[str, float] = {}
     for metric in ("rows", "rows_refused"):
         for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows():
@@ -264,20 +255,17 @@ def _sent(run: Run, phase: str) -> dict[str, float]:
     return found
 
 
-# Gaps: the trials that do not count, each with its reason, and those that were never done.
+def gaps_table(run: Run) -> Table | Markdown:
+    """Return a row for each failed or invalid trial, and for each reason why trials of a system were skipped.
 
-
-def gaps_table(run: Run) -> Table | Words:
-    """Return one row a trial that failed or is invalid, and one a system that was skipped for one reason.
-
-    A sentence where every trial counts.
+    The last row counts trials that did not run. Returns a sentence if every trial is valid.
     """
     trials = run.frame("trials")
     bad = trials.filter(pl.col("status") != "ok")
     planned = run.info["planned_trials"]
     undone = (planned or trials.height) - trials.height
     if bad.is_empty() and undone <= 0:
-        return Words(f"All {trials.height} trials of the run ended well and count.")
+        return Markdown(f"All {trials.height} trials of the run are valid.")
     labels = {one.name: one for one in labelled(run)}
     together: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in bad.to_dicts():
@@ -294,8 +282,8 @@ def gaps_table(run: Run) -> Table | Words:
                 f"{undone} more",
                 "",
                 "",
-                "not done",
-                "the run has not come to its end; go on with: ./bench resume",
+                "not run",
+                "the run is not finished; continue it with: ./bench resume",
             ]
         )
     return Table(
@@ -311,14 +299,11 @@ def _row(run: Run, one: Cell, held: list[dict[str, Any]], status: str, reason: s
     return [f"{len(held)} trials", run.title(one.system), shown, status, reason]
 
 
-# The trials of a run in their order, whatever became of them.
-
-
-def trials_table(run: Run) -> Details | Words:
-    """Return one row a trial, folded: its place in the order, its status, its times."""
+def trials_table(run: Run) -> Details | Markdown:
+    """Return a row for each trial, in order: its position, status and times."""
     trials = run.frame("trials").to_dicts()
     if not trials:
-        return missing("The list of trials", "no trial is recorded")
+        return missing("The list of trials", "the run has no trials")
     labels = {one.name: one.label for one in labelled(run)}
     rows = [
         [
@@ -339,4 +324,4 @@ def trials_table(run: Run) -> Details | Words:
         "Trial", "Block", "Position", "System", "Status", "Duration", "Start", "Harness", "Caches", "Pace",
     ]  # fmt: skip
     numeric = frozenset({"Block", "Position", "Duration", "Start", "Harness"})
-    return Details(f"All {len(rows)} trials in their order", Table(columns, rows, numeric=numeric))
+    return Details(f"All {len(rows)} trials in order", Table(columns, rows, numeric=numeric))
