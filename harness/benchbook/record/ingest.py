@@ -279,7 +279,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _is_of_the_data(error: Exception, places: Sequence[Path]) -> bool:
-    """Return whether an error comes from corrupt files in these folders and not from the database, as for a full disk."""
+    """Return whether an error comes from corrupt files in these folders, not from the database or a full disk."""
     import duckdb
 
     if isinstance(error, (ValueError, duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)):

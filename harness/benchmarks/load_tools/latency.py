@@ -1,13 +1,13 @@
-"""Latency truth: what the client says beside what is known of a server that sleeps, and of one that stalls.
+"""Compare the client's latencies with the known latencies of a server that sleeps, and of one that stalls.
 
-The percentiles of the client's own histogram are read, in the closed and in the open loop. What is known of the server
-that sleeps is what it measured itself, from the request read to the answer handed to the system: on a busy machine it
-sleeps longer than it was told.
+The client's percentiles come from its histogram, in the closed and in the open loop. The server that sleeps measures the
+true latency, from reading the request to handing over the answer, because on a busy machine it sleeps longer than
+configured.
 
-Between the two lie two wake-ups: of the server by the request, and of the client by the answer. Where a processor went to
-sleep they take some tenths of a millisecond, whoever waits on it; with one worker both processors sleep most of the
-time. So processors are kept awake while the client is held against the truth, as cyclictest does it. What sleep adds
-stands in lines of their own without a target, for benchload and for a plain socket in its place.
+The client's latency also contains two wake-ups: of the server by the request, and of the client by the answer. If a
+processor is asleep, each takes some tenths of a millisecond, and with one worker both processors sleep most of the
+time. The benchmark therefore keeps processors awake, as cyclictest does. Separate lines without a target show the cost
+of sleep, for benchload and for a plain socket.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from work import Work, moment, run
 SLEEP = 0.020
 """Seconds."""
 ASKED = 15
-"""Seconds of asking a server that sleeps."""
+"""Seconds of queries to the server that sleeps."""
 WORKERS = (1, 2, 8)
 RATE = 200
 SECONDS = 30
 STALL, EVERY = 1.0, 10.0
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 LATENCY = Path("/dev/cpu_dma_latency")
-"""While a process holds it open, processors sleep no deeper than they wake up from in so many microseconds."""
+"""While a process has this file open, processors wake up within the number of microseconds written to it."""
 
 
 def lines(work: Work) -> Iterator[Line]:
-    """Measure both servers; the truth of the second follows from when each query was due."""
+    """Measure both servers; the true latencies of the second follow from the times when queries were due."""
     queries = work.file("latency-queries")
     asked = f"--seed 4 --scale 10 --start {moment(0)} --end {moment(7200)} --interval 10s"
     run(
@@ -70,7 +70,7 @@ def lines(work: Work) -> Iterator[Line]:
 
 @contextmanager
 def _awake() -> Iterator[bool]:
-    """Keep processors from sleeping; gives whether that is allowed."""
+    """Keep processors awake for the length of a block; yield whether that is permitted."""
     try:
         held = os.open(LATENCY, os.O_WRONLY)
     except OSError:
@@ -91,7 +91,7 @@ def _slept(ask: str, url: str, workers: int, how: str) -> Iterator[Line]:
 
 
 def _plain(url: str) -> Iterator[Line]:
-    """Ask over a plain socket, which shows what the machine adds and no client can avoid."""
+    """Measure queries over a plain socket: the latency of the machine, which no client can avoid."""
     host, port = url.removeprefix("http://").split(":")
     request = f"GET /query?q=SELECT HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
     seen: list[int] = []
@@ -109,14 +109,14 @@ def _plain(url: str) -> Iterator[Line]:
 
 
 def _held(url: str) -> dict[float, float]:
-    """Return the percentiles of how long the server held its answers back in truth."""
+    """Return the percentiles of the latency that the server measured."""
     with urllib.request.urlopen(f"{url}/held") as answer:
         held = decode(str(json.loads(answer.read())["encoded"]))
     return {percent: _percentile(held, percent) for percent in (50.0, 90.0, 99.0)}
 
 
 def _stalled() -> list[float]:
-    """Return how long each query has to wait, sorted."""
+    """Return the waiting times of all queries, sorted."""
     waits = []
     for n in range(RATE * SECONDS):
         phase = (n / RATE) % EVERY

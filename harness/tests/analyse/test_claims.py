@@ -1,4 +1,4 @@
-"""Every verdict that a claim can get, on runs that nobody ran whose truth is known."""
+"""Every verdict of a claim, on synthetic runs with a known truth."""
 
 from __future__ import annotations
 

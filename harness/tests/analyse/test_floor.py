@@ -1,4 +1,4 @@
-"""Verdicts of a report are held against the machine's noise floor, and against each other."""
+"""Verdicts of a report use the machine's noise floor and are corrected jointly."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def test_a_difference_within_the_noise_floor_is_not_claimed(tmp_path: Path) -> N
 
 def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_path: Path) -> None:
     without, known = opened(tmp_path / "without", 1.03, None), opened(tmp_path / "known", 1.03, 0.06)
-    assert "is not known" in conclusion.limits(without).markdown
+    assert "is unknown" in conclusion.limits(without).markdown
     assert rules.noise(without).mark == "not kept"
-    assert "no difference within it is claimed" in conclusion.limits(known).markdown
+    assert "differences within it are not claimed" in conclusion.limits(known).markdown
     assert rules.noise(known).mark == "partly"  # bytes on disk have no floor here
 
 

@@ -39,7 +39,7 @@ def write(
 
     ``trials``: only so many trials of the plan (an unfinished run); ``status``: trial index →
     (status, reason); ``wrong_answers_of``: a system whose answers differ in one value; ``batch_sizes``: levels of a
-    second factor, each a cell of its own;
+    second factor, each a separate cell;
     ``database``: also make results/benchbook.duckdb from the folders.
     """
     order = random.Random(seed)

@@ -42,12 +42,12 @@ def test_servers_are_not_ranked_against_embedded_systems(made):
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
     answered = conclusion.answer_sentence(run).markdown
     assert "InfluxDB 1.8.10, the only server here, loaded" in answered
-    assert "embedded systems are not ranked with it" in answered
+    assert "it is not ranked against embedded systems" in answered
     assert "faster than InfluxDB" not in answered
     listed = conclusion.findings(run).markdown
     assert "not ranked" in listed
-    assert "hold the transport" in listed
-    assert "Servers are not ranked against embedded systems" in conclusion.limits(run).markdown.replace(
+    assert "include the transport" in listed
+    assert "Servers and embedded systems are not ranked together" in conclusion.limits(run).markdown.replace(
         "&#39;", "'"
     )
 
@@ -119,7 +119,7 @@ def test_limits_say_where_workers_waited_for_the_record(made):
 def test_every_gap_has_its_reason(made):
     run = made(status={1: ("skipped", "no such program")}, trials=4, finished=False)
     table = work.gaps_table(run)
-    assert [row[3] for row in table.rows] == ["skipped", "not done"]
+    assert [row[3] for row in table.rows] == ["skipped", "not run"]
     assert "no such program" in table.rows[0][4]
     assert isinstance(work.gaps_table(made(run_id="quickstart-20260302T000000-0001", seed=2)), Markdown)
 
@@ -149,7 +149,7 @@ def test_each_source_of_a_system_is_a_pin_of_its_own(made):
     database.rebuild(run.results)
     rows = environment.pins_table(open_run(run.results, run.run_id)).rows
     assert [row[2:4] for row in rows] == [
-        ["1.5.6", "python"], ["it never ran", "docker: not to be had"], ["3.45.1", "go"],
+        ["1.5.6", "python"], ["never ran", "docker: unavailable"], ["3.45.1", "go"],
     ]  # fmt: skip
 
 
@@ -163,4 +163,4 @@ def test_the_commands_repeat_the_run(plain):
 def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
     given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
     monkeypatch.setitem(plain.info, "argv", given)
-    assert "… stands for a folder" in verdicts.rerun_commands(plain).markdown
+    assert "Replace … by a folder on your machine" in verdicts.rerun_commands(plain).markdown

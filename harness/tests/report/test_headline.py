@@ -31,11 +31,11 @@ def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = No
     return conclusion.claim_sentence(run, question).markdown
 
 
-def test_an_interval_that_holds_1_shows_no_difference(monkeypatch):
+def test_an_interval_that_includes_1_shows_no_difference(monkeypatch):
     text = said(monkeypatch, judged(0.97, 1.99, cells=2))
     assert "CnosDB 2.4 over influxdb-1.8.10, rows loaded per second once steady" in text.replace("\\", "")
-    assert "**1.39** (0.970 to 1.99), over 2 cells of 1.39 to 1.39, published 0.900" in text
-    assert text.endswith("no difference is shown.")
+    assert "**1.39** (0.970 to 1.99), over 2 setups of 1.39 to 1.39, published 0.900" in text
+    assert text.endswith("so it shows no difference.")
 
 
 def test_sides_of_one_system_are_told_with_it(monkeypatch):
@@ -47,13 +47,13 @@ def test_sides_of_one_system_are_told_with_it(monkeypatch):
     assert "CnosDB 2.4: arm b over arm a, rows loaded" in said(monkeypatch, one).replace("\\", "")
 
 
-def test_an_interval_beside_1_says_which_way(monkeypatch):
+def test_an_interval_that_excludes_1_gives_the_direction(monkeypatch):
     assert said(monkeypatch, judged(1.1, 1.99)).endswith(
-        "The whole interval says higher; the verdict is: inconclusive."
+        "The whole interval is higher; the verdict is: inconclusive."
     )
-    assert "whole interval says lower" in said(monkeypatch, judged(0.5, 0.9))
+    assert "whole interval is lower" in said(monkeypatch, judged(0.5, 0.9))
     assert said(monkeypatch, judged(1.1, 1.99, cells=2)).endswith(
-        "That mean is higher; the verdict, for which every cell is asked, is: inconclusive."
+        "The mean is higher; the verdict, which considers every setup, is: inconclusive."
     )
     assert "too few trials" in said(monkeypatch, judged(None, None))
 
@@ -65,20 +65,20 @@ def test_with_failures_neither_is_better(monkeypatch):
 
 
 def test_a_trend_alone_is_no_answer(monkeypatch):
-    assert "both sides of none" in said(monkeypatch, judged(1.1, 1.99, test="rises"))
+    assert "did not measure both sides of any claim" in said(monkeypatch, judged(1.1, 1.99, test="rises"))
 
 
 def test_the_claim_that_the_question_is_about_comes_before_the_first(monkeypatch):
     asked = judged(0.5, 0.9)
     asked.id = "second"
-    assert "says lower" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
-    assert "says higher" in said(monkeypatch, judged(1.1, 1.99), asked)
+    assert "interval is lower" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
+    assert "interval is higher" in said(monkeypatch, judged(1.1, 1.99), asked)
 
 
 def test_where_the_one_asked_for_was_not_measured_the_first_answers(monkeypatch):
     asked = judged(0.5, 0.9)
     asked.id, asked.measured = "second", None
-    assert "says higher" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
+    assert "interval is higher" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
 
 
 def test_the_arm_of_both_sides_is_named(monkeypatch):

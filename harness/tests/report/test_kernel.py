@@ -40,7 +40,7 @@ def test_a_request_that_cannot_be_carried_out_stays_one(tmp_path):
 
 
 def test_a_process_that_dies_is_one_sentence(tmp_path):
-    with pytest.raises(BenchbookError, match="ended by itself"):
+    with pytest.raises(BenchbookError, match="the process that runs its cells died"):
         _run(tmp_path, "import os; os._exit(3)")
 
 
@@ -54,7 +54,7 @@ def test_no_process_stays_behind(tmp_path, end):
 
 def test_a_cell_without_an_end_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "CELL_TIMEOUT_SECONDS", 2)
-    with pytest.raises(BenchbookError, match=r"did not end within 2 s"):
+    with pytest.raises(BenchbookError, match=r"did not finish within 2 s"):
         _run(tmp_path, "import time; time.sleep(60)")
 
 

@@ -75,7 +75,7 @@ def test_what_would_not_render_alike_is_refused(tmp_path, text, words):
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
-    with pytest.raises(RequestError, match="cannot be read"):
+    with pytest.raises(RequestError, match="cannot read the report"):
         notebook.read(tmp_path / "none.qmd")
 
 

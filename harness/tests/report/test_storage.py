@@ -82,22 +82,22 @@ def test_without_a_store_that_counts_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("measurements", "words"),
     [
-        ([], "cannot be told"),
+        ([], "It is unknown"),
         ([("w", "q", "server_read_bytes", 0.0)], "answered from memory"),
         (
             # A store also sends a few bytes in answers to LIST requests.
             [("w", "q", "storage_get_requests", 0.0), ("w", "q", "storage_bucket_read_bytes", 301.0)],
             "answered from memory",
         ),
-        ([("w", "q", "storage_get_requests", 3.0)], "3 objects of the bucket: they were not"),
-        ([("w", "q", "server_read_bytes", 4096.0)], "4.10 kB from devices: they were not"),
+        ([("w", "q", "storage_get_requests", 3.0)], "3 objects of the bucket, so they were not"),
+        ([("w", "q", "server_read_bytes", 4096.0)], "4.10 kB from devices, so they were not"),
         (
             [("w", "q", "server_read_bytes", 0.0), ("c", "drop caches", "server_read_bytes", 9e6)],
-            "With cold caches most was read before the first query",
+            "With cold caches, the server read most of its data when it restarted",
         ),
     ],
 )
-def test_the_guess_that_queries_read_from_memory_is_answered(
+def test_the_sentence_says_whether_queries_read_from_memory(
     measurements: list[tuple[str, str, str, float]], words: str
 ) -> None:
     run: Any = Trials(measurements or [("w", "load", "rows", 1.0)])

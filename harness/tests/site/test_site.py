@@ -74,7 +74,7 @@ def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
     for number in range(1, 20):
         assert f"{number}. " in page.text
     assert "✓ kept" in page.text
-    assert "no A/A run of this machine stands beside it" in page.text
+    assert "there is no A/A run of this machine" in page.text
 
 
 def test_the_defects_hold_the_raw_data_read_again(site: Path):
@@ -83,7 +83,7 @@ def test_the_defects_hold_the_raw_data_read_again(site: Path):
     assert "MinIO through s3fs" in page.text
 
 
-def test_without_a_published_run_the_command_stands_there(tmp_path, without_quarto):
+def test_without_a_published_run_the_page_shows_the_command(tmp_path, without_quarto):
     made = render.site(making.make(tmp_path, empty=True), tmp_path / "site")
     page = Page.read(made / "index.html")
     assert "No run published yet. Run it: ./bench run quickstart" in page.text
