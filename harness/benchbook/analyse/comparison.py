@@ -233,7 +233,9 @@ def metrics(run: Run) -> list[tuple[str, str]]:
         for phase in run.phases(workload)
         for metric in names
     ]
-    return [*pairs, ("trial", "disk_bytes")]
+    # Systems that were loaded for a time hold different amounts.
+    by_time = "disk_bytes" not in set(run.frame("measurements")["metric"])
+    return [*pairs, ("trial", "bytes_per_value" if by_time else "disk_bytes")]
 
 
 def against(run: Run, phase: str, metric: str, base: Cell) -> list[Versus]:

@@ -182,6 +182,8 @@ def settled(run: Run) -> Finding:
     loads = run.phases("load")
     if not loads:
         return Finding("not applicable", "no phase loads a database")
+    if any("settled_seconds" in text for text in run.ok["unmeasured"].drop_nulls()):
+        return Finding("not applicable", "loads ended after a time; sizes and counts are of settled data")
     known = [one.points for phase in loads for one in estimates(run, phase, "settled_seconds")]
     return (
         Finding("kept", "both times are recorded")

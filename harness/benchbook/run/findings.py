@@ -143,6 +143,19 @@ class Findings:
         found |= {"bytes_per_row": whole / rows} if rows else {}
         self.measurements += [Measurement("trial", metric, value) for metric, value in found.items()]
 
+    def leave_out_amounts(self, phase: str) -> None:
+        """Drop the times and sizes of a phase with a duration: they show how much was done, not how fast."""
+        times, sizes = ("acknowledged_seconds", "settled_seconds"), re.compile(r"disk_(\w+_)?bytes")
+        self.measurements = [
+            one
+            for one in self.measurements
+            if not (one.phase == phase and one.metric in times) and not sizes.fullmatch(one.metric)
+        ]
+        self.unmeasured |= dict.fromkeys(
+            (*(f"{name} of {phase}" for name in times), "disk_bytes"),
+            "phases with a duration do more on faster systems",
+        )
+
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
         """Add telemetry by phase, except the client's CPU: its summary covers the timed period alone.
 

@@ -129,6 +129,8 @@ class Steps:
         self.findings.measurements += steady.measurements(phase, taken.intervals, share)
         self.findings.measurements += load.latencies(phase, taken.histograms)
         self.findings.client_cpu(phase, summary)
+        if options.duration is not None:
+            self.findings.leave_out_amounts(phase)
 
     def _is_read_after(self, load_phase: str) -> bool:
         """Return whether a phase after ``load_phase`` asks for the dataset."""

@@ -143,6 +143,10 @@ def test_a_load_with_a_duration_is_compared_with_what_was_acknowledged(tmp_path:
     assert found["bytes_per_second"] == pytest.approx(40)
     assert found["rows"] == 6
     assert findings.data_bytes == 60
+    # How long it took and how much is there says nothing of a system that was given a time.
+    assert not {"acknowledged_seconds", "settled_seconds", "disk_bytes", "disk_data_bytes"} & found.keys()
+    assert found["bytes_per_row"] == pytest.approx(40 / 6)
+    assert "disk_bytes" in findings.unmeasured
 
 
 def test_a_row_that_is_lost_or_appears_in_a_load_with_a_duration_is_wrong(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     steps.findings.measurements += measurements(phase, summary, settled)
     steps.findings.measurements += latency(phase, taken.histograms)
     steps.findings.client_cpu(phase, summary)
+    if options.duration is not None:
+        steps.findings.leave_out_amounts(phase)
 
 
 def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
