@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 import polars as pl
-
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
@@ -23,7 +22,10 @@ def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | M
     from benchbook.analyse import claims
 
     judged = {
-        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+        one.id: one
+        for one in claims.judge_run(
+            run.results, run.run_id, root() / "datasets" / "published"
+        )
     }
     found = [
         Row(
@@ -56,15 +58,23 @@ BYTES = {
 def mount_table(run: Run) -> Table | Markdown:
     """Return the requests and bytes of the mounted bucket, as its store counts them: means by phase and storage."""
     joined = run.ok.select("trial_id", "storage").join(
-        run.frame("measurements").select("trial_id", "phase", "metric", "value"), on="trial_id"
+        run.frame("measurements").select("trial_id", "phase", "metric", "value"),
+        on="trial_id",
     )
-    counted = joined.filter(pl.col("metric") == "storage_requests").select("trial_id", "phase")
+    counted = joined.filter(pl.col("metric") == "storage_requests").select(
+        "trial_id", "phase"
+    )
     if counted.is_empty():
-        return missing("The table of requests", "no storage of this run has a store that counts requests")
+        return missing(
+            "The table of requests",
+            "no storage of this run has a store that counts requests",
+        )
     order = _order(run)
     means = {
         (storage, phase, metric): value
-        for storage, phase, metric, value in joined.join(counted, on=["trial_id", "phase"], how="semi")
+        for storage, phase, metric, value in joined.join(
+            counted, on=["trial_id", "phase"], how="semi"
+        )
         .group_by("storage", "phase", "metric")
         .agg(pl.col("value").mean())
         .iter_rows()
@@ -79,7 +89,12 @@ def mount_table(run: Run) -> Table | Markdown:
         for storage in storages for phase in order
         if (storage, phase, "storage_requests") in means
     ]  # fmt: skip
-    columns = [*(["Storage"] if len(storages) > 1 else []), "Phase", *COUNTS.values(), *BYTES.values()]
+    columns = [
+        *(["Storage"] if len(storages) > 1 else []),
+        "Phase",
+        *COUNTS.values(),
+        *BYTES.values(),
+    ]
     return Table(columns, rows, numeric=frozenset([*COUNTS.values(), *BYTES.values()]))
 
 

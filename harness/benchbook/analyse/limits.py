@@ -303,7 +303,9 @@ def _noise(run: Run) -> list[str]:
     known = noise.known(run)
     compared = {pair: known[pair] for pair in comparison.metrics(run) if pair in known}
     if not compared:
-        return ["The noise floor of this machine is unknown (./bench aa measures it), so small differences may be noise."]
+        return [
+            "The noise floor of this machine is unknown (./bench aa measures it), so small differences may be noise."
+        ]
     most = max(compared, key=lambda pair: compared[pair].variance)
     runs = sorted({name for one in compared.values() for name in one.runs})
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
