@@ -1,51 +1,149 @@
-"""Simulate the statistics: coverage, false alarms and power by number of trials and kind of noise.
+"""Simulate what the statistics can show: coverage, the chance of each verdict, and the trials that a verdict takes.
 
     cd harness && PYTHONPATH=. python benchmarks/power.py
 
-Updates the table in docs/claims.md: 4,000 simulated experiments per row, noise of 4 % per trial, margin 10 %.
+Writes the tables of docs/methods.md and docs/claims.md, from 6,000 simulated comparisons per number.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
+from benchbook.analyse.judgement import Expectation
+from benchmarks.fits import VERDICTS, shares
+from tests.analyse.simulated import GROUP, KINDS, SPREAD, fitted
 
-from benchbook.analyse.interval import student_t_rows
-from tests.analyse.simulated import KINDS, log_ratios
-
-SIMULATIONS = 4000
-TRIALS = (3, 5, 10, 19)
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "claims.md"
-BEGIN, END = "<!-- table: written by harness/benchmarks/power.py -->\n", "<!-- end of table -->"
-HEAD = "| noise | trials | coverage | false alarms | 1.05 seen | 2.0 seen | 2.0 reproduced | reproduced at the edge |"
+SIMULATIONS = 6000
+TRIALS = (3, 5, 10, 20, 40)
+SPREADS = (0.03, 0.1, 0.3)
+TRUTHS = (0.5, 0.8, 1.0, 1.25, 1.5, 1.9, 2.0, 2.1, 2.5, 3.0, 4.0)
+PUBLISHED = Expectation("ratio", 2.0, 0.1)
+"""The claim of the tables: 2 within 10 %."""
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+METHODS, CLAIMS = DOCS / "methods.md", DOCS / "claims.md"
+END = "<!-- end of table -->"
+ENOUGH = 0.8
+"""Chance of the right verdict that counts as enough trials."""
+MOST = 200
+"""Trials after which the search for enough ends."""
 
 
 def main() -> None:
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    coverage = [row for kind in KINDS for row in coverage_rows(kind)]
+    verdicts = [row for blocks in (5, 10, 20) for row in verdict_rows(blocks)]
+    trials = [row for truth in TRUTHS for row in trials_rows(truth)]
+    errors = [row for kind in KINDS for row in error_rows(kind)]
+    percents = [f"{100 * spread:g} %" for spread in SPREADS]
+    together = [f"{percent}, of {GROUP}" for percent in percents]
+    _write(METHODS, "coverage", ["noise", "trials", *percents, *together], coverage)
+    _write(METHODS, "errors", ["noise", "trials", *(word for word in VERDICTS[:-1])], errors)
+    _write(CLAIMS, "verdicts", ["trials", "true ratio", *VERDICTS], verdicts)
+    _write(CLAIMS, "trials", ["true ratio", "right verdict", *percents], trials)
+
+
+def begin(name: str) -> str:
+    """Return the line before a table."""
+    return f"<!-- {name}: written by harness/benchmarks/power.py -->\n"
+
+
+def _write(page: Path, name: str, head: list[str], rows: Iterable[str]) -> None:
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin(name))
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}{table()}{END}{after}", encoding="utf-8")
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows, ""]
+    page.write_text(before + begin(name) + "\n".join(lines) + END + after, encoding="utf-8")
 
 
-def table() -> str:
-    rows = [row(kind, blocks) for kind in KINDS for blocks in TRIALS]
-    return "\n".join([HEAD, "|---|---|---|---|---|---|---|---|", *rows, ""])
+def coverage(kind: str, simulations: int, blocks: int, spread: float, *, among: bool) -> float:
+    """Return the share of 95 % intervals that hold the truth."""
+    low, high = fitted(kind, simulations, blocks, spread, among=among).interval()
+    return float(((low <= 0) & (high >= 0)).mean())
 
 
-def row(kind: str, blocks: int) -> str:
-    def ends(truth: float) -> tuple[np.ndarray, np.ndarray]:
-        return student_t_rows(log_ratios(kind, blocks, SIMULATIONS, blocks, truth), 0.95)
+def coverage_rows(kind: str) -> list[str]:
+    return [
+        _row(
+            [kind, str(blocks)],
+            [
+                coverage(kind, SIMULATIONS, blocks, spread, among=among)
+                for among in (False, True)
+                for spread in SPREADS
+            ],
+        )
+        for blocks in TRIALS
+    ]
 
-    def within(truth: float, published: float) -> float:
-        low, high = ends(truth)
-        return float(((low >= math.log(published / 1.1)) & (high <= math.log(published * 1.1))).mean())
 
-    low, high = ends(1.0)
-    covered = float(((low <= 0) & (high >= 0)).mean())
-    seen = [float((ends(truth)[0] > 0).mean()) for truth in (1.05, 2.0)]
-    numbers = [covered, 1 - covered, *seen, within(2.0, 2.0), within(2.2, 2.0)]
-    return f"| {kind} | {blocks} | " + " | ".join(f"{100 * number:.1f} %" for number in numbers) + " |"
+def verdict_rows(blocks: int) -> list[str]:
+    """Return the chance of each verdict on "2 within 10 %", by truth, at a spread of 10 %."""
+    made = fitted("clean", SIMULATIONS, blocks, SPREAD)
+    return [
+        _row([str(blocks), f"{truth:g}"], list(shares(made.of(truth), PUBLISHED).values()))
+        for truth in TRUTHS
+    ]
+
+
+def trials_rows(truth: float) -> list[str]:
+    """Return the trials that the right verdict on "2 within 10 %" takes in 80 % of runs, by spread."""
+    word = right(PUBLISHED, truth)
+    return [
+        f"| {truth:g} | {word} | " + " | ".join(_enough(truth, word, spread) for spread in SPREADS) + " |"
+    ]
+
+
+def _enough(truth: float, word: str, spread: float) -> str:
+    for blocks in (*range(3, 20), *range(20, 50, 5), *range(50, MOST + 1, 10)):
+        if shares(fitted("clean", 2000, blocks, spread).of(truth), PUBLISHED)[word] >= ENOUGH:
+            return str(blocks)
+    return f"> {MOST}"
+
+
+def error_rows(kind: str) -> list[str]:
+    """Return the largest chance of each verdict where the truth is another one, over all truths and spreads."""
+    edges = [end * (1 + side * 1e-9) for end, side in zip(PUBLISHED.band, (-1, 1), strict=True)]
+    found = []
+    for blocks in TRIALS:
+        most = dict.fromkeys(VERDICTS[:-1], 0.0)
+        for spread in SPREADS:
+            made = fitted(kind, SIMULATIONS, blocks, spread)
+            for truth in (*TRUTHS, *edges):
+                held = shares(made.of(truth), PUBLISHED)
+                for word in wrong(PUBLISHED, truth):
+                    most[word] = max(most[word], held[word])
+        found.append(_row([kind, str(blocks)], list(most.values())))
+    return found
+
+
+def wrong(expected: Expectation, truth: float) -> set[str]:
+    """Return the verdicts that are wrong of a truth."""
+    low, high = expected.band
+    meets = low <= truth <= high
+    found = {"different size"} if meets else {"reproduced"}
+    if expected.sign == 0:
+        return found | {"contradicted"} if meets else found
+    claimed_side = (truth - 1) * expected.sign > 0
+    close = 1 / expected.no_difference <= truth <= expected.no_difference
+    if claimed_side and not close:
+        found.add("contradicted")
+    return found if claimed_side else found | {"direction only"}
+
+
+def right(expected: Expectation, truth: float) -> str:
+    """Return the verdict that enough trials reach."""
+    low, high = expected.band
+    if expected.sign and (truth - 1) * expected.sign < 0:
+        return "contradicted"
+    if low <= truth <= high and (truth != 1 or expected.kind not in ("at-least", "at-most")):
+        return "reproduced"
+    if expected.sign == 0:
+        return "contradicted"
+    close = math.log(expected.no_difference)
+    return "contradicted" if abs(math.log(truth)) < close else "different size"
+
+
+def _row(names: list[str], numbers: list[float]) -> str:
+    return f"| {' | '.join([*names, *(f'{100 * number:.1f} %' for number in numbers)])} |"
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ def test_every_rule_is_broken_on_purpose_somewhere():
 
 
 def test_numbers_in_the_text_are_those_of_the_program():
-    from benchbook.analyse import interval
     from benchbook.analyse.rules import rules
     from benchbook.measure import steady
     from benchbook.plan import precision

@@ -49,15 +49,14 @@ def _pairs(claim: Claim, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for name, wanted in (("over", claim.over), ("of", claim.of)):
         for cell in _matching(claim, wanted, run):
-            if not _skipped(cell):
-                groups.setdefault(_rest(cell, wanted), {})[name] = cell
+            groups.setdefault(_rest(cell, wanted), {})[name] = cell
     return [Sides(dict(key), (held["over"], held["of"])) for key, held in groups.items() if len(held) == 2]
 
 
 def _along(claim: Claim, along: str, run: Run) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for cell in _matching(claim, claim.of, run):
-        if not _skipped(cell) and along in cell.levels:
+        if not skipped(cell) and along in cell.levels:
             groups.setdefault(_rest(cell, [along]), {})[cell.levels[along]] = cell
     return [
         Sides(dict(key), tuple(held[level] for level in ordered(list(held))))
@@ -66,8 +65,8 @@ def _along(claim: Claim, along: str, run: Run) -> list[Sides]:
     ]
 
 
-def _skipped(cell: Cell) -> bool:
-    """Say whether the system was unavailable in every trial; a setup that failed is compared, and shows it."""
+def skipped(cell: Cell) -> bool:
+    """Say whether the system was unavailable in every trial; a trend is followed over the levels that are left."""
     return not cell.ok and set(cell.statuses) == {"skipped"}
 
 

@@ -1,29 +1,28 @@
 """Judge claims on a run: each published statement gets a verdict and its reason.
 
 Claims are those that the run declared before it began (rule 15 of docs/methods.md). ``declare.claim`` defines a claim,
-``claim_cells`` finds the setups that it compares, ``judgement`` says which verdict an estimate gives.
+``claim_cells`` finds the setups that it compares, ``claim_evidence`` estimates each of them, and ``judgement`` says which
+verdict the estimates give.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import answers, interval, judgement, noise, same_work
-from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides
-from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
-from benchbook.analyse.model import ALPHA, FEW
-from benchbook.analyse.paired import paired, pooled
-from benchbook.analyse.ratio import Ratio, log_ratios
-from benchbook.analyse.run import TRIAL, Run
+from benchbook.analyse import answers, judgement, noise, same_work
+from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
+from benchbook.analyse.claim_evidence import JudgedCell, judged
+from benchbook.analyse.claim_notes import notes, refusals
+from benchbook.analyse.judgement import Word
+from benchbook.analyse.paired import pooled
+from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
-from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
@@ -33,65 +32,10 @@ COLUMNS = (
     "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
 )  # fmt: skip
 """Of ``bench claims --json``, in order."""
-OF_FAILURES = ("rows_found", "rows_refused")
-"""Metrics that count refusals: failed operations are what they measure."""
-SHORTEST_SECONDS = 1.0
-"""A rate or latency from a shorter phase is shown, and decides nothing."""
 FEWEST_ANSWERS = 20
 """Answers below which agreement shows little."""
 FEWEST_LEVELS = 2
 HOLDS = ("reproduced", "different size", "direction only")
-
-
-@dataclass(frozen=True)
-class JudgedCell:
-    """What one setup shows of a claim."""
-
-    sides: Sides
-    expected: Expectation
-    published: float | None
-    """Published ratio of this setup."""
-    published_of: float | None
-    published_over: float | None
-    unit: str | None
-    """Unit of the two published values, as published."""
-    ratio: Ratio
-    logs: dict[int, float]
-    """Block → log ratio."""
-    outliers: int
-    """Blocks marked as outliers; they are kept."""
-    noise: float | None
-    """Noise between equal setups as a factor; None where it is unknown."""
-    failed: int
-    """Operations that failed on any side."""
-    evidence: Evidence
-    """What it may show; nothing where ``unfit`` says why."""
-    verdict: Word
-    reason: str
-    unfit: str = ""
-    """Why its ratio decides nothing: lost trials, failed operations, a short phase."""
-    reversed_step: str | None = None
-    """The step of a trend that goes against it."""
-
-    @property
-    def measured(self) -> float | None:
-        """The measured ratio."""
-        return self.ratio.value
-
-    @property
-    def low(self) -> float | None:
-        """Ends of its 95 % interval."""
-        return self.ratio.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-        return self.ratio.high
-
-    @property
-    def trials(self) -> int:
-        """Blocks with a value of both sides."""
-        return self.ratio.trials
 
 
 @dataclass(frozen=True)
@@ -210,99 +154,6 @@ def judge(
     return _said(shown, *_verdict(claim, found, refusals(found.cells, work), conditions))
 
 
-def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
-    """Return what one setup shows of a claim; None where no block has both sides."""
-    pair = (claim.phase, claim.metric)
-    first, last = sides.cells[0], sides.cells[-1]
-    ratio = paired(run, last, first, pair, claim.validity)
-    if ratio.value is None:
-        return None
-    series = [run.values(cell, pair, claim.validity).by_block for cell in sides.cells]
-    logs = log_ratios(series[-1], series[0])
-    if published is not None and claim.along is not None:
-        published = published.between(first.levels[claim.along], last.levels[claim.along])
-    expected = expectation(claim, published)
-    steps = [
-        paired(run, after, before, pair, claim.validity) for before, after in itertools.pairwise(sides.cells)
-    ]
-    shown = evidence(ratio.fit, expected, [step.fit for step in steps] if claim.monotonic else ())
-    failed = 0 if claim.metric in OF_FAILURES else sum(run.failed(cell, claim.phase) for cell in sides.cells)
-    unfit = _unfit(claim, run, sides, failed)
-    alone = judgement.word(shown)
-    known = noise.known(run).get(pair)
-    return JudgedCell(
-        sides, expected, published.ratio if published else None,
-        published.of if published else None, published.over if published else None,
-        published.unit if published else None, ratio, logs, sum(interval.mad(list(logs.values()))),
-        known.factor if known else None, failed, NONE if unfit else shown,
-        "inconclusive" if unfit else alone, unfit or reason(alone, expected, ratio), unfit,
-        _reversed(claim, sides, steps) if claim.trend else None,
-    )  # fmt: skip
-
-
-def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
-    """Return why a setup decides nothing; empty where it may."""
-    pair = (claim.phase, claim.metric)
-    for cell in sides.cells:
-        if lost := run.lost(cell, pair, claim.validity):
-            trials = f"{lost.trials} of {lost.of} trials of {cell.label}"
-            return f"{trials} {'does' if lost.trials == 1 else 'do'} not count ({lost.reason})"
-    if failed:
-        return f"{failed:,} {'operation' if failed == 1 else 'operations'} failed"
-    if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):
-        seconds = [run.phase_seconds(cell, claim.phase) for cell in sides.cells]
-        shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
-        if shortest < SHORTEST_SECONDS:
-            least = f"{SHORTEST_SECONDS:g} s"
-            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} decides nothing"
-    return ""
-
-
-def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
-    """Return what a claim expects of the ratio of a setup."""
-    number = published.ratio if published else None
-    if claim.test == "rises" or claim.test == "falls":  # noqa: PLR1714 - narrows the type
-        up = claim.test == "rises"
-        kind: Kind = "at-least" if up else "at-most"
-        if claim.by_at_least is not None:
-            return Expectation(kind, claim.by_at_least if up else 1 / claim.by_at_least, 0.0)
-        if number is not None and (number > 1) == up and number != 1:
-            return Expectation("ratio", number, claim.margin)
-        return Expectation(kind, 1.0, 0.0)
-    assert claim.test != "agree"
-    if claim.words is not None:
-        return _in_words(claim)
-    if claim.test == "equal":
-        return Expectation("equal", 1.0, claim.margin)
-    return Expectation(claim.test, 1.0 if number is None else number, claim.margin)
-
-
-def _in_words(claim: Claim) -> Expectation:
-    """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
-    up = claim.test == "at-least"
-    if claim.words == "little":
-        return Expectation("equal", 1.0, judgement.LITTLE - 1)
-    if claim.words == "much":
-        return Expectation(claim.test, judgement.MUCH if up else 1 / judgement.MUCH, 0.0)  # type: ignore[arg-type]
-    least, most = judgement.SLIGHTLY
-    band = (least, most) if up else (1 / most, 1 / least)
-    return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
-
-
-def _reversed(claim: Claim, sides: Sides, steps: Sequence[Ratio]) -> str | None:
-    """Return the first step that goes against the trend (Bonferroni over its steps)."""
-    assert claim.along is not None
-    for ends, step in zip(itertools.pairwise(sides.cells), steps, strict=True):
-        if step.fit is None:
-            continue
-        against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
-        if 2 * len(steps) * against <= ALPHA:
-            before, after = (cell.levels[claim.along] for cell in ends)
-            moved = "falls" if claim.test == "rises" else "rises"
-            return f"{claim.metric} {moved} from {claim.along} {before} to {after}"
-    return None
-
-
 # The verdict on all setups of a claim.
 
 
@@ -348,6 +199,9 @@ def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
     for cell in side.cells:
         if lost := run.lost(cell, (claim.phase, claim.metric), claim.validity):
             return f"{lost.trials} of {lost.of} trials of {cell.label} do not count ({lost.reason})"
+        if skipped(cell):
+            why = (cell.reason or "no reason was recorded").partition(": ")[0].rstrip(".")
+            return f"every trial of {cell.label} is skipped ({why})"
     return f"no block has {claim.metric} of both sides"
 
 
@@ -393,9 +247,8 @@ def _why(claim: Claim, found: Found, missing: int) -> str:
 
 def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:
     """Judge whether two sides gave the same answers: the share of queries whose answers agree."""
-    side = next(
-        iter(sides(claim, run)), None
-    )  # a system gives the same answers to the same data in every setup
+    # A system gives the same answers to the same data in every setup: the first one has them all.
+    side = next(iter(sides(claim, run)), None)
     found = _answers(claim, work, side) if side else {}
     compared, first = len(found), next((query for query, alike in found.items() if not alike), "")
     agreed = sum(found.values())
@@ -465,84 +318,6 @@ def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) ->
 def _mean(values: Sequence[float | None]) -> float | None:
     held = [value for value in values if value]
     return math.exp(sum(map(math.log, held)) / len(held)) if held else None
-
-
-# What a reader must know beside a verdict, and what forbids one.
-
-
-def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
-    """Return why setups may not be judged: other work, or other answers."""
-    found = []
-    for cell in cells:
-        by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
-        found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
-    found += work.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
-    return list(dict.fromkeys(found))
-
-
-def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Return the notes on judged setups, each without a full stop."""
-    found = []
-    if run.profile == "smoke":
-        found.append("profile smoke is for tests: its numbers show little")
-    if run.info.get("finished_at") is None:
-        found.append("the run is unfinished")
-    found.append(_noise(cells))
-    fewest = min(cell.trials for cell in cells)
-    if fewest < FEW:
-        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} per setup")
-    if outliers := sum(cell.outliers for cell in cells):
-        found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
-    if claim.validity == "phase":
-        found += _defects(claim, run, cells)
-    found += _transport(run, cells)
-    flights = {held.levels.get("workers") for cell in cells for held in cell.sides.cells}
-    if "workers" in claim.of and len(flights) > 1:
-        found.append("the sides are compared at different numbers of operations in flight")
-    if claim.along is not None:
-        found += _span(claim.along, cells)
-    if against := [cell.reversed_step for cell in cells if cell.reversed_step]:
-        found.append(f"against the trend: {same_work.some(against)}")
-    return found
-
-
-def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Name what was wrong in trials whose phase counts although the trial as a whole does not."""
-    found = []
-    for cell in dict.fromkeys(held for one in cells for held in one.sides.cells):
-        pair = (claim.phase, claim.metric)
-        counted, valid = (len(run.values(cell, pair, kind).by_block) for kind in ("phase", "trial"))
-        if counted > valid:
-            found.append(
-                f"{counted - valid} of {counted} trials of {cell.label} have a defect outside this phase"
-                f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
-            )
-    return found
-
-
-def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
-    """Name the levels that a trend was followed over, and say if no numbers were published for them."""
-    spans = {(cell.sides.cells[0].levels[along], cell.sides.cells[-1].levels[along]) for cell in cells}
-    found = [f"{along} from {first} to {last}" for first, last in sorted(spans)]
-    unknown = sum(cell.published is None for cell in cells)
-    return [*found, "no number was published for these levels"] if 0 < unknown == len(cells) else found
-
-
-def _noise(cells: Sequence[JudgedCell]) -> str:
-    found = [cell.noise for cell in cells if cell.noise is not None]
-    if not found:
-        return "the noise floor of this machine is unknown (./bench aa)"
-    return f"noise between equal setups: {100 * (max(found) - 1):.2g} %, in the interval"
-
-
-def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Say that embedded systems have no transport in their numbers, where they are compared with servers."""
-    systems = {held.system for cell in cells for held in cell.sides.cells}
-    embedded = sorted(system for system in systems if run.embedded(system))
-    if not embedded or len(embedded) == len(systems):
-        return []
-    verb = "share" if len(embedded) > 1 else "shares"
-    return [f"{' and '.join(embedded)} {verb} the client's process, so those numbers include no transport"]
 
 
 # Substitutes for systems that a run lacks: shown in their place, and never judged (rule 15 of docs/methods.md).

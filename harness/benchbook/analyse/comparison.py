@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from benchbook.analyse import interval, noise, quantity, verdict
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.paired import paired
-from benchbook.analyse.ratio import Ratio
+from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe
@@ -72,7 +73,7 @@ class Estimate:
     direction: str
     points: Sequence[Point]
     value: float | None
-    """Geometric mean of the trials; None without a trial."""
+    """Typical value of the trials; None without a trial."""
     low: float | None
     high: float | None
     """The 95 % interval; None where there are fewer than three trials."""
@@ -176,7 +177,7 @@ class Versus:
         above, below = self.above.by_block, self.below.by_block
         if self.above.direction == "lower":
             above, below = below, above
-        return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
+        return [(block, math.exp(held)) for block, held in log_ratios(above, below).items()]
 
     def verdict(self, adjusted: float | None = None, among: int = 1) -> Verdict:
         """Return what may be said of the two; see ``verdicts`` for many that stand together."""

@@ -37,8 +37,10 @@ CUTOFFS = {
 }  # fmt: skip
 """Number of values → distance from the median, in scaled median absolute deviations, from which a value is marked.
 
-Simulated (benchmarks/power.py): of samples of so many normal values, 1 % have a mark.
+Simulated (tests/analyse/test_outliers.py): of samples of so many normal values, 1 % have a mark.
 """
+MOSTLY_EQUAL = 3.5
+"""The same distance, in mean deviations, where more than half of the values are equal."""
 
 
 def mad(values: Sequence[float]) -> list[bool]:
@@ -54,7 +56,9 @@ def mad(values: Sequence[float]) -> list[bool]:
     cutoff = CUTOFFS[max(count for count in CUTOFFS if count <= len(values))]
     middle = median(values)
     distances = [abs(value - middle) for value in values]
-    scale = 1.4826 * median(distances) or 1.2533 * sum(distances) / len(distances)
+    scale = 1.4826 * median(distances)
+    if scale == 0:
+        scale, cutoff = 1.2533 * sum(distances) / len(distances), MOSTLY_EQUAL
     if scale == 0:
         return [False] * len(values)
     return [distance / scale > cutoff for distance in distances]

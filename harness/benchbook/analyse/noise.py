@@ -82,16 +82,23 @@ def between(found: Iterable[Itself]) -> Noise | None:
 
 @functools.cache
 def known(run: Run) -> dict[Pair, Noise]:
-    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile and machine."""
+    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile, machine and data."""
     if run.machine is None:
         return {}
     by_pair: dict[Pair, list[Itself]] = {}
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
-            for one in measured(Run(run.results, run_id, connection)):
+            itself = Run(run.results, run_id, connection)
+            if not _data(itself) & _data(run):
+                continue
+            for one in measured(itself):
                 by_pair.setdefault((one.phase, one.metric), []).append(one)
     made = {pair: between(held) for pair, held in by_pair.items()}
     return {pair: noise for pair, noise in made.items() if noise is not None}
+
+
+def _data(run: Run) -> set[str]:
+    return {digest for cell in run.cells for digest in cell.datasets}
 
 
 def _runs(connection: DuckDBPyConnection, experiment: str, profile: str, machine: str) -> list[str]:

@@ -14,7 +14,8 @@ def command(
 ) -> None:
     """Show a run's verdicts on published claims.
 
-    A verdict is: reproduced, direction only, contradicted, inconclusive, underspecified, or not run.
+    A verdict is: reproduced, different size, direction only, contradicted, inconclusive, underspecified,
+    substitute only, or not run.
     The claims are those in experiment.toml when the run began. docs/claims.md explains the verdicts.
     """
     from benchbook.analyse import claims

@@ -261,7 +261,6 @@ def check_claims(
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
-        _check_margin(claim, place)
         _check_levels(claim, factors, place)
         for key, factor in [
             *(("across", name) for name in claim.across),
@@ -278,17 +277,6 @@ def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
     known = metrics(phases.get(claim.phase))
     if known is not None:
         _known(claim.metric, known, f"{place}: metric of the phase {claim.phase}")
-
-
-def _check_margin(claim: Claim, place: str) -> None:
-    bound = claim.published.ratio if claim.published else None
-    if claim.test in ONE_SIDED and claim.margin and bound is not None:
-        effect = max(bound, 1 / bound) - 1
-        if claim.margin >= effect:
-            raise ValueError(
-                f"{place}: margin = {claim.margin:g} is not below the claimed effect, {effect:.3g}: a ratio of 1 would "
-                "meet the claim; choose a smaller margin, or leave it out"
-            )
 
 
 def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:

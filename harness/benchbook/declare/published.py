@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchbook.declare.claim import Claim, Published
+from benchbook.declare.claim import ONE_SIDED, Claim, Published
 from benchbook.declare.level import ordered, same, texts
 from benchbook.errors import RequestError, nearest
 
@@ -255,8 +255,25 @@ def ratios(claim: Claim, folder: Path) -> list[PublishedRatio]:
 def check(claims: Sequence[Claim], folder: Path) -> None:
     """Read the published numbers of every claim, to find mistakes before a run and not after it."""
     for claim in claims:
-        if claim.published is not None and all(one.ratio is None for one in ratios(claim, folder)):
-            raise RequestError(f'claims "{claim.id}": published: no cell has published values of both sides.')
+        held = [one.ratio for one in ratios(claim, folder)]
+        known = [ratio for ratio in held if ratio is not None]
+        if held and not known:
+            raise RequestError(
+                f'claims "{claim.id}": published: no cell has the published values of both sides.'
+            )
+        if claim.test in ONE_SIDED and claim.margin and known:
+            _check_margin(claim, known)
+
+
+def _check_margin(claim: Claim, known: Sequence[float]) -> None:
+    """Refuse a margin that a ratio of 1 lies within: noise alone would then meet "faster"."""
+    effect = min(max(ratio, 1 / ratio) - 1 for ratio in known)
+    if claim.margin >= effect:
+        raise RequestError(
+            f'claims "{claim.id}": margin = {claim.margin:g} is not below the claimed effect, {effect:.3g}: '
+            "a ratio of 1 would meet the claim.",
+            "Choose a smaller margin, or leave it out: at-least and at-most have none by default.",
+        )
 
 
 def files(claims: Sequence[Claim]) -> list[str]:

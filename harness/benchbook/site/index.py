@@ -67,10 +67,12 @@ NOT_RANKED = "not ranked"
 """Verdict on an embedded system compared with a server."""
 STYLES = {
     "reproduced": ("#009E73", "circle"),
+    "different size": ("#E69F00", "wedge"),
     "direction only": ("#6680FF", "triangle-up"),
     "contradicted": ("#D55E00", "cross"),
     "inconclusive": ("#8A8F98", "diamond"),
     "underspecified": ("#CC79A7", "square"),
+    "substitute only": ("#CC79A7", "triangle-right"),
     "not run": ("#8A8F98", "triangle-down"),
     "better": ("#009E73", "circle"),
     "worse": ("#D55E00", "cross"),

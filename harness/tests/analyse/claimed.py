@@ -18,6 +18,7 @@ BASE: dict[str, Any] = {
     "metric": "rows_per_second", "of": {"system": CNOS}, "over": {"system": INFLUX}, "published": {"ratio": 2.0},
 }  # fmt: skip
 Truth = Callable[[dict[str, Any]], float]
+"""Levels → rate in thousands; with a second argument, the block."""
 SIZES = [1, 1000, 2500, 5000, 10000]
 MANY = {"factors": {"system": [CNOS, INFLUX], "workers": [100], "batch_size": SIZES}}
 RATIOS = {1: 2.4, 1000: 430 / 490, 2500: 530 / 570, 5000: 660 / 610, 10000: 680 / 540}

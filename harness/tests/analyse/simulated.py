@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.fits import Fits, fits, moderated
+
 Logs = NDArray[np.float64]
 
-SPREAD = 0.04
-"""Standard deviation of one trial's logarithm: 4 %, a good machine."""
+SPREAD = 0.1
+"""Standard deviation of the logarithm of a block's ratio: 10 %, a usual machine."""
 CORRELATION = 0.4
-"""Correlation of a trial with the next one, from the state that a load leaves on the machine."""
-KINDS = ("lognormal", "heavy tails", "block effects", "drift", "autocorrelated")
+"""Of one trial with the next: what a machine remembers of the load it just had."""
+STALLS = 0.05
+"""Share of trials of one side that are stalled."""
+KINDS = ("clean", "rare stalls", "heavy tails", "drift", "block effects", "autocorrelated")
+GROUP = 6
+"""Comparisons that are measured together, in ``fitted``."""
 
 
 def log_ratios(
     kind: str, seed: int, simulations: int, blocks: int, truth: float = 1.0, *,
-    abba: bool | None = None, correlation: float = CORRELATION,
+    spread: float = SPREAD, abba: bool | None = None, correlation: float = CORRELATION,
 ) -> Logs:  # fmt: skip
     """Return simulations x blocks log ratios of two cells of true ratio ``truth``.
 
+    ``spread``: the standard deviation of a block's log ratio where nothing else disturbs it.
     ``abba``: every second block is the reverse of the one before, as in a run of two cells; otherwise shuffled, as
     with more. By default autocorrelated noise meets shuffled blocks, all other noise ABBA.
     """
     chance = np.random.default_rng(seed)
     count = 2 * blocks
-    noise = chance.normal(0, SPREAD, (simulations, count))
+    one = spread / math.sqrt(2)  # of one trial
+    noise = chance.normal(0, one, (simulations, count))
     if kind == "heavy tails":
-        noise = SPREAD * chance.standard_t(3, (simulations, count)) / math.sqrt(3)
+        noise = one * chance.standard_t(3, (simulations, count)) / math.sqrt(3)
     elif kind == "block effects":  # the machine is faster or slower by 20 % from block to block
         noise += np.repeat(chance.normal(0, 0.2, (simulations, blocks)), 2, axis=1)
     elif kind == "drift":  # it slows down by about 15 % over the run
@@ -45,4 +54,18 @@ def log_ratios(
     else:
         reverse = chance.random((simulations, blocks)) < 0.5
     differences: Logs = sides[:, :, 0] - sides[:, :, 1]
-    return math.log(truth) + np.where(reverse, -differences, differences)
+    found = math.log(truth) + np.where(reverse, -differences, differences)
+    if kind == "rare stalls":  # trials of one side take 1.35 to 4.5 times as long
+        stalled = chance.random((simulations, blocks)) < STALLS
+        found -= np.where(stalled, chance.uniform(0.3, 1.5, (simulations, blocks)), 0.0)
+    return found
+
+
+@functools.cache
+def fitted(kind: str, simulations: int, blocks: int, spread: float, *, among: bool = False) -> Fits:
+    """Return the fits of simulated comparisons of equal cells: each alone, or ``GROUP`` of them measured together."""
+    seed = blocks + 1000 * KINDS.index(kind)
+    if not among:
+        return fits(log_ratios(kind, seed, simulations, blocks, spread=spread))
+    together = log_ratios(kind, seed, simulations, blocks, spread=spread).reshape(-1, GROUP, blocks)
+    return moderated(together).flat()

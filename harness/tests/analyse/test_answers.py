@@ -131,3 +131,11 @@ def test_rows_of_the_table_become_answers() -> None:
     row = {"system": "a", "trial_id": "r/0000", "query_type": "groupby", "query_id": "3"}
     (found,) = from_rows([{**row, "columns": '["time_ns","v"]', "rows": "[[5,1.5],[6,null]]"}])
     assert found == Answer("a", "r/0000", "groupby", "3", ("time_ns", "v"), ((5, 1.5), (6, None)))
+
+
+def test_all_answers_of_a_type_are_compared() -> None:
+    held = [answer(system, ((1, "host_0", 1.0),), str(query)) for system in "ab" for query in range(20)]
+    assert compare(held).compared == 20
+    held[-1] = answer("b", ((1, "host_0", 2.0),), "19")
+    found = compare(held)
+    assert (found.compared, found.differing, found.ok) == (20, 1, False)

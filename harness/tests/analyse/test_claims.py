@@ -21,19 +21,25 @@ from tests.claims import measured_run
     ("truth", "claim", "verdict", "words"),
     [
         (2.0, {}, "reproduced", "lies within 10 % of the published 2 (1.82 to 2.2)"),
-        (1.5, {}, "direction only", "lies above 1; it does not lie within 10 % of the published 2"),
-        (0.5, {}, "contradicted", "lies below 1, on the other side of what was published (2)"),
-        (1.0, {}, "contradicted", "shows no difference (within 10 % of 1), where 2 was published"),
+        (1.5, {}, "different size", "does not lie within 10 % of the published 2 (1.82 to 2.2)"),
+        (0.5, {}, "contradicted", "lies below 1, on the other side of the published ratio (2)"),
+        (
+            1.0,
+            {},
+            "contradicted",
+            "shows no difference (the 90 % CI lies within 5 % of 1), where one was published",
+        ),
         (1.0, {"test": "equal", "published": None}, "reproduced", "within 10 % of 1"),
-        (1.3, {"test": "equal", "published": None}, "contradicted", "lies outside"),
-        (3.0, {"test": "at-least"}, "reproduced", "lies above 1.82"),
-        (1.5, {"test": "at-least"}, "direction only", "does not lie above 1.82"),
+        (1.3, {"test": "equal", "published": None}, "contradicted", "does not lie within 10 % of 1"),
+        (3.0, {"test": "at-least"}, "reproduced", "lies above 2"),
+        (1.9, {"test": "at-least"}, "different size", "does not lie above 2"),
+        (1.9, {"test": "at-least", "margin": 0.1}, "reproduced", "lies above 1.82 (2 and 10 %)"),
         (1.2, {"test": "at-least", "published": {"ratio": 1}}, "reproduced", "lies above 1"),
         (0.8, {"test": "at-least", "published": {"ratio": 1}}, "contradicted", "on the other side"),
-        (0.3, {"test": "at-most", "published": {"ratio": 0.5}}, "reproduced", "lies below 0.55"),
-        (0.7, {"test": "at-most", "published": {"ratio": 0.5}}, "direction only", "lies below 1"),
-        (3.0, {"test": "at-most", "published": {"ratio": 2}}, "contradicted", "lies outside"),
-        (2.0, {"margin": 0.01}, "direction only", "may or may not lie within 1 %"),
+        (0.3, {"test": "at-most", "published": {"ratio": 0.5}}, "reproduced", "lies below 0.5"),
+        (0.7, {"test": "at-most", "published": {"ratio": 0.5}}, "different size", "does not lie below 0.5"),
+        (3.0, {"test": "at-most", "published": {"ratio": 2}}, "contradicted", "does not lie below 2"),
+        (2.0, {"margin": 0.01}, "direction only", "lies above 1, and partly within 1 % of the published 2"),
         (2.0, {"underspecified": "the object size is not stated"}, "underspecified", "object size"),
     ],
 )
@@ -121,3 +127,22 @@ def test_every_reason_is_a_sentence_without_a_stop(tmp_path: Path) -> None:
     for one in found:
         assert one.reason
         assert not re.search(r"\.$|  |None|nan", one.reason)
+
+
+def test_a_claim_is_judged_by_the_numbers_that_were_published_when_the_run_began(tmp_path: Path) -> None:
+    declared = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **FROM_FILE}])
+    measured_run.write(
+        tmp_path, "run-1", MANY["factors"], lambda levels, block: {("load", "rows_per_second"): table(levels)},
+        declared=declared,
+    )  # fmt: skip
+    today = tmp_path / "today"
+    today.mkdir()
+    text = (measured_run.PUBLISHED / "cnos-vs-influx.csv").read_text()
+    then = tmp_path / "runs" / "run-1" / "declared" / "published"
+    then.mkdir(parents=True)
+    (then / "cnos-vs-influx.csv").write_text(text)
+    (today / "cnos-vs-influx.csv").write_text(text.replace(",25000,", ",1000,").replace(",60000,", ",1000,"))
+    assert (today / "cnos-vs-influx.csv").read_text() != text
+    [found] = claims.judge_run(tmp_path, "run-1", today)
+    assert found.verdict == "reproduced"
+    assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}

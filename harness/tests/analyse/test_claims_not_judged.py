@@ -54,9 +54,10 @@ def test_a_substitute_is_shown_and_not_judged(tmp_path: Path) -> None:
         tmp_path, lambda levels: 2.0 if levels["system"] == OTHER else 1.0,
         claim={"substitutes": {CNOS: OTHER}}, factors={"system": [OTHER, INFLUX]},
     )  # fmt: skip
-    assert found.verdict == "not run"
+    assert found.verdict == "substitute only"
     assert found.measured == pytest.approx(2, rel=0.03)
-    assert "cnosdb-2.4 is shown in place of cnosdb-2.0.1, and a substitute is not judged" in found.reason
+    assert "cnosdb-2.4 is in place of cnosdb-2.0.1" in found.reason
+    assert "for the substitute alone the verdict would be: reproduced" in found.reason
 
 
 def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The noise floor: taken from A/A runs of the same experiment, profile, machine and cell, and used in verdicts."""
+"""The noise between equal setups: from A/A runs of the same experiment, profile, machine and data."""
 
 from __future__ import annotations
 
@@ -23,12 +23,20 @@ CLAIM = {
 
 
 def aa(
-    results: Path, run_id: str, spread: float, *, systems: tuple[str, ...] = (A, B), **options: Any
+    results: Path,
+    run_id: str,
+    spread: float,
+    *,
+    apart: float = 0.0,
+    systems: tuple[str, ...] = (A, B),
+    **options: Any,
 ) -> None:
+    """Write an A/A run; ``apart``: the log ratio of its equal setups."""
     chance = random.Random(run_id)
 
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
-        return {PAIR: 1000 * math.exp(chance.gauss(0, spread))}
+        rate = 1000 * math.exp(chance.gauss(0, spread) + (apart if levels["aa"] == "A" else 0))
+        return {PAIR: rate}
 
     measured_run.write(results, run_id, {"system": list(systems), "aa": ["A", "B"]}, value, **options)
 
@@ -45,34 +53,48 @@ def run(results: Path, ratio: float, **options: Any) -> claims.Judgement:
     return found
 
 
-def test_the_floor_is_the_largest_factor_that_the_a_a_run_does_not_exclude(tmp_path: Path) -> None:
+def test_an_a_a_run_compares_each_cell_with_itself(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=8)
     found = noise.measured(Run(tmp_path, "aa-1"))
     assert len(found) == 2
-    for one in found.values():
+    for one in found:
         assert one.factor is not None
         assert one.ratio.low is not None
         assert one.ratio.high is not None
         assert one.factor == max(one.ratio.high, 1 / one.ratio.low)
         assert 1.0 < one.factor < 1.25
-        assert (one.phase, one.metric, one.unit, one.cell) == (*PAIR, "1/s", f"system={one.system}")
+        assert (one.phase, one.metric, one.cell) == (*PAIR, f"system={one.system}")
     assert {row["trials"] for row in noise.rows(found)} == {8}
 
 
-def test_a_claim_within_the_floor_is_inconclusive(tmp_path: Path) -> None:
+def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Path) -> None:
+    """Trials of the A/A run agree within 0.2 %, and its equal setups differ by 10 %."""
     assert run(tmp_path / "without", 1.03).verdict == "reproduced"
     assert "the noise floor of this machine is unknown" in run(tmp_path / "unknown", 1.03).reason
-    aa(tmp_path / "with", "aa-1", 0.05)
+    aa(tmp_path / "with", "aa-1", 0.002, apart=0.1)
     found = run(tmp_path / "with", 1.03)
     assert found.verdict == "inconclusive"
-    assert "reaches into the noise floor" in found.reason
-    assert "noise floor: " in found.reason
-    assert run_again(tmp_path / "far", 1.5) == "reproduced"
+    assert "includes 1" in found.reason
+    assert "noise between equal setups: " in found.reason
+    aa(tmp_path / "far", "aa-1", 0.002, apart=0.1)
+    assert run(tmp_path / "far", 4.0).verdict == "reproduced"
 
 
-def run_again(results: Path, ratio: float) -> str:
-    aa(results, "aa-1", 0.05)
-    return run(results, ratio).verdict
+def test_noise_that_the_trials_explain_is_not_added_twice(tmp_path: Path) -> None:
+    aa(tmp_path, "aa-1", 0.05, blocks=40)
+    [known] = noise.known(_run(tmp_path)).values()
+    assert known.factor < 1.02
+
+
+def test_a_contradiction_needs_more_than_the_noise(tmp_path: Path) -> None:
+    assert run(tmp_path / "without", 0.97).verdict == "contradicted"
+    aa(tmp_path / "with", "aa-1", 0.002, apart=0.1)
+    assert run(tmp_path / "with", 0.97).verdict == "inconclusive"
+
+
+def _run(results: Path) -> Run:
+    run(results, 1.03)
+    return Run(results, "run-1")
 
 
 @pytest.mark.parametrize(
@@ -92,29 +114,18 @@ def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str
     assert "unknown" in found.reason
 
 
-def test_the_latest_floor_of_each_system_counts(tmp_path: Path) -> None:
-    aa(tmp_path, "aa-old", 0.5, created="2026-01-01T00:00:00+00:00", database=False)
-    aa(tmp_path, "aa-new", 0.001, created="2026-02-01T00:00:00+00:00", systems=(A,), database=False)
-    run(tmp_path, 1.03)
-    observed = Run(tmp_path, "run-1")
-    floors = noise.floors(observed)
-    by_system = {cell.system: floors.floor(cell, PAIR) for cell in observed.cells}
-    assert {system: floor.run_id for system, floor in by_system.items() if floor} == {
-        A: "aa-new",
-        B: "aa-old",
-    }
-    assert floors.runs == ["aa-new", "aa-old"]
-    largest = by_system[B]
-    assert largest is not None
-    assert floors.factor(observed.cells, PAIR) == largest.factor
-    by_cell = noise.of_cells(observed, floors)
-    assert by_cell[f"system={B}", *PAIR] == largest.factor
-    assert set(by_cell) == {(f"system={A}", *PAIR), (f"system={B}", *PAIR)}
+def test_all_a_a_runs_count_together(tmp_path: Path) -> None:
+    for place, apart in enumerate((0.1, -0.2, 0.15)):
+        aa(tmp_path, f"aa-{place}", 0.002, apart=apart, database=False)
+    [known] = noise.known(_run(tmp_path)).values()
+    assert known.runs == ("aa-0", "aa-1", "aa-2")
+    assert known.comparisons == 6
+    assert known.variance == pytest.approx((0.1**2 + 0.2**2 + 0.15**2) / 3, rel=0.1)
 
 
-def test_two_blocks_give_no_floor(tmp_path: Path) -> None:
+def test_two_blocks_give_no_noise(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=2)
-    assert {one.factor for one in noise.measured(Run(tmp_path, "aa-1")).values()} == {None}
+    assert {one.factor for one in noise.measured(Run(tmp_path, "aa-1"))} == {None}
     assert "unknown" in run(tmp_path, 1.03).reason
 
 

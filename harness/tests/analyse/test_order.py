@@ -6,6 +6,9 @@ import random
 import pytest
 
 from benchbook.analyse.order import TrialResult, position_effect
+from benchbook.analyse.run import open_run
+from benchbook.record import database
+from benchbook.report import conclusion
 
 
 def trials(
@@ -62,3 +65,15 @@ def test_where_it_cannot_be_told_it_says_why(placed: list[TrialResult], reason: 
     assert found.reason is not None
     assert reason in found.reason
     assert found.present is None
+
+
+def test_an_effect_of_the_place_is_among_the_limits(made) -> None:
+    run = made(blocks=8)
+    assert "place in its block moved" not in conclusion.limits(run).markdown
+    with database.open(run.results) as connection:
+        connection.execute(
+            "UPDATE measurements SET value = value * pow(0.5, t.position) FROM trials t "
+            "WHERE t.trial_id = measurements.trial_id AND metric = 'rows_per_second'"
+        )
+    words = conclusion.limits(open_run(run.results, run.run_id)).markdown
+    assert "A trial's place in its block moved the throughput by" in words.replace("&#39;", "'")

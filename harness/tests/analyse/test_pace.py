@@ -44,3 +44,10 @@ def test_a_slow_begin_is_told(made):
     run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
     assert limits.label_counts(run)["groupby"] == {"warming": 6}
     assert "started at a different rate than it reached later in 6 of 6" in conclusion.limits(run).markdown
+
+
+def test_the_warm_up_has_no_part_in_the_pace(made):
+    run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
+    with database.open(run.results) as connection:
+        connection.execute("UPDATE intervals SET warmup = true WHERE phase = 'groupby' AND operations = 20")
+    assert limits.label_counts(open_run(run.results, run.run_id))["groupby"] == {"steady": 6}

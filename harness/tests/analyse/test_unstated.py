@@ -9,15 +9,24 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
+from benchbook.analyse.judgement import NONE, Evidence
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
 UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
 CLAIM: Any = SimpleNamespace(unstated=["size"], in_cells="all")
 
 
+SHOWN = {
+    "reproduced": Evidence(0.01, 1.0, 1.0, 1.0, 0.01),
+    "direction only": Evidence(0.5, 1.0, 1.0, 0.5, 0.01),
+    "contradicted": Evidence(1.0, 0.001, 1.0, 0.001, 1.0),
+    "inconclusive": NONE,
+}
+
+
 def cells(**verdicts: str) -> Any:
     return [
-        SimpleNamespace(verdict=word, sides=SimpleNamespace(levels={"size": size}))
+        SimpleNamespace(evidence=SHOWN[word], sides=SimpleNamespace(levels={"size": size}))
         for size, word in verdicts.items()
     ]
 
@@ -25,7 +34,12 @@ def cells(**verdicts: str) -> Any:
 @pytest.mark.parametrize(
     ("small", "large", "left", "words"),
     [
-        ("contradicted", "reproduced", "underspecified", "what it leaves out decides"),
+        (
+            "contradicted",
+            "reproduced",
+            "underspecified",
+            "contradicted at size a, reproduced at size b",
+        ),
         ("inconclusive", "contradicted", "inconclusive", "contradicted at size b"),
         ("direction only", "contradicted", "underspecified", "contradicted at size b"),
     ],
@@ -47,14 +61,14 @@ def test_levels_that_agree_are_judged_jointly(word: str) -> None:
 @pytest.mark.parametrize(
     ("small", "large", "verdict", "words"),
     [
-        (2.0, 2.0, "reproduced", "judged at batch_size 1 and 1000, for none is stated"),
-        (2.0, 3.0, "direction only", "direction only in 1 (batch_size 1000)"),
+        (2.0, 2.0, "reproduced", "the publication states no batch_size: judged at batch_size 1 and 1000"),
+        (2.0, 3.0, "different size", "different size in 1 (batch_size 1000)"),
         (0.5, 0.5, "contradicted", "judged at batch_size 1 and 1000"),
         (
             2.0,
             0.5,
             "underspecified",
-            "what it leaves out decides: reproduced at batch_size 1, contradicted at",
+            "depends on batch_size: reproduced at batch_size 1, contradicted at",
         ),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,18 @@ def write(
     errors: Callable[[dict[str, Any], int], list[dict[str, Any]]] = lambda levels, block: [],
     changes: Callable[[dict[str, Any]], dict[str, Any]] = lambda levels: {},
     answers: Callable[[dict[str, Any]], list[dict[str, Any]]] | None = None,
+    checks: Callable[[dict[str, Any], int], list[dict[str, Any]]] = lambda levels, block: [],
+    seconds: Callable[[dict[str, Any], int], float] | None = None,
+    measured_although: Collection[str] = ("ok",),
     host: dict[str, Any] | None = None,
     programs: dict[str, Any] | None = None,
     systems: dict[str, Any] | None = None,
     database: bool = True,
 ) -> str:
-    """Write plan.json, run.json and the trials; return the run's id."""
+    """Write plan.json, run.json and the trials; return the run's id.
+
+    ``seconds``: how long the load of a trial lasted. ``measured_although``: statuses of trials that have values.
+    """
     run = results / "runs" / run_id
     planned = []
     cells = [dict(zip(factors, levels, strict=True)) for levels in itertools.product(*factors.values())]
@@ -78,11 +84,16 @@ def write(
         measured = [
             {"phase": phase, "metric": metric, "value": number, "unit": "1/s" if "per_second" in metric else "s",
              "direction": "higher" if "per_second" in metric else "lower"}
-            for (phase, metric), number in (value(levels, block) if said == "ok" else {}).items()
+            for (phase, metric), number in (value(levels, block) if said in measured_although else {}).items()
         ]  # fmt: skip
         place = run / "trials" / f"{trial['index']:04d}"
         phases = [{"phase": "q", "workload": "query", "position": 0, "started_seconds": 0.0, "duration_seconds": 1.0,
                    "timed": True}] if answers else []  # fmt: skip
+        if seconds is not None:
+            phases.append(
+                {"phase": "load", "workload": "load", "position": 1, "started_seconds": 1.0, "timed": True,
+                 "duration_seconds": seconds(levels, block)}
+            )  # fmt: skip
         place.mkdir(parents=True)
         for file, lines in (
             ("events", []),
@@ -96,8 +107,9 @@ def write(
              "system": str(levels["system"]), "arm": str(levels.get("arm", "vanilla")), "storage": "local",
              "status": said, "reason": reason, "started_at": created, "ended_at": created, "duration_seconds": 1.0,
              "dataset_digest": "d", "queries_digest": "q", "config_digest": f"c-{levels['system']}",
-             "version_reported": "1.0", "phases": phases, "measurements": measured, "checks": [],
-             "errors": errors(levels, block) if said == "ok" else [], **changes(levels)},
+             "version_reported": "1.0", "phases": phases, "measurements": measured,
+             "checks": checks(levels, block),
+             "errors": errors(levels, block) if said in measured_although else [], **changes(levels)},
         )  # fmt: skip
     if database:
         rebuild(results)

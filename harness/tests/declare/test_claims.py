@@ -81,6 +81,17 @@ def test_repetitions_are_averaged_and_sides_may_have_other_names() -> None:
     assert rising.note == "workers from 1 to 10"
 
 
+def test_the_repetitions_of_a_published_number_count_by_their_geometric_mean(tmp_path: Path) -> None:
+    lines = ["system,iteration,unit,value", "a,1,1/s,100", "a,2,1/s,400", "b,1,1/s,50", "b,2,1/s,50"]
+    (tmp_path / "some.csv").write_text("\n".join(lines))
+    stated = {"file": "some.csv", "repeats": ["iteration"]}
+    [found] = ratios(
+        Claim.model_validate({**RATIO, "of": {"system": "a"}, "over": {"system": "b"}, "published": stated}),
+        tmp_path,
+    )
+    assert (found.of, found.over, found.ratio) == (pytest.approx(200), pytest.approx(50), pytest.approx(4))
+
+
 def test_numbers_in_the_claim_itself() -> None:
     def numbers(published: dict[str, Any], **more: Any) -> list[float | None]:
         return [
@@ -199,6 +210,58 @@ def test_a_mistake_in_published_numbers_names_the_claim(published: dict[str, Any
     for word in words:
         assert word in str(caught.value)
     assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize("test", ["at-least", "at-most"])
+def test_a_one_sided_claim_has_no_margin_unless_it_declares_one(test: str) -> None:
+    [claim] = experiment({**RATIO, "test": test}).claims
+    assert claim.margin == 0
+    [wider] = experiment({**RATIO, "test": test, "margin": 0.2}).claims
+    assert wider.margin == 0.2
+    check([claim, wider], PUBLISHED)
+
+
+@pytest.mark.parametrize(
+    ("change", "effect"),
+    [
+        ({"published": {"ratio": 1}, "margin": 0.01}, "0"),
+        ({"published": {"ratio": 1.08}, "margin": 0.1}, "0.08"),
+        ({"published": {"ratio": 1 / 1.08}, "margin": 0.1, "test": "at-most"}, "0.08"),
+        ({"published": {"of": 108, "over": 100, "unit": "1/s"}, "margin": 0.08}, "0.08"),
+        ({"published": {"file": "cnos-vs-influx.csv", "select": {"metric": "rows_per_second"}}, "margin": 0.1,
+          "across": ["batch_size"], "where": {"workers": 100}}, "0.0755"),
+    ],
+)  # fmt: skip
+def test_a_margin_that_a_ratio_of_1_lies_within_is_refused(change: dict[str, Any], effect: str) -> None:
+    declared = experiment({**RATIO, "test": "at-least", **change}).claims
+    with pytest.raises(
+        RequestError, match=f"not below the claimed effect, {effect}: a ratio of 1 would meet"
+    ):
+        check(declared, PUBLISHED)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"words": "much", "test": "ratio"}, 'words = "much" belongs to test at-least or at-most'),
+        ({"words": "little", "test": "at-least"}, 'words = "little" belongs to test equal'),
+        ({"words": "slightly", "test": "at-least", "published": {"ratio": 2}}, "leave published out"),
+        ({"words": "hardly", "test": "at-least"}, "much"),
+        ({"test": "equal", "margin": 0, "published": None}, "margin = 0"),
+        ({"at": {"batchsize": 1}}, 'at: factor "batchsize"'),
+        ({"validity": "load"}, "phase"),
+    ],
+)
+def test_a_mistake_in_words_margin_or_conditions_is_one_sentence(change: dict[str, Any], words: str) -> None:
+    declared = {key: value for key, value in {**RATIO, **change}.items() if value is not None}
+    with pytest.raises(RequestError) as caught:
+        experiment(declared)
+    assert words in str(caught.value)
+
+
+def test_conditions_may_name_a_level_that_no_profile_runs() -> None:
+    [claim] = experiment({**RATIO, "at": {"batch_size": 123456}}).claims
+    assert claim.at == {"batch_size": 123456}
 
 
 def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path: Path) -> None:

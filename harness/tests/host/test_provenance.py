@@ -80,6 +80,12 @@ def test_provenance_of_this_checkout_is_whole_and_json():
     assert all(found["packages"].values())
 
 
+def test_uncommitted_changes_are_in_the_provenance(checkout):
+    assert provenance(checkout)["git_dirty"] is False
+    (checkout / "bench").write_text("two")
+    assert provenance(checkout)["git_dirty"] is True
+
+
 def test_an_empty_folder_has_no_digests(tmp_path):
     found = provenance(tmp_path)
     assert [found[name] for name in ("lock_digest", "flake_lock_digest", "go_sum_digest")] == [None] * 3

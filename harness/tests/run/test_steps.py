@@ -102,6 +102,14 @@ def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_pat
     assert all(check["ok"] for check in findings.checks)
 
 
+def test_the_time_in_which_a_driver_only_watched_is_no_part_of_settling(tmp_path: Path) -> None:
+    class Watching(Watched):
+        watched_seconds = 1000.0
+
+    found = {one.metric: one.value for one in loaded(tmp_path, Watching()).measurements}
+    assert found["settled_seconds"] <= found["acknowledged_seconds"] == 1.0
+
+
 def test_rows_that_are_gone_after_settling_make_the_trial_invalid(tmp_path: Path) -> None:
     from benchbook.errors import TrialInvalid
 

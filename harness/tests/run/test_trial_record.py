@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -53,3 +54,23 @@ def test_every_digest_of_its_work_stands_in_it(monkeypatch: pytest.MonkeyPatch) 
     assert {name: made[name] for name in ("dataset_digest", "queries_digest", "config_digest")} == {
         "dataset_digest": "sha256:d", "queries_digest": "sha256:q", "config_digest": "sha256:c",
     }  # fmt: skip
+
+
+def test_the_digest_of_a_configuration_depends_on_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial.network, "beyond_loopback", lambda pids, host: [])
+
+    def started(texts: dict[str, str]) -> str:
+        one: Any = SimpleNamespace(
+            context=SimpleNamespace(host="127.0.0.1"), timeline=Timeline(), findings=Findings(),
+            system=SimpleNamespace(name="x", accepts=lambda version: True, listens_beyond=None),
+            _restart=lambda *_: None,
+        )  # fmt: skip
+        driver: Any = SimpleNamespace(configure=lambda: texts, version=lambda: "1", processes=list)
+        place: Any = SimpleNamespace(host="127.0.0.1", program=SimpleNamespace(url=None))
+        confined: Any = SimpleNamespace(server=contextlib.nullcontext, check=lambda *_: None)
+        trial.Trial._start(one, driver, place, confined)
+        return str(one.config_digest)
+
+    assert started({"a.conf": "cache = 1"}) == started({"a.conf": "cache = 1"})
+    assert started({"a.conf": "cache = 1"}) != started({"a.conf": "cache = 2"})
+    assert started({"a.conf": "cache = 1"}).startswith("sha256:")

@@ -37,6 +37,11 @@ def run_with_claims(results: Path, *published: float):
         for number, ratio in enumerate(published)
     ]
     path.write_text(json.dumps(facts))
+    for trial in (results / "runs" / run_id).glob("trials/*/trial.json"):
+        said = json.loads(trial.read_text())
+        for phase in said["phases"]:
+            phase["duration_seconds"] += 2.0  # a phase under a second decides nothing
+        trial.write_text(json.dumps(said))
     database.rebuild(results)
     return open_run(results, run_id)
 
@@ -57,8 +62,8 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
 def test_without_claims_every_comparison_with_the_baseline(plain):
     found = outcomes(plain)
     assert {one.verdict for one in found} <= {"better", "worse", "no difference claimed"}
-    assert found[0].row == "load, rows/s, DuckDB 1.5.6"
-    assert found[0].verdict == "better"
+    assert found[0].row == "load, rows/s, SQLite 3.45.1"
+    assert found[0].verdict == "worse"
 
 
 def test_different_answers_leave_nothing_to_judge(made):

@@ -122,4 +122,4 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     }
     assert [one.run_id for one in index.pages(root, found) if one.run_id] == ["run-1"]
     shown = open_run(published.results(found, tmp_path / "shown"), "run-1")
-    assert "differences within it are not claimed" in conclusion.limits(shown).markdown
+    assert "Equal setups on this machine differ by up to" in conclusion.limits(shown).markdown

@@ -54,6 +54,15 @@ def test_dropping_caches_says_whether_it_was_permitted(tmp_path, monkeypatch):
     assert one.drop_caches() is False
 
 
+def test_what_was_written_is_synced_before_the_caches_are_dropped(tmp_path, monkeypatch):
+    one, dropped_before = storage(declared(), StoragePlace(tmp_path / "data")), []
+    one.mount()
+    monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "drop")
+    monkeypatch.setattr(one, "sync", lambda: dropped_before.append((tmp_path / "drop").exists()))
+    assert one.drop_caches() is True
+    assert dropped_before == [False]
+
+
 def test_an_option_that_it_does_not_know_is_a_mistake(tmp_path):
     with pytest.raises(RequestError, match='no key "size"'):
         storage(declared(options={"size": 1}), StoragePlace(tmp_path))

@@ -236,7 +236,7 @@ def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure 
     found = _rows(run, claim, judged[claim])
     if not any(row.measured for row in found):
         return missing(title, f"the run measured no setup of the claim: {judged[claim].reason}")
-    if judged[claim].verdict == "not run":
+    if judged[claim].verdict == "substitute only":
         title += ", with a substitute"
     stated = verdicts.LEGEND if judged[claim].test in verdicts.SIGNS else "published"
     return published_figure(run, title, found, f"{what}: right of 1 is faster", stated)
@@ -262,7 +262,7 @@ def _rows(run: Run, claim: str, judged: Any) -> list[Row]:
     rows = {
         one.sides.name(stated.across): Row(
             one.sides.name(stated.across), one.published, one.measured, one.low, one.high,
-            tuple((block, math.exp(log)) for block, log in one.logs), str(one.verdict),
+            tuple((block, math.exp(log)) for block, log in one.logs.items()), str(one.verdict),
         )
         for one in judged.cells
     }  # fmt: skip

@@ -1,0 +1,176 @@
+"""What one setup of a run shows of a claim: its ratio, what the claim expects, and why it may decide nothing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchbook.analyse import interval, judgement, noise
+from benchbook.analyse.claim_cells import Sides
+from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
+from benchbook.analyse.model import ALPHA
+from benchbook.analyse.paired import paired
+from benchbook.analyse.ratio import Ratio, log_ratios
+from benchbook.analyse.run import TRIAL, Run
+from benchbook.declare.claim import Claim
+from benchbook.declare.published import PublishedRatio
+
+OF_FAILURES = ("rows_found", "rows_refused")
+"""Metrics that count refusals: failed operations are what they measure."""
+SHORTEST_SECONDS = 1.0
+"""A rate or latency from a shorter phase is shown, and decides nothing."""
+
+
+@dataclass(frozen=True)
+class JudgedCell:
+    """What one setup shows of a claim."""
+
+    sides: Sides
+    expected: Expectation
+    published: float | None
+    """Published ratio of this setup."""
+    published_of: float | None
+    published_over: float | None
+    unit: str | None
+    """Unit of the two published values, as published."""
+    ratio: Ratio
+    logs: dict[int, float]
+    """Block → log ratio."""
+    outliers: int
+    """Blocks marked as outliers; they are kept."""
+    noise: float | None
+    """Noise between equal setups as a factor; None where it is unknown."""
+    failed: int
+    """Operations that failed on any side."""
+    evidence: Evidence
+    """What it may show; nothing where ``unfit`` says why."""
+    verdict: Word
+    reason: str
+    unfit: str = ""
+    """Why its ratio decides nothing: lost trials, failed operations, a short phase."""
+    reversed_step: str | None = None
+    """The step of a trend that goes against it."""
+
+    @property
+    def measured(self) -> float | None:
+        """The measured ratio."""
+        return self.ratio.value
+
+    @property
+    def low(self) -> float | None:
+        """Ends of its 95 % interval."""
+        return self.ratio.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return self.ratio.high
+
+    @property
+    def trials(self) -> int:
+        """Blocks with a value of both sides."""
+        return self.ratio.trials
+
+
+def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
+    """Return what one setup shows of a claim; None where no block has both sides."""
+    pair = (claim.phase, claim.metric)
+    first, last = sides.cells[0], sides.cells[-1]
+    ratio = paired(run, last, first, pair, claim.validity)
+    if ratio.value is None:
+        return None
+    series = [run.values(cell, pair, claim.validity).by_block for cell in sides.cells]
+    logs = log_ratios(series[-1], series[0])
+    if published is not None and claim.along is not None:
+        published = published.between(first.levels[claim.along], last.levels[claim.along])
+    expected = expectation(claim, published)
+    steps = [
+        paired(run, after, before, pair, claim.validity) for before, after in itertools.pairwise(sides.cells)
+    ]
+    shown = evidence(ratio.fit, expected, [step.fit for step in steps] if claim.monotonic else ())
+    failed = (
+        0
+        if claim.metric in OF_FAILURES
+        else sum(run.failed(cell, claim.phase, claim.validity) for cell in sides.cells)
+    )
+    unfit = _unfit(claim, run, sides, failed)
+    alone = judgement.word(shown)
+    known = noise.known(run).get(pair)
+    return JudgedCell(
+        sides, expected, published.ratio if published else None,
+        published.of if published else None, published.over if published else None,
+        published.unit if published else None, ratio, logs, sum(interval.mad(list(logs.values()))),
+        known.factor if known else None, failed, NONE if unfit else shown,
+        "inconclusive" if unfit else alone, unfit or reason(alone, expected, ratio), unfit,
+        _reversed(claim, sides, steps) if claim.trend else None,
+    )  # fmt: skip
+
+
+def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
+    """Return why a setup decides nothing; empty where it may."""
+    pair = (claim.phase, claim.metric)
+    for cell in sides.cells:
+        if lost := run.lost(cell, pair, claim.validity):
+            trials = f"{lost.trials} of {lost.of} trials of {cell.label}"
+            return f"{trials} {'does' if lost.trials == 1 else 'do'} not count ({lost.reason})"
+        # A system that did nothing in one trial is no slower one: its typical rate would leave that trial out.
+        values = run.values(cell, pair, claim.validity).by_block.values()
+        idle = sum(value == 0 for value in values)
+        if claim.metric.endswith("per_second") and 0 < idle < len(values):
+            return f"{idle} of {len(values)} trials of {cell.label} measured a rate of 0"
+    if failed:
+        return f"{failed:,} {'operation' if failed == 1 else 'operations'} failed"
+    if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):
+        seconds = [run.phase_seconds(cell, claim.phase, claim.validity) for cell in sides.cells]
+        shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
+        if shortest < SHORTEST_SECONDS:
+            least = f"{SHORTEST_SECONDS:g} s"
+            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} decides nothing"
+    return ""
+
+
+def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
+    """Return what a claim expects of the ratio of a setup."""
+    number = published.ratio if published else None
+    if claim.test == "rises" or claim.test == "falls":  # noqa: PLR1714 - narrows the type
+        up = claim.test == "rises"
+        kind: Kind = "at-least" if up else "at-most"
+        if claim.by_at_least is not None:
+            return Expectation(kind, claim.by_at_least if up else 1 / claim.by_at_least, 0.0)
+        if number is not None and (number > 1) == up and number != 1:
+            return Expectation("ratio", number, claim.margin)
+        return Expectation(kind, 1.0, 0.0)
+    assert claim.test != "agree"
+    if claim.words is not None:
+        return _in_words(claim)
+    if claim.test == "equal":
+        return Expectation("equal", 1.0, claim.margin)
+    return Expectation(claim.test, 1.0 if number is None else number, claim.margin)
+
+
+def _in_words(claim: Claim) -> Expectation:
+    """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
+    up = claim.test == "at-least"
+    if claim.words == "little":
+        return Expectation("equal", 1.0, judgement.LITTLE - 1)
+    if claim.words == "much":
+        return Expectation(claim.test, judgement.MUCH if up else 1 / judgement.MUCH, 0.0)  # type: ignore[arg-type]
+    least, most = judgement.SLIGHTLY
+    band = (least, most) if up else (1 / most, 1 / least)
+    return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
+
+
+def _reversed(claim: Claim, sides: Sides, steps: Sequence[Ratio]) -> str | None:
+    """Return the first step that goes against the trend (Bonferroni over its steps)."""
+    assert claim.along is not None
+    for ends, step in zip(itertools.pairwise(sides.cells), steps, strict=True):
+        if step.fit is None:
+            continue
+        against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
+        if 2 * len(steps) * against <= ALPHA:
+            before, after = (cell.levels[claim.along] for cell in ends)
+            moved = "falls" if claim.test == "rises" else "rises"
+            return f"{claim.metric} {moved} from {claim.along} {before} to {after}"
+    return None

@@ -1,0 +1,88 @@
+"""What a reader must know beside the verdict on a claim, and what forbids one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchbook.analyse import same_work
+from benchbook.analyse.claim_evidence import JudgedCell
+from benchbook.analyse.model import FEW
+from benchbook.analyse.run import Run
+from benchbook.analyse.same_work import SameWork
+from benchbook.declare.claim import Claim
+from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
+
+
+def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
+    """Return why setups may not be judged: other work, or other answers."""
+    found = []
+    for cell in cells:
+        by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
+        found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
+    found += work.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
+    return list(dict.fromkeys(found))
+
+
+def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Return the notes on judged setups, each without a full stop."""
+    found = []
+    if run.profile == "smoke":
+        found.append("profile smoke is for tests: its numbers show little")
+    if run.info.get("finished_at") is None:
+        found.append("the run is unfinished")
+    found.append(_noise(cells))
+    fewest = min(cell.trials for cell in cells)
+    if fewest < FEW:
+        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} per setup")
+    if outliers := sum(cell.outliers for cell in cells):
+        found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
+    if claim.validity == "phase":
+        found += _defects(claim, run, cells)
+    found += _transport(run, cells)
+    flights = {held.levels.get("workers") for cell in cells for held in cell.sides.cells}
+    if "workers" in claim.of and len(flights) > 1:
+        found.append("the sides are compared at different numbers of operations in flight")
+    if claim.along is not None:
+        found += _span(claim.along, cells)
+    if against := [cell.reversed_step for cell in cells if cell.reversed_step]:
+        found.append(f"against the trend: {same_work.some(against)}")
+    return found
+
+
+def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Name what was wrong in trials whose phase counts although the trial as a whole does not."""
+    found = []
+    for cell in dict.fromkeys(held for one in cells for held in one.sides.cells):
+        pair = (claim.phase, claim.metric)
+        counted, valid = (len(run.values(cell, pair, kind).by_block) for kind in ("phase", "trial"))
+        if counted > valid:
+            found.append(
+                f"{counted - valid} of {counted} trials of {cell.label} have a defect outside this phase"
+                f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
+            )
+    return found
+
+
+def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
+    """Name the levels that a trend was followed over, and say if no numbers were published for them."""
+    spans = {(cell.sides.cells[0].levels[along], cell.sides.cells[-1].levels[along]) for cell in cells}
+    found = [f"{along} from {first} to {last}" for first, last in sorted(spans)]
+    unknown = sum(cell.published is None for cell in cells)
+    return [*found, "no number was published for these levels"] if 0 < unknown == len(cells) else found
+
+
+def _noise(cells: Sequence[JudgedCell]) -> str:
+    found = [cell.noise for cell in cells if cell.noise is not None]
+    if not found:
+        return "the noise floor of this machine is unknown (./bench aa)"
+    return f"noise between equal setups: {100 * (max(found) - 1):.2g} %, in the interval"
+
+
+def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Say that embedded systems have no transport in their numbers, where they are compared with servers."""
+    systems = {held.system for cell in cells for held in cell.sides.cells}
+    embedded = sorted(system for system in systems if run.embedded(system))
+    if not embedded or len(embedded) == len(systems):
+        return []
+    verb = "share" if len(embedded) > 1 else "shares"
+    return [f"{' and '.join(embedded)} {verb} the client's process, so those numbers include no transport"]

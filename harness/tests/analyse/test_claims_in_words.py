@@ -1,0 +1,152 @@
+"""Sizes in words, sides of a bound, conditions of the publication, and answers that agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims, judgement
+from benchbook.analyse.claims import Judgement
+from tests.analyse.claimed import BASE, CNOS, INFLUX, only, twice
+from tests.claims import measured_run
+
+
+def of(tmp_path: Path, ratio: float, blocks: int = 12, **claim: Any) -> Judgement:
+    """Judge a claim without a published number on systems of a known ratio."""
+    declared = {"published": None, **claim}
+    return only(
+        tmp_path, lambda levels: ratio if levels["system"] == CNOS else 1.0, claim=declared, blocks=blocks
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "test", "ratio", "verdict"),
+    [
+        ("much", "at-least", 1.7, "reproduced"),
+        ("much", "at-least", 1.3, "different size"),
+        ("much", "at-least", 1.0, "contradicted"),
+        ("much", "at-least", 0.7, "contradicted"),
+        ("much", "at-most", 0.5, "reproduced"),
+        ("much", "at-most", 0.8, "different size"),
+        ("slightly", "at-least", 1.1, "reproduced"),
+        ("slightly", "at-least", 1.6, "different size"),
+        ("slightly", "at-least", 0.95, "contradicted"),
+        ("slightly", "at-most", 0.9, "reproduced"),
+        ("slightly", "at-most", 0.5, "different size"),
+        ("little", "equal", 1.03, "reproduced"),
+        ("little", "equal", 0.96, "reproduced"),
+        ("little", "equal", 1.2, "contradicted"),
+    ],
+)
+def test_words_have_numbers(tmp_path: Path, words: str, test: str, ratio: float, verdict: str) -> None:
+    found = of(tmp_path, ratio, words=words, test=test)
+    assert found.verdict == verdict, found.reason
+
+
+def test_the_page_of_claims_gives_the_words_the_numbers_of_the_program() -> None:
+    page = " ".join((Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8").split())
+    least, most = judgement.SLIGHTLY
+    for stated in (
+        f"| `much` | `at-least`, `at-most` | a factor of {judgement.MUCH:g} or more |",
+        f"| `slightly` | `at-least`, `at-most` | a factor from {least:g} to {most:g} |",
+        f"| `little` | `equal` | a factor below {judgement.LITTLE:g}, either way |",
+        f"the 90 % interval lies within {100 * judgement.SAME:g} % of 1",
+    ):
+        assert stated in page
+
+
+@pytest.mark.parametrize(
+    ("ratio", "claim", "verdict"),
+    [
+        (0.999, {"test": "at-least", "published": {"ratio": 1.01}}, "contradicted"),
+        (1.86, {"test": "at-least", "published": {"ratio": 2}}, "different size"),
+        (2.1, {"test": "at-least", "published": {"ratio": 2}}, "reproduced"),
+        (1.86, {"test": "at-least", "published": {"ratio": 2}, "margin": 0.1}, "reproduced"),
+        (0.54, {"test": "at-most", "published": {"ratio": 0.5}}, "different size"),
+    ],
+)
+def test_a_bound_has_no_margin_unless_it_is_declared(
+    tmp_path: Path, ratio: float, claim: dict[str, Any], verdict: str
+) -> None:
+    found = of(tmp_path, ratio, blocks=30, **claim)
+    assert found.verdict == verdict, found.reason
+
+
+def test_a_refuted_size_is_not_called_direction_only(tmp_path: Path) -> None:
+    found = of(tmp_path, 1.68, test="ratio", published={"ratio": 3.22})
+    assert found.verdict == "different size"
+    assert "does not lie within 10 % of the published 3.22" in found.reason
+
+
+@pytest.mark.parametrize("published", [0.85, 0.9, 1.1, 1.15])
+def test_a_published_ratio_near_1_has_a_verdict_where_there_is_no_difference(
+    tmp_path: Path, published: float
+) -> None:
+    found = of(tmp_path, 1.0, blocks=30, test="ratio", published={"ratio": published})
+    near = published in (0.9, 1.1)
+    assert found.verdict in (("contradicted", "reproduced") if near else ("contradicted",)), found.reason
+
+
+# Where a run differs from the publication.
+
+
+def test_another_condition_is_part_of_the_verdict(tmp_path: Path) -> None:
+    factors = {"system": [CNOS, INFLUX], "workers": [100], "batch_size": [1000]}
+    found = only(tmp_path, twice, claim={"at": {"batch_size": 5000, "workers": [50, 100]}}, factors=factors)
+    assert found.verdict == "reproduced"
+    assert found.conditions == ("batch_size 1000 instead of 5000",)
+    why, condition, *_ = found.reason.split("; ")
+    assert "lies within 10 %" in why
+    assert condition == "measured at batch_size 1000 instead of 5000"
+
+
+def test_the_published_condition_is_no_news(tmp_path: Path) -> None:
+    factors = {"system": [CNOS, INFLUX], "batch_size": [5000]}
+    found = only(tmp_path, twice, claim={"at": {"batch_size": 5000}}, factors=factors)
+    assert found.conditions == ()
+    assert "instead of" not in found.reason
+
+
+# Answers.
+
+
+def agreeing(tmp_path: Path, differing: int, queries: int = 20) -> Judgement:
+    """Judge whether the answers of two systems agree, of which some differ."""
+
+    def answers(levels: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {"v": 1, "type": "answer", "phase": "answers", "query_type": "q", "id": f"q-{number:02}",
+             "digest": f"{levels['system']}-{number}", "columns": ["time_ns", "max"], "row_count": 1,
+             "rows": [[number, 2.0 if levels["system"] == CNOS and number < differing else 1.0]]}
+            for number in range(queries)
+        ]  # fmt: skip
+
+    declared = measured_run.experiment("cnos-vs-influx", claims=[])
+    held = {key: value for key, value in BASE.items() if key != "published"}
+    declared["claims"] = [{**held, "test": "agree", "phase": "q", "metric": "queries"}]
+    measured_run.write(
+        tmp_path, "run-1", {"system": [CNOS, INFLUX]}, lambda levels, block: {("q", "queries"): queries},
+        declared=declared, answers=answers,
+    )  # fmt: skip
+    [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("differing", "queries", "share", "verdict", "words"),
+    [
+        (0, 20, 1.0, "reproduced", "20 of 20 answers agree"),
+        (1, 20, 0.95, "contradicted", "19 of 20 answers agree; the first that differs is q-00"),
+        (20, 20, 0.0, "contradicted", "0 of 20 answers agree"),
+        (0, 5, 1.0, "inconclusive", "5 of 5 answers agree, and fewer than 20 show little"),
+        (0, 0, None, "not run", "no answers to q were recorded"),
+    ],
+)
+def test_agreement_is_the_share_of_answers_that_agree(
+    tmp_path: Path, differing: int, queries: int, share: float | None, verdict: str, words: str
+) -> None:
+    found = agreeing(tmp_path, differing, queries)
+    assert (found.measured, found.verdict) == (share, verdict), found.reason
+    assert words in found.reason
