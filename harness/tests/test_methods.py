@@ -34,6 +34,7 @@ def test_every_rule_is_broken_on_purpose_somewhere():
 
 
 def test_numbers_in_the_text_are_those_of_the_program():
+    from benchbook.analyse import model
     from benchbook.analyse.rules import rules
     from benchbook.measure import steady
     from benchbook.plan import precision
@@ -62,10 +63,11 @@ def test_numbers_in_the_text_are_those_of_the_program():
     )
     assert f"one line for each of the {len(rules())} rules" in text
     assert f"a pilot of {precision.PILOT} trials a cell" in text
-    assert f"Fewer than {interval.FEWEST} trials of a cell" in text
-    assert f"fewer than {interval.FEW} carry a note" in text
-    assert f"From {interval.BOOTSTRAP_FROM} trials on it is" in text
-    assert f"(median absolute deviation, {interval.THRESHOLD})" in text
+    assert f"Fewer than {model.FEWEST} trials of a cell" in text
+    assert f"fewer than {model.FEW} carry a note" in text
+    assert f"counts for more than {model.HUBER} standard deviations" in text
+    assert f"{model.FEWEST} or {model.FEWEST_ROBUST - 1} trials without other comparisons" in text
+    assert f"counts as a ratio of e^-{model.WORST:g}" in text
     assert f"(fewer than {steady.FEWEST_INTERVALS} whole intervals" in text
     assert f"server and client have {watchdog.REPORT_SECONDS:.0f} s to say it" in text
     assert f"where nothing moves for {watchdog.HANG_SECONDS:.0f} s it is ended" in text

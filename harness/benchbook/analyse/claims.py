@@ -1,8 +1,8 @@
 """Judge claims on a run: each published statement gets a verdict and its reason.
 
 Claims are those that the run declared before it began (rule 15 of docs/methods.md). ``declare.claim`` defines a claim,
-``claim_cells`` finds the setups that it compares, ``claim_evidence`` estimates each of them, and ``judgement`` says which
-verdict the estimates give.
+``claim_cells`` finds the setups that it compares, ``claim_evidence`` estimates each of them, and ``judgement`` says
+which verdict the estimates give.
 """
 
 from __future__ import annotations
