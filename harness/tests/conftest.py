@@ -19,6 +19,31 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+SLOW_FOLDERS = ("live", "browser", "nix")
+"""Folders of tests that start servers, a browser or Nix."""
+QUICK_FILES = ("test_run.py", "test_influxdb1.py", "test_embedded.py")
+"""The live tests that every change runs: a whole run, one server, the embedded systems."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="Run slow tests too: servers, browser, Nix, kills, fuzz.")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave slow tests out, unless --all is given or a file is named."""
+    folder = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(folder)
+        if place.parts[0] in SLOW_FOLDERS and place.name not in QUICK_FILES:
+            item.add_marker("slow")
+    named = any(argument.endswith(".py") or "::" in argument for argument in config.invocation_params.args)
+    if config.getoption("--all") or named:
+        return
+    slow = [item for item in items if "slow" in item.keywords]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if "slow" not in item.keywords]
+
+
 @pytest.fixture
 def web() -> Iterator[Web]:
     with serving() as server:

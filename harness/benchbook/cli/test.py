@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ import typer
 
 from benchbook.errors import RequestError
 
+SERIAL = ("tests/live", "tests/browser", "tests/nix")
+"""Folders whose tests measure, or share a server: they run one after the other."""
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -20,10 +23,12 @@ def command(
     only: Annotated[
         str | None, typer.Option("--only", metavar="python|go", help="Run the tests of one language.")
     ] = None,
+    run_all: Annotated[bool, typer.Option("--all", help="Run the slow tests too.")] = False,
 ) -> int:
     """Run the tests of Benchbook, Python and Go.
 
-    A test whose server is missing is skipped by name. Further arguments go to pytest.
+    Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. A test whose server is
+    missing is skipped by name. Further arguments go to pytest; with them, tests run one after the other.
     """
     from benchbook.declare.catalogue import root
 
@@ -32,8 +37,10 @@ def command(
     harness = root() / "harness"
     codes = []
     if only != "go":
-        pytest = [sys.executable, "-m", "pytest", *context.args]
-        codes.append(subprocess.run(pytest, cwd=harness, check=False).returncode)
+        every = ["--all"] if run_all else []
+        for arguments in [context.args] if context.args else _passes(every):
+            pytest = [sys.executable, "-m", "pytest", *every, *arguments]
+            codes.append(subprocess.run(pytest, cwd=harness, check=False).returncode)
     if only != "python":
         go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
         if go is None:
@@ -44,3 +51,10 @@ def command(
         done = subprocess.run([go, "test", "./..."], cwd=harness / "benchload", env=environment, check=False)
         codes.append(done.returncode)
     return next((code for code in codes if code), 0)
+
+
+def _passes(every: list[str]) -> list[list[str]]:
+    """Return the arguments of two runs of pytest: tests side by side, then those that need the machine alone."""
+    serial = SERIAL if every else SERIAL[:1]
+    parallel = ["-n", "auto", "--dist", "loadfile"] if importlib.util.find_spec("xdist") else []
+    return [["-q", *parallel, "tests", *(f"--ignore={folder}" for folder in SERIAL)], ["-q", *serial]]
