@@ -32,7 +32,7 @@ STEPS = {
 """(method, reads in flight) → what the step corrects."""
 
 STORES = ("kvrocks-2.8.0", "redis-7")
-TABLES = ("mysql-8", "mariadb-10.11")
+TABLES = ("mysql-8", "mysql-9", "mariadb-10.11")
 ARMS = {
     "published": "direct access",
     "service": "behind a service in Go",

@@ -319,7 +319,7 @@ class Run:
         if not gone:
             return None
         status, reason = gone[0]
-        why = (reason or "").split("\n")[0].rstrip(".") or f"the metric was not measured ({status})"
+        why = (reason or "").split("\n")[0].rstrip(".") or f"it has no {pair[1]}"
         return Lost(len(gone), len(recorded), why)
 
     @functools.cached_property

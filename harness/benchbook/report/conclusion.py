@@ -36,7 +36,7 @@ def claim_sentence(run: Run, question: str | None = None) -> Markdown:
     over, of = pair
     measured = f"**{quantity.number(one.measured or 0.0)}**"
     if one.low is not None and one.high is not None:
-        measured += f" ({quantity.number(one.low)} to {quantity.number(one.high)})"
+        measured += f" (95 % CI {quantity.number(one.low)} to {quantity.number(one.high)})"
     stated = verdicts.WORDS.get(one.test, "published")
     published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} setups{_spread(one)}"
@@ -76,11 +76,10 @@ def _arm(one: Any) -> str:
 
 def _side(run: Run, levels: dict[str, str]) -> str:
     """Return the text of a side: the title of its system, and its other levels with their factors."""
-    parts = [
-        run.title(level) if name == "system" else f"{name.replace('_', ' ')} {level}"
-        for name, level in levels.items()
-    ]
-    return ", ".join(parts)
+    parts = [f"{name.replace('_', ' ')} {level}" for name, level in levels.items() if name != "system"]
+    if "system" not in levels:
+        return ", ".join(parts)
+    return f"{run.title(levels['system'])} ({', '.join(parts)})" if parts else run.title(levels["system"])
 
 
 def _meaning(one: Any) -> str:
