@@ -51,7 +51,7 @@ class Step:
     phase: str
     stocks: int
     label: str
-    """What the step corrects."""
+    """The defect that the step corrects."""
     store: str
     """The store and the way of access."""
     over: str
@@ -522,7 +522,7 @@ class Group:
 
     @property
     def mislabelled(self) -> bool:
-        """Whether the returned rows are those of the other payload; QData records the length of an envelope."""
+        """True if the returned rows are those of the other payload; QData records the length of an envelope."""
         many = self.rows_returned > 100
         return self.system != "qdata" and many != (self.payload == "100KB")
 

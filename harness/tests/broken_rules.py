@@ -30,7 +30,7 @@ class Break:
 
     rule: int | str
     breaks: str
-    """What the broken program does."""
+    """The behaviour of the broken program."""
     file: str
     """Path below ``harness``."""
     now: str

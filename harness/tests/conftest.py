@@ -26,7 +26,9 @@ QUICK_FILES = ("test_run.py", "test_influxdb1.py", "test_embedded.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="Run slow tests too: servers, browser, Nix, kills, fuzz.")
+    parser.addoption(
+        "--all", action="store_true", help="Run slow tests too: servers, browser, Nix, kills, fuzz."
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

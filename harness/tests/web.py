@@ -24,7 +24,7 @@ class Asked:
 
     @property
     def statement(self) -> str:
-        """What is asked: the parameter ``q`` or ``query``, else the body."""
+        """The query: the parameter ``q`` or ``query``, else the body."""
         return self.parameters.get("q") or self.parameters.get("query") or self.body
 
 

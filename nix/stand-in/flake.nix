@@ -1,5 +1,5 @@
 {
-  description = "Stands in for nixpkgs where nixpkgs cannot be reached: what Benchbook's flake uses of it, made from this machine";
+  description = "Replaces nixpkgs if it is unreachable: what Benchbook's flake uses of it, made from this machine";
 
   outputs = {self}: {
     lib = import ./lib.nix;

@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether the systems did the same work."""
+        """True if the systems did the same work."""
         return bool(self.compared) and not (self.differing or self.empty_everywhere or self.unanswered)
 
 
@@ -207,7 +207,7 @@ class Validated:
 
     @property
     def ok(self) -> bool:
-        """Whether it answered every query as most systems did."""
+        """True if it answered every query as most systems did."""
         return self.same == self.queries
 
 

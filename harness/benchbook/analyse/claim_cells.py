@@ -18,7 +18,7 @@ class Sides:
     """The cells that are compared with each other."""
 
     levels: dict[str, str]
-    """What they have in common."""
+    """Levels that both sides have."""
     cells: tuple[Cell, ...]
     """``over`` and ``of``; or the cells along a factor, from its first level to its last."""
 

@@ -1,4 +1,4 @@
-"""What one setup of a run shows of a claim: its ratio, what the claim expects, and why it may decide nothing."""
+"""One setup of a claim: its ratio, the expected ratio, and reasons why it decides nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHORTEST_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """What one setup shows of a claim."""
+    """The evidence of one setup for a claim."""
 
     sides: Sides
     expected: Expectation
@@ -45,7 +45,7 @@ class JudgedCell:
     failed: int
     """Operations that failed on any side."""
     evidence: Evidence
-    """What it may show; nothing where ``unfit`` says why."""
+    """The p-values; empty evidence if ``unfit`` gives a reason."""
     verdict: Word
     reason: str
     unfit: str = ""

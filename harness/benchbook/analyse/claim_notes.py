@@ -1,4 +1,4 @@
-"""What a reader must know beside the verdict on a claim, and what forbids one."""
+"""Notes beside the verdict on a claim, and reasons that forbid a verdict."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from benchbook.errors import RequestError
 COLUMNS = (
     "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
 )  # fmt: skip
-"""Of ``bench claims --json``, in order."""
+"""Keys of ``bench claims --json``, in order."""
 FEWEST_ANSWERS = 20
 """Answers below which agreement shows little."""
 FEWEST_LEVELS = 2
@@ -61,13 +61,13 @@ class Judgement:
     metric: str
     test: str
     cells: tuple[JudgedCell, ...] = ()
-    """What each setup shows."""
+    """The evidence of each setup."""
     notes: tuple[str, ...] = ()
-    """The part of ``reason`` that stands beside the verdict."""
+    """The part of ``reason`` that follows the verdict."""
     conditions: tuple[str, ...] = ()
-    """Where the run differs from the publication: "batch_size 1000 instead of 5000"."""
+    """Differences from the publication, such as "batch_size 1000 instead of 5000"."""
     scaled: str | None = None
-    """What the machine lacks against the publication's, where profile published ran on a smaller one."""
+    """The shortfall of the machine against the publication's, if profile published ran on a smaller one."""
 
     def row(self) -> dict[str, Any]:
         """Return what ``bench claims --json`` prints of it."""
@@ -77,7 +77,7 @@ class Judgement:
 def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
     """Judge every claim that a run declared.
 
-    ``published`` is the folder of published CSV files, used where the run kept no copy of its own. Raises
+    ``published`` is the folder of published CSV files, used if the run kept no copy. Raises
     RequestError for an A/A run, and where the results have no such run.
     """
     run = Run(results, run_id)

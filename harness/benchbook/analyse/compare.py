@@ -90,7 +90,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of comparing two runs."""
+    """The result of comparing two runs."""
 
     a: str
     b: str
@@ -99,7 +99,7 @@ class Comparison:
     mixed: tuple[str, ...]
     """Groups of different work that stand together because that was asked for."""
     notes: tuple[str, ...]
-    """What a reader must know beside the numbers."""
+    """Notes for the reader of the numbers."""
 
 
 def compare(

@@ -123,7 +123,7 @@ def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
 def mean(values: list[float]) -> tuple[float | None, float | None, float | None]:
     """Return the geometric mean and its 95 % interval; values that hold a zero have neither a mean nor an interval.
 
-    Without a logarithm of zero, what then stands for the mean is the median.
+    Zero has no logarithm, so the median then replaces the mean.
     """
     import statistics
 
@@ -168,7 +168,7 @@ class Versus:
 
     @property
     def advantage(self) -> Ratio:
-        """How many times as good the cell is as the baseline: the ratio, turned over where lower is better."""
+        """The factor by which the cell is better than the baseline: the ratio, inverted if lower is better."""
         return self.ratio.inverse() if self.above.direction == "lower" else self.ratio
 
     @property
@@ -213,7 +213,7 @@ def baseline(run: Run) -> Cell | None:
 
 
 def mixed(run: Run, pair: Versus) -> bool:
-    """Say whether a server's time is held against an embedded system's; sizes on disk know no transport."""
+    """Return whether a server's time is compared with an embedded system's; sizes on disk include no transport."""
     kinds = {run.embedded(estimate.cell.system) for estimate in (pair.above, pair.below)}
     return len(kinds) > 1 and pair.above.unit != "B"
 

@@ -1,6 +1,6 @@
-"""What differs between two runs that is not a result: machine, systems, harness, data, configuration.
+"""Differences between two runs besides the results: machine, systems, harness, data, configuration.
 
-It is told before any number of theirs is (rule 14 of docs/methods.md).
+Reports show it before their numbers (rule 14 of docs/methods.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a claim expects of a ratio, what a measurement shows of it, and the verdict."""
+"""The expected ratio of a claim, the evidence of a measurement, and the verdict."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Evidence:
 
 
 NONE = Evidence(1.0, 1.0, 1.0, 1.0, 1.0)
-"""Of trials that are too few to show anything."""
+"""The evidence of trials that are too few to show anything."""
 
 
 def evidence(made: Fit | None, expected: Expectation, steps: Sequence[Fit | None] = ()) -> Evidence:

@@ -53,7 +53,7 @@ def log_ratio(above: float, below: float) -> float:
 
 @dataclass(frozen=True)
 class Noise:
-    """How much ratios of equal setups differ from 1 beyond what their own trials explain."""
+    """The variation of ratios of equal setups around 1 that their own trials do not explain."""
 
     variance: float
     """Variance of log ratios between A/A comparisons."""
@@ -128,7 +128,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Prior:
-    """What the other comparisons of a metric show about the spread of log ratios."""
+    """The spread of log ratios in the other comparisons of a metric."""
 
     scale: float
     """Robust standard deviation of their trials."""

@@ -44,7 +44,7 @@ class PositionEffect:
 
     @property
     def present(self) -> bool | None:
-        """Whether the interval excludes 1; None if the effect cannot be estimated."""
+        """True if the interval excludes 1; None if the effect cannot be estimated."""
         if self.low is None or self.high is None:
             return None
         return not self.low <= 1 <= self.high
@@ -114,7 +114,7 @@ class LittlesLaw:
     in_flight: float
     """Stated operations in flight (workers times operations of each)."""
     ok: bool
-    """Whether the two agree."""
+    """True if the two agree."""
 
     @property
     def sentence(self) -> str:

@@ -14,7 +14,7 @@ UNPAIRED = "Huber's means of logs, moderated variances, Welch's t"
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times a metric of A is that of B; a plain number."""
+    """A metric of A divided by that of B; a plain number."""
 
     value: float | None
     """Typical ratio of a block; None where no block has both."""

@@ -41,7 +41,7 @@ PACE = {
 
 
 class Finding(NamedTuple):
-    """Whether a run kept one rule, and why."""
+    """The mark of one rule, with its reason."""
 
     mark: Mark
     why: str

@@ -68,7 +68,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What charts and tables call it: the system's title and the levels that vary."""
+        """Its label in charts and tables: the system's title and the levels that vary."""
         return ", ".join([self.title, *(_level_words(*level) for level in self.varying)])
 
     def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
@@ -156,7 +156,7 @@ class Run:
         self.results = results
         self.run_id = run_id
         self.mixed = ""
-        """What differs between trials that should be alike, where the reader asked to see them together."""
+        """The differences between trials that should be alike, if the reader asked to see them together."""
         self._connection = connection
         self._frames: dict[str, pl.DataFrame] = {}
         self._series: dict[Pair, dict[str, Series]] = {}
@@ -293,7 +293,7 @@ class Run:
 
     @property
     def against_itself(self) -> bool:
-        """Whether it is an A/A run."""
+        """True if it is an A/A run."""
         return any(AA in cell.levels for cell in self.cells)
 
     def values(self, cell: str | Any, pair: Pair, validity: Validity = "trial") -> Series:
@@ -449,7 +449,7 @@ class Run:
 
     @property
     def _schema(self) -> str:
-        """Where tables have their order of rows as ``rowid``."""
+        """The schema whose tables keep the order of their rows in ``rowid``."""
         from benchbook.record import objects
 
         return objects.ORDERED if objects.of(self.results) else "main"

@@ -36,7 +36,7 @@ class SameWork:
         self.groups = tuple(groups)
         """One for each dataset of the run."""
         self.asked = asked
-        """Whether the run has queries."""
+        """True if the run has queries."""
         self.tolerance = tolerance
         self._faults: dict[frozenset[tuple[str, str]] | None, list[str]] = {}
 
@@ -62,7 +62,7 @@ class SameWork:
 
     @property
     def undecided(self) -> bool:
-        """Whether systems differ and no answer has a majority."""
+        """True if systems differ and no answer has a majority."""
         return any(one.undecided for one in self.validated)
 
     def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What may be said of two systems, in a sentence, from their ratio and the machine's noise floor."""
+"""The sentence on two systems that their ratio permits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SMALLEST = 1 + 1e-6
 
 @dataclass(frozen=True)
 class Verdict:
-    """What may be said of A and B."""
+    """The conclusion on A and B."""
 
     winner: str | None
     """The better of the two; None where no difference can be claimed."""
     sentence: str
     """It in words, without a full stop."""
     notes: tuple[str, ...] = ()
-    """What a reader must know beside it."""
+    """Notes beside it."""
 
 
 def compare(
@@ -102,7 +102,7 @@ def _rounded(ratio: Ratio) -> tuple[str, str, str]:
 
 
 def _moved(value: float, decimals: int) -> bool:
-    """Whether rounding puts a value that is not 1 on 1, or halves a small one away."""
+    """True if rounding puts a value that is not 1 on 1, or halves a small one away."""
     rounded = round(value, decimals)
     return (rounded == 1) != (value == 1) or abs(rounded - value) > 0.1 * value
 

@@ -113,9 +113,9 @@ class Claim(Model):
     id: Name
     """Name of the claim, unique in the experiment."""
     statement: Text
-    """What the publication says, in its own meaning."""
+    """The statement of the publication, with its meaning unchanged."""
     source: Text
-    """Where the publication says it."""
+    """The place in the publication."""
     test: Test
     """``ratio``: the ratio of ``of`` over ``over`` is the published one. ``equal``: the two do not differ.
     ``at-least``, ``at-most``: the ratio is no smaller (no larger) than the published one; 1 means "higher"
@@ -132,7 +132,7 @@ class Claim(Model):
     along: Name | None = None
     """Factor that ``rises`` and ``falls`` follow: in numeric order, or as declared if a level is not a number."""
     monotonic: bool = False
-    """Whether every step along the factor must go the same way."""
+    """True if every step along the factor must go the same way."""
     by_at_least: Number | None = None
     """Smallest factor by which the metric must rise (or fall) from the first level to the last."""
     where: dict[Name, Choice] = Field(default_factory=dict)
@@ -163,7 +163,7 @@ class Claim(Model):
     substitutes: dict[Name, Name] = Field(default_factory=dict)
     """System that the claim names → system that replaces it; the report shows it, and the verdict is "not run"."""
     underspecified: Text | None = None
-    """What a rerun needs to know and the publication omits; the verdict is then "underspecified"."""
+    """Information that a rerun needs and the publication omits; the verdict is then "underspecified"."""
     unstated: list[Name] = Field(default_factory=list)
     """Factors for what the publication omits. If a run has two or more levels of each, Benchbook tests the claim at
     all of them; the verdict is "underspecified" only if it differs between levels."""
@@ -178,7 +178,7 @@ class Claim(Model):
 
     @property
     def trend(self) -> bool:
-        """Whether the claim follows a factor."""
+        """True if the claim follows a factor."""
         return self.test in ("rises", "falls")
 
     def systems(self) -> list[str]:

@@ -224,7 +224,7 @@ class Dataset(Model):
     title: Text
     """Title in reports."""
     description: Text
-    """What the data is, in a sentence or two."""
+    """A description of the data in one or two sentences."""
     generator: Name
     """Generator of benchload: ``devops``, ``iot``, ``kline`` or ``blob``."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]

@@ -41,7 +41,7 @@ class Limits:
 
     @property
     def any(self) -> bool:
-        """Whether the limits need a control group."""
+        """True if the limits need a control group."""
         return self.memory_bytes is not None or self.cpu_cores is not None
 
     def describe(self) -> str:

@@ -30,11 +30,11 @@ class Metric:
     workloads: str = ""
     """The workloads that measure it, separated by spaces; or ``phase`` or ``trial``. Empty: claims cannot use it."""
     noun: str = ""
-    """What a rate or count counts: ``rows``."""
+    """The counted thing, such as ``rows``."""
     brief: str = ""
     """A shorter title; by default the title."""
     main: bool = False
-    """Whether tables show it by default."""
+    """True if tables show it by default."""
 
     @property
     def short(self) -> str:

@@ -33,7 +33,7 @@ class S3fsOptions(Model):
     """Options of ``minio_s3fs``: how s3fs mounts the bucket. The defaults are those of s3fs."""
 
     disk_cache: bool = False
-    """Whether s3fs caches whole objects in a folder on the local disk (``use_cache``)."""
+    """True if s3fs caches whole objects in a folder on the local disk (``use_cache``)."""
     parallel_count: Annotated[int, Field(ge=1, le=256)] = 5
     """Parts of a large object that s3fs transfers at once."""
     multipart_size_mib: Annotated[int, Field(ge=5, le=5120)] = 10
@@ -41,7 +41,7 @@ class S3fsOptions(Model):
     stat_cache_entries: Positive = 100_000
     """Number of objects whose attributes s3fs caches (``max_stat_cache_size``)."""
     request_retries: Annotated[int, Field(ge=1, le=100)] = 5
-    """How often s3fs retries a failed request (``retries``)."""
+    """Number of times that s3fs retries a failed request (``retries``)."""
 
 
 StorageOptions = NoOptions | SizedOptions | DisksOptions | S3fsOptions
@@ -57,7 +57,7 @@ OPTIONS: dict[str, type[StorageOptions]] = {
 
 
 class Storage(Model):
-    """Where a system keeps its files: local disk, tmpfs, a loop device, a mounted bucket."""
+    """The place of a system's files: local disk, tmpfs, a loop device, a mounted bucket."""
 
     name: Name
     """Name of the storage; the file is ``<name>.toml``."""

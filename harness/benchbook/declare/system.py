@@ -51,7 +51,7 @@ class NixSource(Model):
 
 
 class ContainerSource(Model):
-    """How a system runs in a container."""
+    """Settings of a system in a container."""
 
     network: Literal["host", "private"] = "host"
     """``host``: the machine's network. ``private``: a network of the trial, in which the container has an address."""
@@ -130,7 +130,7 @@ class OwnSource(Model):
 
 
 class Source(Model):
-    """Where Benchbook finds the system's program; at least one source."""
+    """Sources of the system's program; at least one."""
 
     go: GoSource | None = None
     """A Go module to build."""
@@ -155,7 +155,7 @@ class Source(Model):
 
 
 class Durability(Model):
-    """What the system has done with the data when it acknowledges a write, as reports show it."""
+    """State of the data when the system acknowledges a write, as reports show it."""
 
     fsync: Text
     """When the system syncs data to disk."""
@@ -173,7 +173,7 @@ class Arm(Model):
     description: Text
     """The configuration in a sentence, for reports."""
     durability: Durability
-    """What an acknowledged write guarantees."""
+    """The guarantees of an acknowledged write."""
     settings: dict[str, Setting] = Field(default_factory=dict)
     """Settings that differ from the system's defaults."""
     factors: dict[Name, Text] = Field(default_factory=dict)
@@ -209,7 +209,7 @@ class System(Model):
     reports: str | None = None
     """Version that the server reports, if it differs from ``version``."""
     embedded: bool = False
-    """Whether the system runs inside the client's process."""
+    """True if the system runs inside the client's process."""
     license: Text
     """SPDX identifier or name of the license."""
     homepage: Text
@@ -220,7 +220,7 @@ class System(Model):
     """Shape of points in every chart; never change it. Systems of one colour need different shapes. Default: derived
     from the name."""
     source: Source
-    """Where Benchbook finds the program."""
+    """Sources of the program."""
     listens_beyond: Text | None = None
     """Why the system listens on addresses beyond loopback, if no setting prevents it. Every report shows the reason;
     without one, trials of a system that does so fail."""

@@ -37,7 +37,7 @@ class KlineOptions(Model):
     published_in_flight: dict[Name, Positive] = Field(default_factory=dict)
     """System → reads in flight according to the raw records of the publication."""
     duration: Duration = "5s"
-    """How long to repeat the requests, such as ``5s``."""
+    """Time for which to repeat the requests, such as ``5s``."""
     requests: Annotated[int, Field(ge=20, le=1_000_000)] = 5000
     """Number of different requests, drawn before the run; the same for every system."""
     warmup: Annotated[int, Field(ge=0)] = 100
@@ -89,7 +89,7 @@ class BlobOptions(Model):
     arrivals: Literal["constant", "poisson"] = "constant"
     """Arrival process of an open loop."""
     sync_limit: bool = False
-    """Whether fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
+    """True if fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
     writes have the mean size of an object, and there are as many jobs as workers. Cells with equal settings share
     the measurement of a block. Without fio, Benchbook omits the measurement."""
     timeout: Duration = "30s"
@@ -135,10 +135,10 @@ class CommandOptions(Model):
     input: Literal["influx", "none"] = "none"
     """``influx`` writes the dataset to a file first, as line protocol; ``{input}`` is its path."""
     counts: Literal["rows", "lines", "nothing"] = "rows"
-    """What rates count: the rows of the dataset; the lines that the command prints, counted in a separate untimed
+    """The unit of rates: the rows of the dataset; the lines that the command prints, counted in a separate untimed
     run; or nothing."""
     received: bool = False
-    """Whether the server must have received every row of every run; for servers that count rows."""
+    """True if the server must have received every row of every run; for servers that count rows."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -198,17 +198,17 @@ class FioOptions(Model):
     io_depth: Positive = 1
     """Operations in flight of each job; more than 1 needs an asynchronous engine."""
     direct: bool = False
-    """Whether to bypass the page cache; FUSE may refuse it."""
+    """Bypass the page cache; FUSE may refuse it."""
     fsync: Annotated[int, Field(ge=0)] = 0
     """Number of writes between syncs of the file; 0 for no sync."""
     end_fsync: bool = False
-    """Whether to sync the file once at the end; without it, writes may remain in memory."""
+    """Sync the file once at the end; without it, writes may remain in memory."""
     invalidate: bool = True
-    """Whether to drop the file's pages from the page cache before the job."""
+    """Drop the file's pages from the page cache before the job."""
     refill_buffers: bool = False
-    """Whether every write has new contents."""
+    """True if every write has new contents."""
     runs_for: Duration | None = None
-    """How long to repeat the job, such as ``30s``; by default it ends with the file."""
+    """Time for which to repeat the job, such as ``30s``; by default it ends with the file."""
     read_percent: Annotated[int, Field(ge=0, le=100)] = 50
     """Share of reads in ``rw`` and ``randrw``, in percent."""
 
@@ -251,11 +251,11 @@ class InchOptions(Model):
     workers: Positive = 1
     """Writes in flight."""
     gzip: bool = False
-    """Whether to compress the body of a write."""
+    """Compress the body of a write."""
     timeout: Duration = "30s"
     """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often to retry a write that fails with status 429 or 5xx."""
+    """Number of retries of a write that fails with status 429 or 5xx."""
 
     @property
     def series(self) -> int:
@@ -270,7 +270,7 @@ class StressOptions(Model):
     """
 
     lasts: Duration = "60s"
-    """How long to write."""
+    """Time for which to write."""
     series: Positive = 100_000
     """Largest number of series."""
     batch_size: Positive = 10_000
@@ -278,11 +278,11 @@ class StressOptions(Model):
     workers: Positive = 20
     """Writes in flight."""
     gzip: bool = False
-    """Whether to compress the body of a write."""
+    """Compress the body of a write."""
     timeout: Duration = "30s"
     """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often to retry a write that fails with status 429 or 5xx."""
+    """Number of retries of a write that fails with status 429 or 5xx."""
 
 
 DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "groupby-max"]
@@ -305,11 +305,11 @@ class LoadOptions(Model):
     clients: Annotated[int, Field(ge=1, le=64)] = 1
     """Client processes; each loads the whole dataset into a separate database at the same time."""
     gzip: bool = False
-    """Whether to compress the body of a write; embedded systems ignore it."""
+    """Compress the body of a write; embedded systems ignore it."""
     timeout: Duration = "30s"
     """Longest time for one write."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often to retry a write that fails with status 429 or 5xx."""
+    """Number of retries of a write that fails with status 429 or 5xx."""
     expects: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list)
     """Texts in error messages of expected refusals. The report counts and shows these, and the load continues; any
     other refusal fails the trial. Example: ``["partial write"]``."""
@@ -348,7 +348,7 @@ class QueryOptions(Model):
 
     @property
     def different(self) -> int:
-        """How many different queries are asked."""
+        """The number of different queries."""
         return self.queries or (QUERIES if self.duration is None else QUERIES_OF_DURATION)
 
 

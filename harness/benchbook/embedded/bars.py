@@ -127,7 +127,7 @@ def _read(
             _timed(asks[0], requests[number % len(requests)], recorder, threading.Lock())
         recorder.stop()
     recorder, lock, numbers = Recorder(emit, "query", kept, seconds), threading.Lock(), itertools.count()
-    # next() of a count is one step of the interpreter, so every thread gets numbers of its own.
+    # next() of a count is one step of the interpreter, so threads never get the same number.
     workers = [
         threading.Thread(target=_until_over, args=(ask, requests, numbers, recorder, lock, number))
         for number, ask in enumerate(asks)

@@ -215,7 +215,7 @@ class Recorder:
     emit: Emit
     operation: str
     kept: Operations | None = None
-    """Keeps each operation as a record of its own too."""
+    """If set, records each operation separately too."""
     window_seconds: float | None = None
     """For how long operations begin; None for no limit."""
     total: Counts = field(default_factory=Counts)

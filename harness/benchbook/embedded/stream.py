@@ -110,7 +110,7 @@ class Load:
     lasts_seconds: float | None = None
     """For how long batches begin; None until the generator ends."""
     whole: bool = False
-    """Whether a load continues after ``lasts_seconds`` until the dataset is complete."""
+    """True if a load continues after ``lasts_seconds`` until the dataset is complete."""
 
     def is_over(self, recorder: Recorder, rows: int, tables: int) -> bool:
         """Return whether no batch follows those of so many tables that hold so many rows.

@@ -64,7 +64,7 @@ class Tree:
     gone: Usage = ZERO
     """Usage of ended processes that no living parent counts."""
     bytes_known: bool = True
-    """Whether the bytes of all processes were readable."""
+    """True if the bytes of all processes were readable."""
     usage: Usage = ZERO
     """Cumulative; never decreases."""
     living: list[TrackedProcess] = field(default_factory=list)

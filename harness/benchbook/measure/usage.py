@@ -60,7 +60,7 @@ class Process(NamedTuple):
     """Largest RSS since the start or since ``reset_peak``."""
     open_files: int | None
     bytes_known: bool
-    """Whether the kernel permits reading its bytes."""
+    """True if the kernel permits reading its bytes."""
 
 
 def contents(path: str, whole: bool = True) -> bytes:

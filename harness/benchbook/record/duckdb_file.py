@@ -30,7 +30,7 @@ STORAGE_VERSION = "v1.5.0"
 
 LOCK_FILE = ".benchbook.lock"
 WAIT_SECONDS = 60.0
-"""How long to wait for another process."""
+"""Time to wait for another process."""
 _PAUSE_SECONDS = 0.1
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ class Export:
     experiment: str
     profile: str
     against_itself: bool
-    """Whether it is an A/A run: it has no page, and gives the noise floor of the others."""
+    """True if it is an A/A run: it has no page, and gives the noise floor of the others."""
     schema: int
     """Version of its tables."""
     manifest: dict[str, Any]
@@ -41,7 +41,7 @@ class Export:
 
     @property
     def has_trials(self) -> bool:
-        """Whether it holds the folders of its trials, beside the tables."""
+        """True if it holds the folders of its trials, beside the tables."""
         return any(str(entry.get("file")).endswith(f"/{folder.TRIAL_FILE}") for entry in self.files)
 
 

@@ -79,7 +79,7 @@ def opened(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a run is: in a results folder or, if that is None, in a folder that was exported."""
+    """The place of a run: a results folder or, if that is None, an exported folder."""
 
     run_id: str
     results: Path | None

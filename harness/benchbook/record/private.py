@@ -26,7 +26,7 @@ HISTOGRAM = re.compile(r'("(?:histogram|encoded)"\s*:\s*"[^"]*")')
 DATA = ("answers.jsonl", "telemetry.jsonl")
 """Files of a trial that hold only numbers and generated data; digests were made from their bytes."""
 NUMBERS = ".parquet"
-"""Ending of files of single operations: numbers and names of our own, in a binary form."""
+"""Ending of files of single operations: numbers and Benchbook's names, in a binary form."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
 GENERIC = frozenset({
     "root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost",

@@ -38,16 +38,16 @@ class Rerun:
     command: list[str]
     """With Nix if ``nix`` is available, else a shell command."""
     executable: bool
-    """Whether Benchbook can execute ``command``; without Nix, users run it themselves."""
+    """True if Benchbook can execute ``command``; without Nix, users run it themselves."""
     revision: str
     dirty: bool
-    """Whether the checkout of the run had uncommitted changes, so that its revision is another program."""
+    """True if the checkout of the run had uncommitted changes, so that its revision is another program."""
     by_hand: str
     """The shell command that does not need Nix."""
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the command contains a folder of another machine, whose name the publication removed."""
+        """True if the command contains a folder of another machine, whose name the publication removed."""
         return "…/" in self.by_hand
 
     def shown(self) -> str:

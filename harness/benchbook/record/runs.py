@@ -28,11 +28,11 @@ class Run:
     done: int
     path: Path
     against_itself: bool = False
-    """Whether it is an A/A run, which gives a noise floor and answers no question."""
+    """True if it is an A/A run, which gives a noise floor and answers no question."""
 
     @property
     def whole(self) -> bool:
-        """Whether every trial of the plan exists."""
+        """True if every trial of the plan exists."""
         return self.done >= self.planned
 
 

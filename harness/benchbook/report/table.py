@@ -106,7 +106,7 @@ class Table:
     caption: str = ""
     numeric: frozenset[str] = field(default_factory=frozenset)
     stacked: bool = False
-    """Whether a narrow page shows the cells of a row below each other, with column names; for cells with sentences."""
+    """True if a narrow page shows the cells of a row below each other, with column names; for cells with sentences."""
 
     def html(self) -> str:
         """Return the table in a box that scrolls horizontally."""

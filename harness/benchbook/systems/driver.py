@@ -117,7 +117,7 @@ class LoadRequest:
     lasts_seconds: float | None = None
     """If set: writes begin for so long, with rows that follow the dataset's in time after those of the dataset."""
     whole: bool = False
-    """Whether a load continues after ``lasts_seconds`` until the dataset is complete."""
+    """True if a load continues after ``lasts_seconds`` until the dataset is complete."""
     wait: bool = False
     """True if the prepared client waits for ``begin``."""
     record: Path | None = None

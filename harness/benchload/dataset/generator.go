@@ -45,7 +45,7 @@ func Rows(g Generator) int64 {
 	return RowsOf(g, first, end, extent.SeriesFirst, extent.SeriesCount)
 }
 
-// RowsUntilWhole is after how many rows of a generation that goes on past the end of the
+// RowsUntilWhole is after how many rows of a generation that continues past the end of the
 // extent all of its rows are among them.
 func RowsUntilWhole(g Generator) int64 {
 	rows := Rows(g)

@@ -15,7 +15,7 @@ Logs = NDArray[np.float64]
 SPREAD = 0.1
 """Standard deviation of the logarithm of a block's ratio: 10 %, a usual machine."""
 CORRELATION = 0.4
-"""Of one trial with the next: what a machine remembers of the load it just had."""
+"""Correlation of a trial with the next one."""
 STALLS = 0.05
 """Share of trials of one side that are stalled."""
 KINDS = ("clean", "rare stalls", "heavy tails", "drift", "block effects", "autocorrelated")

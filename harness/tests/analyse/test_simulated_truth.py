@@ -23,7 +23,7 @@ from tests.analyse.simulated import KINDS, SPREAD, fitted, log_ratios
 
 SIMULATIONS = 6000
 CHANCE = 0.01
-"""What a simulated rate may be off by chance."""
+"""Largest random deviation of a simulated rate."""
 TRIALS = (3, 5, 10, 20, 40)
 
 
@@ -77,7 +77,7 @@ TRUTHS = (0.5, 0.8, 0.9, 0.97, 1.0, 1.03, 1.08, 1.15, 1.3, 1.5, 1.9, 2.0, 2.3, 3
 @pytest.mark.parametrize("spread", [0.03, 0.1, 0.3])
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_no_verdict_is_wrong_in_more_than_one_run_of_twenty(claim: str, spread: float) -> None:
-    """Of any truth, also at the edges of the band: there "reproduced" is wrong, and its chance is the largest."""
+    """Check every truth, including the edges of the band, where "reproduced" is wrong and most likely."""
     expected = CLAIMS[claim]
     edges = [end * (1 + side * 1e-9) for end, side in zip(expected.band, (-1, 1), strict=True)]
     for kind in ("clean", "heavy tails", "drift"):

@@ -1,4 +1,4 @@
-"""What a publication leaves open, judged at several levels."""
+"""Claims about factors that the publication leaves open."""
 
 from __future__ import annotations
 

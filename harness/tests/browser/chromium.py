@@ -82,7 +82,7 @@ FRAME = """<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><bod
 
 @dataclass(frozen=True)
 class Visit:
-    """What a page said of itself, and what the browser logged and asked the server for."""
+    """Facts of a page, and the messages and requests of the browser."""
 
     errors: list[str]
     requests: list[str]
@@ -129,7 +129,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: the browser's own log tells what was not found."""
+        """Say nothing: the browser's log names missing files."""
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def on_terminal(rows: list[dict[str, object]], columns: int) -> list[str]:
         subprocess.Popen(
             [sys.executable, "-c", SHOW.format(rows=rows)], stdout=follower, env=environment
         ) as shown,
-        contextlib.suppress(OSError),  # all was read and nobody writes any more
+        contextlib.suppress(OSError),  # everything is read and the writer has ended
     ):
         os.close(follower)
         while part := screen.read(65536):

@@ -21,7 +21,7 @@ def test_an_unread_fact_is_told_from_one_that_is_false_or_zero():
 
 
 def test_a_missing_step_on_the_way_to_a_fact_is_stated():
-    facts = {"filesystem": {"device": f"{NOT_READABLE}no block device stands behind tmpfs"}}
+    facts = {"filesystem": {"device": f"{NOT_READABLE}tmpfs has no block device"}}
     assert fact(facts, "filesystem.device.model") == facts["filesystem"]["device"]
     assert fact(facts, "cpu.model") == f"{NOT_READABLE}cpu.model is not among the facts"
 

@@ -23,7 +23,7 @@ SILENT = ("--iptables=false", "--ip6tables=false", "--bridge=none", "--ip-forwar
 
 @contextmanager
 def engine() -> Iterator[str]:
-    """Start an engine with data of its own; give its address for DOCKER_HOST. Skip where none can be."""
+    """Start an engine with a separate data folder and return its DOCKER_HOST; skip if it cannot start."""
     if shutil.which("dockerd") is None:
         pytest.skip("dockerd is not on PATH: apt-get install docker.io")
     if os.geteuid() != 0:

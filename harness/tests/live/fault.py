@@ -1,4 +1,4 @@
-"""Faults injected into a run that goes on: at which moment, to whom, and what has to be left of it."""
+"""Faults that tests inject into a running run: the moment, the victim and the expected result."""
 
 from __future__ import annotations
 

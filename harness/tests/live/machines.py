@@ -1,4 +1,4 @@
-"""Machines played by network namespaces: each with an address of its own, all on one bridge."""
+"""Machines played by network namespaces: each with its address, all on one bridge."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Network:
             )  # fmt: skip
 
     def kill(self, name: str) -> None:
-        """Lose a machine: everything on it ends at once, servers and clients in sessions of their own too."""
+        """Lose a machine: everything on it ends at once, including servers and clients in other sessions."""
         started = self.started.pop(name)
         if name in self.address:
             listed = subprocess.run(
@@ -97,7 +97,7 @@ class Network:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[tuple[str, Network]]:
-    """Give a scheduler with the workers of a server and of two clients, each on a machine of its own.
+    """Give a scheduler with the workers of a server and of two clients, each on a separate machine.
 
     One more machine, ``spare``, runs nothing yet.
     """

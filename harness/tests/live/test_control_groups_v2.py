@@ -76,7 +76,7 @@ def test_every_call_of_a_control_group(tmp_path: Path) -> None:
         ],
     )
     assert re.search(r"[1-9]\d* passed in ", said), said
-    # Not the bare words: the kernel says of its own devices that something failed.
+    # Not the bare words: the kernel reports failures of its devices.
     assert not re.search(r"\d+ (failed|skipped|error)", said), said
     assert "LEFT" not in said
 

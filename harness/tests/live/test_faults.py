@@ -1,4 +1,4 @@
-"""Faults with real processes: each ends in words, rows and a run that goes on or can be resumed."""
+"""Faults with real processes: each ends with a message, rows, and a run that continues or can be resumed."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
 def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(
     tmp_path: Path, system: str
 ) -> None:
-    """The data lies on an ext4 of its own on a loop device: first one that is too small, then one that is not."""
+    """The data is on a separate ext4 on a loop device: first one that is too small, then one that is not."""
     for parent in (tmp_path, *tmp_path.parents[:2]):
         if parent.stat().st_uid == os.geteuid():
             parent.chmod(0o755)  # as root, PostgreSQL runs as another user

@@ -1,4 +1,4 @@
-"""The answers of a real InfluxDB to the iot queries, held against SQL of our own over the same rows in DuckDB."""
+"""The answers of a real InfluxDB to the iot queries, compared with independent SQL over the same rows in DuckDB."""
 
 from __future__ import annotations
 

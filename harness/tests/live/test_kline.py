@@ -14,7 +14,7 @@ def test_tables_and_packed_days_return_the_same_bars(tmp_path: Path):
     for program in ("mariadbd", "redis-server"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not on PATH: apt-get install mariadb-server redis-server")
-    # MariaDB runs as an account of its own, which has to reach its data.
+    # MariaDB runs as a separate account, which must reach its data.
     for parent in (tmp_path, *tmp_path.parents):
         if not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)

@@ -32,7 +32,7 @@ def server(request: pytest.FixtureRequest, program: Program, folder: Path) -> It
 
 
 def test_a_server_that_runs_already(server: MariaDB):
-    """What a trial put into it is gone afterwards, and nothing else."""
+    """Check that the data of a trial is removed afterwards, and nothing else."""
     there = running_already(server, driver)
     there.sql("CREATE TABLE elsewhere.t (a INT PRIMARY KEY)")
     assert there.size()["data"] > 0

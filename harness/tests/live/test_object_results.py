@@ -48,7 +48,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.timeout(900)
 def test_two_machines_append_and_a_third_reads(bucket: str, tmp_path: Path) -> None:
-    """Each machine is one with a cache of its own."""
+    """Each machine has a separate cache."""
     machines = [tmp_path / f"cache{number}" for number in range(3)]
     runs = []
     for machine in machines[:2]:

@@ -1,4 +1,4 @@
-"""A password that was drawn for a server stands in nothing that is kept of a run: real servers, whole runs, exports."""
+"""A password that was drawn for a server is in no file of a run: real servers, whole runs, exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real PostgreSQL 15, as Debian's package has it, on a cluster of its own."""
+"""The real PostgreSQL 15, as Debian's package has it, on a separate cluster."""
 
 from __future__ import annotations
 

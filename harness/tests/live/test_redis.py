@@ -33,7 +33,7 @@ def server(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> 
 
 
 def test_a_server_that_runs_already(server: Redis):
-    """What a trial put into it is gone afterwards, and nothing else."""
+    """Check that the data of a trial is removed afterwards, and nothing else."""
     there = running_already(server, driver)
     there.connection().set("object", b"x")
     there.stop()

@@ -120,7 +120,7 @@ def signals(*numbers: signal.Signals, ignored: bool) -> Iterator[None]:
 
 
 def await_trial(process: subprocess.Popen[str], results: Path, index: int) -> None:
-    """Wait until a trial of a run that goes on is stored."""
+    """Wait until a running run has stored a trial."""
     while not list(results.glob(f"runs/*/trials/{index:04d}/trial.json")):
         time.sleep(0.05)
         assert process.poll() is None

@@ -1,4 +1,4 @@
-"""A storage that dies in the middle of a load: its trial fails in words, soon, and the run goes on."""
+"""A storage that dies in the middle of a load: its trial soon fails with a message, and the run continues."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_mount_pulled_away_in_a_load_fails_its_trial_and_the_run_goes_on(tmp_p
         os.kill(pid, signal.SIGKILL)
         killed.append(time.time())
 
-    # An interval of the load is in the file within the second in which it ended: the load goes on.
+    # An interval of the load is in the file within the second in which it ended: the load continues.
     once(process, tmp_path, who, kill, after='"phase":"load","v":1,"type":"interval"')
     ended(process, 4)
     [reason] = reasons(tmp_path)

@@ -22,7 +22,7 @@ def files(folder: Path) -> dict[str, str]:
 
 
 def page(stage: Path, run_id: str) -> Path:
-    """Stand in for the report stage."""
+    """Replace the report stage."""
     made = stage / "runs" / run_id / "report.html"
     made.write_text(f"<html>{run_id}")
     return made

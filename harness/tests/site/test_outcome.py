@@ -14,7 +14,7 @@ from benchbook.site.index import outcomes
 from tests.record import synthetic_run
 
 FACTOR = 400_000 / 180_000
-"""How many times as fast the synthetic DuckDB loads."""
+"""The factor by which the synthetic DuckDB loads faster."""
 
 
 def run_with_claims(results: Path, *published: float):
@@ -25,7 +25,7 @@ def run_with_claims(results: Path, *published: float):
         {
             "id": f"faster-{number}",
             "statement": f"DuckDB loads {ratio} times as fast as SQLite",
-            "source": "a page that nobody wrote",
+            "source": "a page that does not exist",
             "test": "ratio",
             "phase": "load",
             "metric": "rows_per_second",

@@ -20,7 +20,7 @@ from benchbook.report.table import Markdown, Table, missing
 
 @dataclass(frozen=True)
 class Counted:
-    """What a rate counts."""
+    """The counted things."""
 
     title: str
     column: str

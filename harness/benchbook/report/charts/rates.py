@@ -43,7 +43,7 @@ class Rate:
 
     @property
     def saturated(self) -> bool:
-        """Whether the rate was not reached."""
+        """True if the rate was not reached."""
         return self.achieved < REACHED * self.offered
 
 

@@ -29,7 +29,7 @@ class Panel:
     """Metrics to sum; those that were not sampled are ignored."""
     unit: str
     cumulative: bool = False
-    """Whether samples are counters, so that the chart shows their difference per second."""
+    """True if samples are counters, so that the chart shows their difference per second."""
 
 
 CPU = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds")

@@ -151,7 +151,7 @@ func TestShapeOfSmallFleets(t *testing.T) {
 	}
 }
 
-// Every value is the one of its own tick, late or not, and in its range.
+// Every value belongs to its tick, late or not, and in its range.
 func TestValuesAreThoseOfTheirTick(t *testing.T) {
 	e := extent(5, 700)
 	g := New(e)
