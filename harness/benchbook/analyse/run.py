@@ -318,7 +318,7 @@ class Run:
         gone = [(status, reason) for trial_id, status, reason in recorded if trial_id not in have]
         if not gone:
             return None
-        status, reason = gone[0]
+        _, reason = gone[0]
         why = (reason or "").split("\n")[0].rstrip(".") or f"it has no {pair[1]}"
         return Lost(len(gone), len(recorded), why)
 

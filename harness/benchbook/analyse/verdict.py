@@ -102,7 +102,7 @@ def _rounded(ratio: Ratio) -> tuple[str, str, str]:
 
 
 def _moved(value: float, decimals: int) -> bool:
-    """True if rounding puts a value that is not 1 on 1, or halves a small one away."""
+    """Return whether rounding moves a value that is not 1 to 1, or a small one by more than 10 %."""
     rounded = round(value, decimals)
     return (rounded == 1) != (value == 1) or abs(rounded - value) > 0.1 * value
 
