@@ -50,7 +50,8 @@ def fits(samples: Array) -> Fits:
     """Fit each sample alone; the last axis is trials."""
     centre, variance = _huber(samples, None)
     count = samples.shape[-1]
-    return Fits(centre, np.sqrt(variance / (count - 1)), np.full(centre.shape, count - 1.0))
+    trials = count if count < FEWEST_ROBUST else count - 1
+    return Fits(centre, np.sqrt(variance / trials), np.full(centre.shape, count - 1.0))
 
 
 def moderated(samples: Array) -> Fits:

@@ -134,7 +134,7 @@ def right(expected: Expectation, truth: float) -> str:
     low, high = expected.band
     if expected.sign and (truth - 1) * expected.sign < 0:
         return "contradicted"
-    if low <= truth <= high and (truth != 1 or expected.kind not in ("at-least", "at-most")):
+    if low <= truth <= high and not (truth == 1 and 1 in expected.band):
         return "reproduced"
     if expected.sign == 0:
         return "contradicted"

@@ -153,6 +153,8 @@ def fit(sample: Sequence[float], prior: Prior | None = None) -> Fit | None:
         return None
     centre, variance = _huber(sample, prior.scale if prior else None)
     freedom = count - 1.0
+    if prior is None and count < FEWEST_ROBUST:
+        return Fit(centre, math.sqrt(variance / count), freedom, count, math.sqrt(variance))
     if prior is not None:
         freedom, own = min(prior.freedom + freedom, max(prior.total, freedom)), freedom
         if math.isinf(prior.freedom):

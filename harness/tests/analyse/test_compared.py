@@ -151,7 +151,8 @@ def test_the_noise_floor_is_used(tmp_path: Path) -> None:
     chance = random.Random(3)
 
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
-        return {RATE: math.exp(chance.gauss(0, 0.3)), LATENCY: math.exp(chance.gauss(0, 0.3))}
+        apart = 0.2 if levels["aa"] == "A" else 0.0
+        return {pair: math.exp(chance.gauss(0, 0.01) + apart) for pair in (RATE, LATENCY)}
 
     factors = {"system": [SYSTEM], "batch_size": [1000, 5000], "aa": ["A", "B"]}
     measured_run.write(tmp_path, "aa", factors, value, database=False)

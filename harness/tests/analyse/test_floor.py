@@ -15,6 +15,7 @@ from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
 A, B = "influxdb-1.8.10", "cnosdb-2.0.1"
+LOADED: Any = {"seconds": lambda levels, block: 5.0}
 
 
 def opened(results: Path, factor: float, aa_spread: float | None, systems: tuple[str, ...] = (A, B)) -> Run:
@@ -28,8 +29,10 @@ def opened(results: Path, factor: float, aa_spread: float | None, systems: tuple
         return {PAIR: 1000 * math.exp(chance.gauss(0, 0.004) + apart)}
 
     if aa_spread is not None:
-        measured_run.write(results, "aa-1", {"system": list(systems), "aa": ["A", "B"]}, noise, blocks=8)
-    measured_run.write(results, "run-1", {"system": list(systems)}, value)
+        measured_run.write(
+            results, "aa-1", {"system": list(systems), "aa": ["A", "B"]}, noise, **LOADED, blocks=8
+        )
+    measured_run.write(results, "run-1", {"system": list(systems)}, value, **LOADED)
     database.rebuild(results)
     return open_run(results, "run-1")
 
@@ -55,7 +58,7 @@ def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_
     assert "is unknown" in conclusion.limits(without).markdown
     assert rules.noise(without).mark == "not kept"
     assert "Equal setups on this machine differ by up to" in conclusion.limits(known).markdown
-    assert rules.noise(known).mark == "partly"  # bytes on disk have no floor here
+    assert rules.noise(known).mark == "kept"
 
 
 def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:

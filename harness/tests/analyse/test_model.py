@@ -30,7 +30,8 @@ def test_a_sample_and_an_array_of_samples_have_the_same_fit(count: int) -> None:
         found = known(row)
         assert (found.centre, found.error, found.freedom) == pytest.approx(tuple(numbers), abs=1e-6)
         for alpha in (0.05, 0.1):
-            assert found.interval(alpha) == pytest.approx(fits(np.array([row])).interval(alpha), abs=1e-6)
+            ends = [float(end[0]) for end in fits(np.array([row])).interval(alpha)]
+            assert list(found.interval(alpha)) == pytest.approx(ends, abs=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1, 4])
@@ -84,7 +85,7 @@ def test_comparisons_of_like_spread_lend_each_other_trials() -> None:
     shared = prior(rows)
     alone, together = known(rows[0]), fit(rows[0], shared)
     assert together is not None
-    assert together.freedom > 5 * alone.freedom
+    assert together.freedom > 2 * alone.freedom
     assert prior(rows[:1]) is None
     assert prior([row[:2] for row in rows]) is None
 

@@ -83,7 +83,7 @@ def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Pat
 def test_noise_that_the_trials_explain_is_not_added_twice(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=40)
     [known] = noise.known(_run(tmp_path)).values()
-    assert known.factor < 1.02
+    assert known.factor < 1.04  # 5 % of each trial
 
 
 def test_a_contradiction_needs_more_than_the_noise(tmp_path: Path) -> None:

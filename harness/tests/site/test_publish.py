@@ -110,7 +110,9 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     systems = {"system": ["influxdb-1.8.10", "cnosdb-2.0.1"]}
     root, results = tmp_path / "checkout", tmp_path / "results"
     for run_id, factors in (("aa-1", {**systems, "aa": ["A", "B"]}), ("run-1", systems)):
-        measured_run.write(results, run_id, factors, noisy, blocks=8, database=False)
+        measured_run.write(
+            results, run_id, factors, noisy, blocks=8, database=False, seconds=lambda levels, block: 5.0
+        )
         (results / "runs" / run_id / "declared").mkdir()
         (results / "runs" / run_id / "declared" / "experiment.toml").touch()
         published.publish(results, run_id, root / "reports" / "data")
