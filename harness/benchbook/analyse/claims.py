@@ -215,7 +215,7 @@ def _verdict(
     """Return the verdict on the setups of a claim, and why."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    at = [f"measured with {', '.join(conditions)}"] if conditions else []
+    at = [f"measured at {', '.join(conditions)}"] if conditions else []
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)

@@ -268,7 +268,7 @@ def check(claims: Sequence[Claim], folder: Path) -> None:
 def _check_margin(claim: Claim, known: Sequence[float]) -> None:
     """Refuse a margin that a ratio of 1 lies within: noise alone would then meet "faster"."""
     effect = min(max(ratio, 1 / ratio) - 1 for ratio in known)
-    if claim.margin >= effect:
+    if claim.margin >= effect - 1e-9:
         raise RequestError(
             f'claims "{claim.id}": margin = {claim.margin:g} is not below the claimed effect, {effect:.3g}: '
             "a ratio of 1 would meet the claim.",

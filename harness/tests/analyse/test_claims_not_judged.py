@@ -74,8 +74,8 @@ def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (lambda levels: {"dataset_digest": levels["system"]}, "2 different digests of one dataset"),
-        (lambda levels: {"queries_digest": levels["system"]}, "2 different digests of one query set"),
+        (lambda levels: {"dataset_digest": levels["system"]}, "2 different versions of one dataset"),
+        (lambda levels: {"queries_digest": levels["system"]}, "2 different versions of one query set"),
     ],
 )
 def test_different_work_is_not_judged(tmp_path: Path, changes: Any, words: str) -> None:

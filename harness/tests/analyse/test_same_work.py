@@ -23,13 +23,13 @@ def test_the_same_work_is_no_mixture() -> None:
 def test_other_data_and_other_queries_are_told_unless_the_data_is_what_is_compared() -> None:
     sides = [cell("a"), cell("b", datasets=("e",), queries=("r",))]
     assert mixture(sides) == [
-        "they used 2 different digests of one dataset",
-        "they used 2 different digests of one query set",
+        "they used 2 different versions of one dataset",
+        "they used 2 different versions of one query set",
     ]
     assert mixture(sides, data_differ=True) == []
 
 
 def test_trials_of_one_cell_under_two_configurations_are_told() -> None:
     assert mixture([cell("a", configurations=("c", "d"))]) == [
-        "the trials of a ran under 2 different configurations"
+        "the trials of a had 2 different configurations"
     ]

@@ -69,6 +69,6 @@ def test_a_steady_series_through_noise_has_a_steady_part(length: int) -> None:
 def test_a_steady_series_is_seldom_called_anything_else(noise: str) -> None:
     from tests.analyse.simulated import log_ratios
 
-    series = 100 * np.exp(log_ratios(noise, 6, 500, 40, abba=True, correlation=0.5))
+    series = 100 * np.exp(log_ratios(noise, 6, 500, 40, spread=0.04 * 2**0.5, abba=True, correlation=0.5))
     wrong = sum(label(rates) != "steady" for rates in series.tolist())
     assert wrong / len(series) <= 0.05

@@ -56,7 +56,7 @@ def test_a_rate_that_was_not_reached_shows_throughput_and_no_latency():
     assert found[-1].latency is None
     assert found[-1].achieved == pytest.approx(10_000, rel=0.01)
     figure = rates.figure(found, "Latency against throughput")
-    assert "at most 10,000 per second reached" in figure.alt
+    assert "reached at most 10,000 per second" in figure.alt
     assert "the rate was not reached" in figure.table.rows[-1]
     assert len(figure.table.rows) == 5
     assert "<svg" in figure.svg()

@@ -29,7 +29,7 @@ def test_systems_that_agree_are_said_to(made):
     assert len(found.rows) == 3
     assert {text for row in found.rows for text in row[1:]} == {"same, 20 of 20"}
     assert isinstance(work.differences(run), Markdown)
-    assert "3 gave the same answers to all 80 queries" in work.agreement_sentence(run).markdown
+    assert "3 gave the same answers to all 80 compared queries" in work.agreement_sentence(run).markdown
     assert not same_work.of_run(run).flagged
     assert not any(FLAG in one.label for one in labelled(run))
 
@@ -52,8 +52,8 @@ def test_the_one_that_differs_is_named_in_the_matrix_the_table_and_every_chart(m
         assert float(row[4]) - float(row[5].rpartition(" ")[2]) == 0.5
         assert row[3].startswith("2026-01-01 ")
     assert same_work.of_run(run).flagged == {("sqlite", "vanilla")}
-    assert "2 gave the same answers to all 80 queries" in work.agreement_sentence(run).markdown
-    assert "SQLite 3.45.1 gave others, or none, to 4." in work.agreement_sentence(run).markdown
+    assert "2 gave the same answers to all 80 compared queries" in work.agreement_sentence(run).markdown
+    assert "SQLite 3.45.1 gave a different answer, or none, to 4." in work.agreement_sentence(run).markdown
     flagged = {one.system for one in labelled(run) if one.label.endswith(FLAG)}
     assert flagged == {"sqlite"}
     assert FLAG.strip() in str(strip.throughput(run))
