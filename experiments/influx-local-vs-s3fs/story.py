@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 import polars as pl
+
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
@@ -22,15 +23,12 @@ def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | M
     from benchbook.analyse import claims
 
     judged = {
-        one.id: one
-        for one in claims.judge_run(
-            run.results, run.run_id, root() / "datasets" / "published"
-        )
+        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
     }
     found = [
         Row(
             label, cell.published, cell.measured, cell.low, cell.high,
-            tuple((block, math.exp(log)) for block, log in cell.logs), str(cell.verdict),
+            tuple((block, math.exp(log)) for block, log in cell.logs.items()), str(cell.verdict),
         )
         for claim, label in levels.items() if claim in judged
         for cell in judged[claim].cells
@@ -61,9 +59,7 @@ def mount_table(run: Run) -> Table | Markdown:
         run.frame("measurements").select("trial_id", "phase", "metric", "value"),
         on="trial_id",
     )
-    counted = joined.filter(pl.col("metric") == "storage_requests").select(
-        "trial_id", "phase"
-    )
+    counted = joined.filter(pl.col("metric") == "storage_requests").select("trial_id", "phase")
     if counted.is_empty():
         return missing(
             "The table of requests",
@@ -72,9 +68,7 @@ def mount_table(run: Run) -> Table | Markdown:
     order = _order(run)
     means = {
         (storage, phase, metric): value
-        for storage, phase, metric, value in joined.join(
-            counted, on=["trial_id", "phase"], how="semi"
-        )
+        for storage, phase, metric, value in joined.join(counted, on=["trial_id", "phase"], how="semi")
         .group_by("storage", "phase", "metric")
         .agg(pl.col("value").mean())
         .iter_rows()

@@ -70,19 +70,13 @@ class Step:
         ratio, value = self.versus.ratio, quantity.number(self.versus.value)
         if ratio.low is None or ratio.high is None:
             return value
-        return (
-            f"{value} ({quantity.number(ratio.low)} to {quantity.number(ratio.high)})"
-        )
+        return f"{value} ({quantity.number(ratio.low)} to {quantity.number(ratio.high)})"
 
 
 def steps(run: Run, phase: str, metric: str) -> list[Step]:
     """Return the steps that a run measured in a phase, ordered by volume, step and way of access."""
     cells = _levels(run)
-    found = [
-        (cells[one.cell.name], one)
-        for one in estimates(run, phase, metric)
-        if one.points
-    ]
+    found = [(cells[one.cell.name], one) for one in estimates(run, phase, metric) if one.points]
     made = []
     for levels, above in found:
         label = STEPS.get((levels.get("method", ""), _flight(levels)))
@@ -103,18 +97,12 @@ def steps(run: Run, phase: str, metric: str) -> list[Step]:
     return sorted(made, key=lambda one: (one.stocks, order.index(one.label), one.store))
 
 
-def _steps_table(
-    found: list[tuple[dict[str, str], Estimate]], levels: dict[str, str]
-) -> Estimate | None:
+def _steps_table(found: list[tuple[dict[str, str], Estimate]], levels: dict[str, str]) -> Estimate | None:
     """Return the database with tables at the same levels: the published one, else its substitute."""
-    alike = {
-        name: level for name, level in levels.items() if name not in ("system", "arm")
-    }
+    alike = {name: level for name, level in levels.items() if name not in ("system", "arm")}
     for system in TABLES:
         for other, estimate in found:
-            if other["system"] == system and all(
-                other.get(name) == level for name, level in alike.items()
-            ):
+            if other["system"] == system and all(other.get(name) == level for name, level in alike.items()):
                 return estimate
     return None
 
@@ -122,9 +110,7 @@ def _steps_table(
 def _levels(run: Run) -> dict[str, dict[str, str]]:
     """Return the levels of each cell."""
     of_trial: dict[str, dict[str, str]] = {}
-    for trial, factor, level in (
-        run.frame("levels").select("trial_id", "factor", "level").iter_rows()
-    ):
+    for trial, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
         of_trial.setdefault(trial, {})[factor] = level
     trials = run.frame("trials").select("trial_id", "cell").iter_rows()
     return {cell: of_trial.get(trial, {}) for trial, cell in trials}
@@ -141,9 +127,7 @@ def _title(estimate: Estimate) -> str:
 def _published(phase: str, stocks: int) -> float | None:
     """Return the published ratio of QData over MySQL at a volume; None if it was not published."""
     rows = {}
-    with (root() / "datasets" / "published" / PUBLISHED).open(
-        encoding="utf-8", newline=""
-    ) as file:
+    with (root() / "datasets" / "published" / PUBLISHED).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if (
                 row["payload"] == PAYLOADS.get(phase)
@@ -160,21 +144,15 @@ FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
 
 def answer_sentence(run: Run) -> Markdown:
     """Return a sentence for each kind of read: the ratio of the first and the last step at the largest volume."""
-    sentences = [
-        sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))
-    ]
+    sentences = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
     if not sentences:
-        return missing(
-            "The answer", "no volume of this run has both the first and the last step"
-        )
+        return missing("The answer", "no volume of this run has both the first and the last step")
     return Markdown(" ".join(escape_markdown(one) for one in sentences))
 
 
 def _sentence(run: Run, phase: str) -> str:
     found = steps(run, phase, "reads_per_second")
-    both = [
-        {one.stocks for one in found if one.label == label} for label in (FIRST, LAST)
-    ]
+    both = [{one.stocks for one in found if one.label == label} for label in (FIRST, LAST)]
     largest = max(set.intersection(*both), default=0)
     held = [one for one in found if one.stocks == largest]
     # The first step used the service in Python, as published; the last one uses the store directly.
@@ -191,11 +169,7 @@ def _sentence(run: Run, phase: str) -> str:
     )
     if first is None or last is None:
         return ""
-    published = (
-        f" (the publication has {quantity.number(first.published)})"
-        if first.published
-        else ""
-    )
+    published = f" (the publication has {quantity.number(first.published)})" if first.published else ""
     return (
         f"{phase.capitalize()} reads of {largest} stocks: with the published method, {first.store} reaches "
         f"{first.text()} times the reads per second of {first.over}{published}; with the same work, {last.store} "
@@ -204,9 +178,7 @@ def _sentence(run: Run, phase: str) -> str:
 
 
 def _place(order: list[str], one: Step) -> int:
-    return next(
-        place for place, access in enumerate(order) if one.store.endswith(access)
-    )
+    return next(place for place, access in enumerate(order) if one.store.endswith(access))
 
 
 PUBLISHED_COLOUR = "published (QData over MySQL)"
@@ -217,9 +189,7 @@ METRICS = {
 }
 
 
-def steps_chart(
-    run: Run, phase: str, metric: str = "reads_per_second"
-) -> Figure | Markdown:
+def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Markdown:
     """Draw the steps of a phase.
 
     A point is the ratio of a block, the tick their mean, the pale bar its 95 % CI, and the open diamond the published
@@ -243,9 +213,7 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
     import altair as alt
 
     order = list(dict.fromkeys(one.row for one in found))
-    kinds = [
-        *dict.fromkeys(one.store for one in sorted(found, key=lambda one: one.store))
-    ]
+    kinds = [*dict.fromkeys(one.store for one in sorted(found, key=lambda one: one.store))]
     means = [
         {
             "row": one.row, "kind": one.store, "ratio": one.versus.value, "low": one.versus.ratio.low,
@@ -270,12 +238,7 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
     ]
     every = [1.0, *(ratio for one in found for _, ratio in _points(one))]
     every += [one.published for one in found if one.published]
-    every += [
-        end
-        for one in found
-        for end in (one.versus.ratio.low, one.versus.ratio.high)
-        if end
-    ]
+    every += [end for one in found for end in (one.versus.ratio.low, one.versus.ratio.high) if end]
     scale, axis = axes.logarithmic(every, title)
     named = [*kinds, *([PUBLISHED_COLOUR] if published else [])]
     y = alt.Y(
@@ -285,9 +248,7 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
             grid=True, ticks=False, tickBand="extent", labelExpr="split(datum.label, ', ')", labelLineHeight=13
         ),
     )  # fmt: skip
-    offset = alt.YOffset(
-        "kind:N", sort=None, scale=alt.Scale(domain=named, padding=0.6)
-    )
+    offset = alt.YOffset("kind:N", sort=None, scale=alt.Scale(domain=named, padding=0.6))
     x = alt.X("ratio:Q", scale=scale, axis=axis)
     legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=360)
     colour = alt.Color(
@@ -350,17 +311,12 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
             shape=shape,
             tooltip=["row:N", "kind:N", "text:N"],
         ),
-    ).properties(
-        width="container", height=max(theme.ROW_HEIGHT, 18 * len(named)) * len(order)
-    )
+    ).properties(width="container", height=max(theme.ROW_HEIGHT, 18 * len(named)) * len(order))
 
 
 def _points(one: Step) -> list[tuple[int, float]]:
     above, below = one.versus.above.by_block, one.versus.below.by_block
-    return [
-        (block, above[block] / below[block])
-        for block in sorted(above.keys() & below.keys())
-    ]
+    return [(block, above[block] / below[block]) for block in sorted(above.keys() & below.keys())]
 
 
 def _kline_steps_alternative(found: list[Step], title: str) -> str:
@@ -406,10 +362,7 @@ def reads_table(run: Run, phase: str) -> Table | Markdown:
         "server_read_bytes",
         "errors",
     )
-    of = {
-        name: {one.cell.name: one for one in estimates(run, phase, name)}
-        for name in names
-    }
+    of = {name: {one.cell.name: one for one in estimates(run, phase, name)} for name in names}
     rows = []
     for cell in labelled(run):
         rate, latency = (
@@ -422,9 +375,7 @@ def reads_table(run: Run, phase: str) -> Table | Markdown:
             [
                 cell.label,
                 _text(of["in_flight"][cell.name]),
-                quantity.number(rate * latency)
-                if latency is not None
-                else quantity.MISSING,
+                quantity.number(rate * latency) if latency is not None else quantity.MISSING,
                 quantity.number(rate),
                 of["latency_mean"][cell.name].text(),
                 of["latency_max"][cell.name].text(),
@@ -435,9 +386,7 @@ def reads_table(run: Run, phase: str) -> Table | Markdown:
             ]
         )
     if not rows:
-        return missing(
-            f"The table of {phase} reads", "no valid trial of this run has such a phase"
-        )
+        return missing(f"The table of {phase} reads", "no valid trial of this run has such a phase")
     columns = [
         "Setup", "Declared in flight", "In flight by Little's law", "Reads/s", "Mean latency", "Longest latency",
         "Received bars per read", "Decoded bars per read", "Bytes read from disk", "Failed reads",
@@ -451,9 +400,7 @@ def reads_table(run: Run, phase: str) -> Table | Markdown:
 
 
 def _text(estimate: Estimate) -> str:
-    return (
-        quantity.MISSING if estimate.value is None else quantity.number(estimate.value)
-    )
+    return quantity.MISSING if estimate.value is None else quantity.number(estimate.value)
 
 
 # The raw data of the publication: intervals over its repeats, and Little's law.
@@ -533,9 +480,7 @@ def groups(file: Path | None = None) -> list[Group]:
         rows = list(csv.DictReader(lines))
     found: dict[tuple[str, int, str], list[dict[str, str]]] = {}
     for row in rows:
-        found.setdefault((row["payload"], int(row["rows"]), row["system"]), []).append(
-            row
-        )
+        found.setdefault((row["payload"], int(row["rows"]), row["system"]), []).append(row)
     return [_group(*key, held) for key, held in sorted(found.items())]
 
 
@@ -564,9 +509,7 @@ def _mean(held: list[dict[str, str]], column: str) -> float:
 def raw_chart(file: Path | None = None) -> Figure:
     """Draw the published throughput against the recorded operations in flight."""
     found = groups(file)
-    title = (
-        "Published throughput against operations in flight, all stated as 64 clients"
-    )
+    title = "Published throughput against operations in flight, all stated as 64 clients"
     return Figure(title, _kline_draw(found), _kline_alternative(found), raw_table(file))
 
 
@@ -590,19 +533,13 @@ def _kline_draw(found: list[Group]) -> Any:
         [*(one.in_flight for one in found), STATED_CLIENTS],
         "Operations in flight (mean)",
     )
-    y_scale, y_axis = axes.logarithmic(
-        [one.value for one in found], "Operations per second"
-    )
+    y_scale, y_axis = axes.logarithmic([one.value for one in found], "Operations per second")
     colour = alt.Color(
         "system:N",
         scale=alt.Scale(domain=labels, range=[COLOURS[name] for name in names]),
     )
-    shapes = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"][
-        : len(names)
-    ]
-    mark = alt.Chart(alt.InlineData(values=[{"stated": STATED_CLIENTS}])).mark_rule(
-        strokeDash=[4, 3]
-    )
+    shapes = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"][: len(names)]
+    mark = alt.Chart(alt.InlineData(values=[{"stated": STATED_CLIENTS}])).mark_rule(strokeDash=[4, 3])
     return alt.layer(
         mark.encode(x=alt.X("stated:Q", scale=x_scale, axis=x_axis)),
         alt.Chart(alt.InlineData(values=rows))
@@ -640,11 +577,7 @@ def _kline_alternative(found: list[Group]) -> str:
                 max(one.in_flight for one in held),
             )
             fastest = max(one.value for one in held)
-            flight = (
-                f"{low:.0f}"
-                if f"{low:.0f}" == f"{high:.0f}"
-                else f"{low:.0f} to {high:.0f}"
-            )
+            flight = f"{low:.0f}" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f} to {high:.0f}"
             parts.append(
                 f"{title} had {flight} operations in flight and at most"
                 f" {quantity.number(fastest)} operations per second"
@@ -656,8 +589,7 @@ def raw_table(file: Path | None = None) -> Table:
     """Return a row for each system, payload and volume: throughput with its interval, and Little's law."""
     rows = [
         [
-            one.title
-            + (" (returned the other payload's rows)" if one.mislabelled else ""),
+            one.title + (" (returned the other payload's rows)" if one.mislabelled else ""),
             one.payload,
             quantity.count(one.rows),
             str(len(one.throughputs)),
@@ -666,9 +598,7 @@ def raw_table(file: Path | None = None) -> Table:
             quantity.text(one.latency_seconds, "s"),
             quantity.number(one.expected),
             f"{quantity.number(one.in_flight)}{'' if one.measured.ok else ', disagrees'}",
-            "agrees"
-            if one.stated.ok
-            else f"{one.expected / STATED_CLIENTS:.2f} times as many",
+            "agrees" if one.stated.ok else f"{one.expected / STATED_CLIENTS:.2f} times as many",
         ]
         for one in found_in_order(file)
     ]
@@ -680,7 +610,7 @@ def raw_table(file: Path | None = None) -> Table:
         "Operations/s",
         "95 % CI",
         "Mean latency",
-        "Rate × latency",
+        "Rate × latency",  # noqa: RUF001
         "Recorded in flight",
         "Compared with 64 clients",
     ]
@@ -690,6 +620,4 @@ def raw_table(file: Path | None = None) -> Table:
 def found_in_order(file: Path | None = None) -> list[Group]:
     """Return the groups in the order of the table: by system, payload and volume."""
     order = list(TITLES)
-    return sorted(
-        groups(file), key=lambda one: (order.index(one.system), one.payload, one.rows)
-    )
+    return sorted(groups(file), key=lambda one: (order.index(one.system), one.payload, one.rows))

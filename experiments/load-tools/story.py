@@ -41,14 +41,10 @@ def chart(run: Run, of: str, factor: str = "tool") -> Figures | Markdown:
     title = TITLE.format(of=of)
     if refusal := refused(run, title):
         return refusal
-    found = {
-        phase: comparisons(run, phase, of, factor) for phase in run.phases("command")
-    }
+    found = {phase: comparisons(run, phase, of, factor) for phase in run.phases("command")}
     figures = [_figure(run, of, phase, rows) for phase, rows in found.items() if rows]
     if not figures:
-        return missing(
-            title, f"{of} and another tool were not measured in the same blocks"
-        )
+        return missing(title, f"{of} and another tool were not measured in the same blocks")
     return Figures(
         figures,
         figure.note(one.pair.ratio.trials for rows in found.values() for one in rows),
@@ -59,11 +55,7 @@ def findings(run: Run, of: str, factor: str = "tool") -> Markdown:
     """Return a line for each phase and metric: how many times as good ``of`` is as each other level."""
     if refusal := refused(run, TITLE.format(of=of)):
         return refusal
-    rows = [
-        (phase, one)
-        for phase in run.phases("command")
-        for one in comparisons(run, phase, of, factor)
-    ]
+    rows = [(phase, one) for phase in run.phases("command") for one in comparisons(run, phase, of, factor)]
     verdicts = comparison.verdicts([one.pair for _, one in rows])
     lines: dict[str, list[str]] = {}
     for (phase, one), judged in zip(rows, verdicts, strict=True):
@@ -75,14 +67,8 @@ def findings(run: Run, of: str, factor: str = "tool") -> Markdown:
             "The list of findings",
             f"{of} and another tool were not measured in the same blocks",
         )
-    written = (
-        f"- {name}: {escape_markdown('; '.join(parts))}."
-        for name, parts in lines.items()
-    )
-    return Markdown(
-        f"{of} compared with the others, with 95 % CIs over blocks:\n\n"
-        + "\n".join(written)
-    )
+    written = (f"- {name}: {escape_markdown('; '.join(parts))}." for name, parts in lines.items())
+    return Markdown(f"{of} compared with the others, with 95 % CIs over blocks:\n\n" + "\n".join(written))
 
 
 def _finding(one: ToolComparison, *, claimed: bool) -> str:
@@ -91,9 +77,7 @@ def _finding(one: ToolComparison, *, claimed: bool) -> str:
         return f"no verdict for {one.other}"
     if not claimed:
         return f"no difference from {one.other} ({_range(one)})"
-    return (
-        f"{quantity.number(found.value)} times as good as {one.other} ({_range(one)})"
-    )
+    return f"{quantity.number(found.value)} times as good as {one.other} ({_range(one)})"
 
 
 def _range(one: ToolComparison) -> str:
@@ -112,11 +96,7 @@ def comparisons(run: Run, phase: str, of: str, factor: str) -> list[ToolComparis
     for below in labelled(run):
         known = levels.get(below.name, {})
         above = next(
-            (
-                name
-                for name, other in levels.items()
-                if {**known, factor: of} == other and known != other
-            ),
+            (name for name, other in levels.items() if {**known, factor: of} == other and known != other),
             None,
         )
         if above is None:
@@ -129,18 +109,14 @@ def comparisons(run: Run, phase: str, of: str, factor: str) -> list[ToolComparis
         )
         for metric in metrics:
             pairs = comparison.against(run, phase, metric, below)
-            made += [
-                ToolComparison(label, pair) for pair in pairs if pair.cell.name == above
-            ]
+            made += [ToolComparison(label, pair) for pair in pairs if pair.cell.name == above]
     return made
 
 
 def levels_of(run: Run) -> dict[str, dict[str, str]]:
     """Return cell → factor → level."""
     joined = (
-        run.frame("trials")
-        .select("trial_id", "cell")
-        .join(run.frame("levels"), on="trial_id", how="inner")
+        run.frame("trials").select("trial_id", "cell").join(run.frame("levels"), on="trial_id", how="inner")
     )
     made: dict[str, dict[str, str]] = {}
     for cell, factor, level in (
@@ -186,9 +162,7 @@ def _draw(rows: list[ToolComparison]) -> Any:
         scale=alt.Scale(domain=others, padding=0.2),
         axis=alt.Axis(grid=False),
     )
-    offset = alt.YOffset(
-        "metric:N", sort=None, scale=alt.Scale(domain=metrics, padding=0.3)
-    )
+    offset = alt.YOffset("metric:N", sort=None, scale=alt.Scale(domain=metrics, padding=0.3))
     paint = alt.value(theme.colour(rows[0].pair.cell.system))
     shape = alt.Shape(
         "metric:N",
@@ -234,6 +208,4 @@ def _table(rows: list[ToolComparison]) -> Table:
         ]
         for one in rows
     ]
-    return Table(
-        columns, shown, numeric=frozenset({"Paired trials", "This tool", "Other tool"})
-    )
+    return Table(columns, shown, numeric=frozenset({"Paired trials", "This tool", "Other tool"}))
