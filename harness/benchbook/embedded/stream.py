@@ -137,6 +137,7 @@ def load(
             time_unix_ns=time.time_ns(),
             target=program.partition(" ")[0],
             workers=1,
+            loop="closed",
             batch_rows=asked.batch_rows,
             program=program,
             **({} if asked.lasts_seconds else {"rows": asked.rows}),
