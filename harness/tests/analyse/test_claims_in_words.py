@@ -73,6 +73,15 @@ def test_a_bound_has_no_margin_unless_it_is_declared(
     assert found.verdict == verdict, found.reason
 
 
+def test_a_different_size_says_where_even_the_direction_is_open(tmp_path: Path) -> None:
+    claim = {"test": "ratio", "published": {"ratio": 3}}
+    found = only(
+        tmp_path, lambda levels: 1.03 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.2, blocks=8
+    )
+    assert found.verdict == "different size", found.reason
+    assert "does not lie within 10 % of the published 3 (2.73 to 3.3), and includes 1" in found.reason
+
+
 def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> None:
     claim = {"test": "at-most", "published": {"ratio": 0.99}}
     found = only(tmp_path, lambda levels: 0.999 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.0)
