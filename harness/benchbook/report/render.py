@@ -47,7 +47,7 @@ def render(program: str, source: Path, environment: dict[str, str], target: Path
         if done.returncode != 0 or not made.is_file():
             output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
             raise BenchbookError(
-                f"{source}: Quarto failed (exit code {done.returncode}). The end of its output:\n{output}",
+                f"{source}: Quarto rendered no page (exit code {done.returncode}). The end of its output:\n{output}",
                 "Correct the cell it names, or remove quarto from PATH to render without it.",
             )
         neighbour = target.with_name(f".{target.name}.new")

@@ -86,7 +86,7 @@ def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: 
     if done.returncode != 0 or not (project / "_site" / f"{one.name}.html").is_file():
         output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
         raise BenchbookError(
-            f"{one.source}: Quarto failed (exit code {done.returncode}). The end of its output:\n{output}",
+            f"{one.source}: Quarto rendered no page (exit code {done.returncode}). The end of its output:\n{output}",
             "Correct the cell it names, or remove quarto from PATH to render without it.",
         )
 

@@ -31,10 +31,8 @@ def test_the_first_step_uses_the_service_and_the_last_the_store(monkeypatch):
         step(100, "as published", "behind a service in Python", 2, 25.0),
         step(100, "all bars decoded", "direct access", 8),
     )
-    assert (
-        "Long reads of 100 stocks: with the published method, Redis 7, behind a service in Python reaches 2.00"
-        in text
-    )
+    assert "Long reads of 100 stocks: with the published method, " in text
+    assert "Redis 7, behind a service in Python reaches 2.00" in text
     assert "the publication has 25.0" in text
     assert "with the same work, Redis 7, direct access reaches 8.00" in text
 

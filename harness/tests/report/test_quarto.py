@@ -72,7 +72,7 @@ def test_its_failure_is_one_message_and_keeps_the_old_page(stand_in, made, repor
     before = run.results / "runs" / run.run_id / "report.html"
     before.write_text("old", encoding="utf-8")
     monkeypatch.setenv("FAIL", fail)
-    with pytest.raises(BenchbookError, match=r"quickstart\.qmd: Quarto failed") as caught:
+    with pytest.raises(BenchbookError, match=r"quickstart\.qmd: Quarto rendered no page") as caught:
         render.report(run.results, run.run_id, reports)
     assert fail != "1" or "cell 3 fell over" in str(caught.value)
     assert before.read_text(encoding="utf-8") == "old"

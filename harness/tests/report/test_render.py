@@ -45,12 +45,12 @@ def test_a_page_that_fails_leaves_the_old_one(made, tmp_path, monkeypatch):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(RequestError, match="cannot be written"):
+    with pytest.raises(RequestError, match="cannot write the report"):
         render.write(tmp_path / "report.html", "x")
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
-    with pytest.raises(RequestError, match="cannot be written"):
+    with pytest.raises(RequestError, match="cannot write the report"):
         render.write(tmp_path / "gone" / "report.html", "x")
 
 

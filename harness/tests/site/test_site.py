@@ -65,7 +65,7 @@ def test_the_index_shows_verdicts_as_a_picture(site: Path):
     figures = page.having("class", "bb-chart")
     assert len(figures) == 1
     words = figures[0][1]["aria-label"]
-    assert "SQLite 3.45.1 against DuckDB 1.5.6: Rows loaded per second: worse" in words
+    assert "DuckDB 1.5.6 compared with SQLite 3.45.1: Rows loaded per second: better" in words
     assert page.markup.count("<summary>Table</summary>") == 1
 
 
@@ -86,7 +86,7 @@ def test_the_defects_hold_the_raw_data_read_again(site: Path):
 def test_without_a_published_run_the_page_shows_the_command(tmp_path, without_quarto):
     made = render.site(making.make(tmp_path, empty=True), tmp_path / "site")
     page = Page.read(made / "index.html")
-    assert "No run published yet. Run it: ./bench run quickstart" in page.text
+    assert "There is no published run yet. To run it: ./bench run quickstart" in page.text
     assert not (made / "quickstart.html").exists()
 
 
@@ -103,7 +103,7 @@ def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("mine")
-    with pytest.raises(RequestError, match=r"was not written by `\./bench site`"):
+    with pytest.raises(RequestError, match="`./bench site` did not write it"):
         render.site(checkout, mine)
     assert (mine / "thesis.txt").read_text() == "mine"
 
