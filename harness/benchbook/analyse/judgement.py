@@ -200,8 +200,8 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
 
 def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: float) -> str:
     if said == "different size":
-        open_ = ", and includes 1" if expected.sign and low <= 1 <= high else ""
-        return f"{whole} does not lie {_band(expected)}{open_}"
+        direction = ", and includes 1" if expected.sign and low <= 1 <= high else ""
+        return f"{whole} does not lie {_band(expected)}{direction}"
     if expected.sign and low <= 1 <= high:
         return f"{whole} includes 1"
     return f"{whole} is too wide: it lies only partly {_band(expected)}"

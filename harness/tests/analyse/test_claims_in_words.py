@@ -73,7 +73,7 @@ def test_a_bound_has_no_margin_unless_it_is_declared(
     assert found.verdict == verdict, found.reason
 
 
-def test_a_different_size_says_where_even_the_direction_is_open(tmp_path: Path) -> None:
+def test_a_different_size_says_if_even_the_direction_is_open(tmp_path: Path) -> None:
     claim = {"test": "ratio", "published": {"ratio": 3}}
     found = only(
         tmp_path, lambda levels: 1.03 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.2, blocks=8
