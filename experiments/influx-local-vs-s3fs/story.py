@@ -9,7 +9,6 @@ import polars as pl
 
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
-from benchbook.declare.catalogue import root
 from benchbook.report.charts.ratio import Row, published_figure
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
@@ -22,9 +21,7 @@ def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | M
     """
     from benchbook.analyse import claims
 
-    judged = {
-        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
-    }
+    judged = {one.id: one for one in claims.of_run(run)}
     found = [
         Row(
             label, cell.published, cell.measured, cell.low, cell.high,

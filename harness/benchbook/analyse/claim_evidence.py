@@ -86,9 +86,8 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     if published is not None and claim.along is not None:
         published = published.between(first.levels[claim.along], last.levels[claim.along])
     expected = expectation(claim, published)
-    steps = [
-        paired(run, after, before, pair, claim.validity) for before, after in itertools.pairwise(sides.cells)
-    ]
+    along = itertools.pairwise(sides.cells) if claim.trend else ()
+    steps = [paired(run, after, before, pair, claim.validity) for before, after in along]
     shown = evidence(ratio.fit, expected, [step.fit for step in steps] if claim.monotonic else ())
     failed = (
         0
@@ -113,8 +112,7 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
     pair = (claim.phase, claim.metric)
     for cell in sides.cells:
         if lost := run.lost(cell, pair, claim.validity):
-            trials = f"{lost.trials} of {lost.of} trials of {cell.label}"
-            return f"{trials} {'does' if lost.trials == 1 else 'do'} not count ({lost.reason})"
+            return lost.sentence(cell)
         # A system that did nothing in one trial is no slower one: its typical rate would leave that trial out.
         values = run.values(cell, pair, claim.validity).by_block.values()
         idle = sum(value == 0 for value in values)

@@ -7,13 +7,14 @@ which verdict the estimates give.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import answers, judgement, noise, same_work
+from benchbook.analyse import answers, judgement, same_work
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
@@ -22,6 +23,7 @@ from benchbook.analyse.paired import pooled
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
+from benchbook.declare.catalogue import root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
@@ -80,22 +82,28 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
     ``published`` is the folder of published CSV files, used if the run kept no copy. Raises
     RequestError for an A/A run, and where the results have no such run.
     """
-    run = Run(results, run_id)
+    return list(of_run(Run(results, run_id), published))
+
+
+@functools.cache
+def of_run(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
+    """Return the judgements on all claims of a run, worked out once: a page shows them in several places.
+
+    ``published`` is as for ``judge_run``; by default the folder of this checkout.
+    """
     with run.opened():
         run.require()
         claims, machine = declared(run)
         if run.against_itself:
             raise RequestError(
-                f"{run_id} is an A/A run: it gives the noise floor, and judges no claims.",
+                f"{run.run_id} is an A/A run: it gives the noise floor, and judges no claims.",
                 "Name another run; `bench list runs` shows them.",
             )
         run.preload({(claim.phase, claim.metric) for claim in claims})
-        if claims:
-            noise.known(run)
         work = same_work.of_run(run)
-        own = results / "runs" / run_id / "declared" / "published"
-        held = own if own.is_dir() else published
-        return [judge(claim, run, ratios(claim, held), work, machine) for claim in claims]
+        own = run.results / "runs" / run.run_id / "declared" / "published"
+        held = own if own.is_dir() else published or root() / "datasets" / "published"
+        return tuple(judge(claim, run, ratios(claim, held), work, machine) for claim in claims)
 
 
 def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
@@ -198,7 +206,7 @@ def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
     """Return why no block of a setup has both sides."""
     for cell in side.cells:
         if lost := run.lost(cell, (claim.phase, claim.metric), claim.validity):
-            return f"{lost.trials} of {lost.of} trials of {cell.label} do not count ({lost.reason})"
+            return lost.sentence(cell)
         if skipped(cell):
             why = (cell.reason or "no reason was recorded").partition(": ")[0].rstrip(".")
             return f"every trial of {cell.label} is skipped ({why})"
@@ -230,7 +238,7 @@ def _why(claim: Claim, found: Found, missing: int) -> str:
     counted = []
     telling = claim.across or differing([cell.sides for cell in cells])
     fit = [cell for cell in cells if not cell.unfit]
-    for word in ("reproduced", "different size", "direction only", "contradicted", "inconclusive"):
+    for word in (*judgement.DECIDED, "inconclusive"):
         names = [cell.sides.name(telling) for cell in fit if cell.verdict == word]
         if names:
             counted.append(f"{word} in {len(names)} ({same_work.some(names)})")
@@ -287,7 +295,7 @@ def _not_run(
     blank: Judgement, claim: Claim, run: Run, because: list[str], published: Sequence[PublishedRatio]
 ) -> Judgement:
     """Say why it was not run, and show what a substitute gives."""
-    chosen = stand_ins(claim, run)
+    chosen = _present(run, claim.substitutes)
     other = instead(claim, chosen)
     found = _cells(other, run, published) if chosen else None
     if found is None or not found.cells:
@@ -321,11 +329,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 # Substitutes for systems that a run lacks: shown in their place, and never judged (rule 15 of docs/methods.md).
-
-
-def stand_ins(claim: Claim, run: Run) -> dict[str, str]:
-    """Return system that the claim names and the run lacks → its substitute that the run has."""
-    return _present(run, claim.substitutes)
 
 
 def _present(run: Run, others: Mapping[str, str]) -> dict[str, str]:

@@ -7,11 +7,11 @@ their own trials do not explain is the noise that every other comparison of the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbook.analyse.model import Fit, Noise, prior
+from benchbook.analyse.model import Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
 
@@ -72,12 +72,11 @@ def between(found: Iterable[Itself]) -> Noise | None:
 
     Source: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0.
     """
-    held = [one for one in found if one.ratio.fit is not None]
-    if not held:
+    fits = [(one.run_id, one.ratio.fit) for one in found if one.ratio.fit is not None]
+    if not fits:
         return None
-    fits: list[Fit] = [one.ratio.fit for one in held if one.ratio.fit is not None]
-    excess = sum(one.centre**2 - one.error**2 for one in fits) / len(fits)
-    return Noise(max(0.0, excess), len(fits), tuple(sorted({one.run_id for one in held})))
+    excess = sum(fit.centre**2 - fit.error**2 for _, fit in fits) / len(fits)
+    return Noise(max(0.0, excess), len(fits), tuple(sorted({run_id for run_id, _ in fits})))
 
 
 @functools.cache
@@ -122,8 +121,3 @@ def rows(found: Iterable[Itself]) -> list[dict[str, Any]]:
         }
         for one in found
     ]  # fmt: skip
-
-
-def factors(found: Mapping[Pair, Noise]) -> dict[Pair, float]:
-    """Return the noise of each metric as a factor."""
-    return {pair: noise.factor for pair, noise in found.items()}

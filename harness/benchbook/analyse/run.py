@@ -139,6 +139,11 @@ class Lost:
     reason: str
     """Why the first of them does not count."""
 
+    def sentence(self, cell: Cell) -> str:
+        """Return the loss as a sentence without a full stop."""
+        verb = "does" if self.trials == 1 else "do"
+        return f"{self.trials} of {self.of} trials of {cell.label} {verb} not count ({self.reason})"
+
 
 def _counted(validity: Validity, phase: str) -> str:
     """Return the condition on a trial ``t`` that it counts; ``phase`` is the column with the phase."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 Sample = dict[str, Any]
 """``{"phase", "seconds", "scope", "metric", "value", "unit"}``, one line of telemetry.jsonl."""
-
-Scope = Literal["server", "client", "machine", "harness"]
 
 PROCESS_UNITS: Mapping[str, str] = {
     "cpu_user_seconds": "s",

@@ -180,7 +180,8 @@ def write_failures_explained(results: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and error.filename and str(results) in str(error.filename):
+        missing = Path(error.filename) if isinstance(error, FileNotFoundError) and error.filename else None
+        if missing is not None and missing.is_relative_to(results):
             raise RequestError(
                 f"{error.filename} was removed while Benchbook was working in {results}.",
                 "Start the run again, and leave the folder alone until it ends.",

@@ -30,8 +30,6 @@ TABLES_SHARE = 0.95
 """Share of LARGEST_BYTES for the tables; the rest is for JSON and declarations."""
 SAMPLES = 60
 """Samples kept of one series of telemetry of a trial."""
-INTERVALS = 60
-"""Intervals kept of one phase of a trial."""
 FEWEST = 8
 """Samples and intervals below which a run that is still too large is refused."""
 

@@ -13,7 +13,6 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.verdict import Verdict
-from benchbook.declare.catalogue import root
 from benchbook.declare.metric import describe
 from benchbook.report.table import Markdown, code, escape_markdown, missing
 from benchbook.report.tables import verdicts
@@ -27,8 +26,7 @@ def claim_sentence(run: Run, question: str | None = None) -> Markdown:
     """
     from benchbook.analyse import claims
 
-    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
-    found = sorted(found, key=lambda one: one.id != question)
+    found = sorted(claims.of_run(run), key=lambda one: one.id != question)
     with_sides = ((one, _pair(one)) for one in found if one.measured is not None and one.cells)
     one, pair = next(((one, pair) for one, pair in with_sides if pair), (None, None))
     if one is None or pair is None:

@@ -117,7 +117,7 @@ def outcomes(run: Run) -> list[Outcome]:
 def _claims(run: Run) -> list[Outcome]:
     from benchbook.analyse import claims
 
-    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    found = claims.of_run(run)
     return [
         Outcome(
             one.id,

@@ -25,7 +25,7 @@ def judged(
 
 
 def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = None) -> str:
-    monkeypatch.setattr(claims, "judge_run", lambda *_: list(found))
+    monkeypatch.setattr(claims, "of_run", lambda *_: list(found))
     titles = {"cnosdb-2.4": "CnosDB 2.4"}
     run: Any = SimpleNamespace(results=None, run_id="run", title=lambda name: titles.get(name, name))
     return conclusion.claim_sentence(run, question).markdown
@@ -34,7 +34,7 @@ def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = No
 def test_an_interval_that_includes_1_shows_no_difference(monkeypatch):
     text = said(monkeypatch, judged(0.97, 1.99, cells=2))
     assert "CnosDB 2.4 over influxdb-1.8.10, rows loaded per second once steady" in text.replace("\\", "")
-    assert "**1.39** (0.970 to 1.99), over 2 setups of 1.39 to 1.39, published 0.900" in text
+    assert "**1.39** (95 % CI 0.970 to 1.99), over 2 setups of 1.39 to 1.39, published 0.900" in text
     assert text.endswith("so it shows no difference.")
 
 

@@ -116,7 +116,7 @@ def test_the_table_of_reads_has_a_row_a_cell(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def judged(claim: str, measured: float | None) -> Any:
-    logs = [(block, 1.0) for block in range(3)] if measured else []
+    logs = dict.fromkeys(range(3), 1.0) if measured else {}
     one = SimpleNamespace(
         published=3.22, measured=measured, low=2.0, high=3.5, logs=logs, verdict="reproduced"
     )
@@ -124,7 +124,7 @@ def judged(claim: str, measured: float | None) -> Any:
 
 
 def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", 2.7), judged("fio", 1.9)])
+    monkeypatch.setattr(claims, "of_run", lambda *_: [judged("load", 2.7), judged("fio", 1.9)])
     levels = {"fio": "fio, read", "load": "bulk load", "no such claim": "nothing"}
     figure = mounted.slowdown_chart(plain, levels, "Times slower")
     assert isinstance(figure, Figure)
@@ -134,7 +134,7 @@ def test_the_slowdown_has_a_row_a_level_beside_what_was_published(plain, monkeyp
 
 
 def test_a_slowdown_that_nothing_measured_is_a_sentence(plain, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(claims, "judge_run", lambda *_: [judged("load", None)])
+    monkeypatch.setattr(claims, "of_run", lambda *_: [judged("load", None)])
     assert isinstance(mounted.slowdown_chart(plain, {"load": "bulk load"}, "Times slower"), Markdown)
 
 

@@ -228,9 +228,7 @@ def published_chart(run: Run, claim: str, what: str, title: str = "") -> Figure 
     from benchbook.analyse import claims
 
     title = title or f"{what}, rerun and published"
-    judged = {
-        one.id: one for one in claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
-    }
+    judged = {one.id: one for one in claims.of_run(run)}
     if claim not in judged:
         return missing(title, f"the run declared no claim {claim}")
     found = _rows(run, claim, judged[claim])

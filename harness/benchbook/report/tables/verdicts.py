@@ -32,7 +32,7 @@ def table(run: Run) -> Table | Markdown:
     """
     from benchbook.analyse import claims
 
-    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
     reasons, common = shared([one.reason for one in found])
@@ -66,7 +66,7 @@ def counts(run: Run) -> Markdown:
     """Return a sentence with the number of claims for each verdict."""
     from benchbook.analyse import claims
 
-    found = claims.judge_run(run.results, run.run_id, root() / "datasets" / "published")
+    found = claims.of_run(run)
     verdicts = [str(one.verdict) for one in found]
     if not verdicts:
         return missing("The verdicts", "the run declared no claims")
