@@ -173,6 +173,8 @@ class Profile(Model):
     """Dataset parameters that replace the declared ones."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Workload options; they replace those of every phase that has them."""
+    phases: list[Name] = Field(default_factory=list)
+    """Phases that this profile runs, such as ``["put", "get"]``; without this key, all of them."""
     factors: dict[Name, Levels] = Field(default_factory=dict)
     """Factor → levels that replace the declared ones."""
     without: list[dict[Name, Choice]] = Field(default_factory=list)
@@ -223,6 +225,13 @@ class Experiment(Model):
         if twice:
             raise ValueError(f"phases: two phases have the name {twice[0]}")
         self._check_only()
+        for name, profile in self.profiles.items():
+            unknown = [one for one in profile.phases if one not in names]
+            if unknown:
+                raise ValueError(
+                    f'profiles "{name}": phases: there is no phase "{unknown[0]}"; allowed: {", ".join(names)}'
+                    f"{suggestion(unknown[0], names)}"
+                )
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})

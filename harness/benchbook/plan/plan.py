@@ -208,7 +208,8 @@ def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: P
 
 def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     planned = []
-    for phase in experiment.phases:
+    run = [phase for phase in experiment.phases if not profile.phases or phase.name in profile.phases]
+    for phase in run:
         options = phase.replaced(profile.options)
         fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
         fixed |= {"only": dict(phase.only)} if phase.only else {}
@@ -221,11 +222,9 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
                 **fixed,
             }
         )
-    unused = [name for name in profile.options if not any(phase.accepts(name) for phase in experiment.phases)]
+    unused = [name for name in profile.options if not any(phase.accepts(name) for phase in run)]
     if unused:
-        allowed = sorted(
-            {name for phase in experiment.phases for name in phase.typed(phase.options).model_dump()}
-        )
+        allowed = sorted({name for phase in run for name in phase.typed(phase.options).model_dump()})
         raise unknown("option", unused[0], allowed, "options of the profile")
     return planned
 

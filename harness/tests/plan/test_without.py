@@ -57,3 +57,18 @@ def test_a_profile_that_names_an_unknown_factor_is_named():
         ValueError, match='profiles "quick": without: there is no factor "stock"; did you mean "stocks"'
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
+
+
+def test_a_profile_runs_only_the_phases_that_it_names():
+    made = plan(Catalogue(ROOT), "seaweedfs-vs-postgres", "seed")
+    assert [phase["name"] for phase in made.phases] == ["put", "get", "put-100"]
+    assert len(plan(Catalogue(ROOT), "seaweedfs-vs-postgres", "quick").phases) == 6
+
+
+def test_a_profile_that_names_an_unknown_phase_is_refused():
+    whole = declared()
+    profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "phases": ["shrot"]}}
+    with pytest.raises(
+        ValueError, match='profiles "quick": phases: there is no phase "shrot"; allowed: .*short'
+    ):
+        Experiment.model_validate({**whole, "profiles": profiles})
