@@ -69,6 +69,6 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
     whole = declared()
     profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "phases": ["shrot"]}}
     with pytest.raises(
-        ValueError, match='profiles "quick": phases: there is no phase "shrot"; allowed: .*short'
+        ValueError, match=r'profiles "quick": phases: there is no phase "shrot"; allowed: .*short'
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
