@@ -43,15 +43,24 @@ def whole(results: Path, run_id: str, output: Path) -> dict[str, int]:
 def fitting(results: Path, run_id: str, output: Path, drawn: Drawn) -> dict[str, Any]:
     """Write thinned tables, with fewer samples and intervals until they fit; return what was kept.
 
+    A run of very many trials keeps the histograms of its phases only, not those of single intervals.
     Raises RequestError if they stay too large.
     """
-    samples = intervals = SAMPLES
+    kept = SAMPLES
+    histograms = True
     while True:
-        rows = _thinned(results, run_id, output, sorted(set(drawn)), samples, intervals)
+        rows = _thinned(results, run_id, output, sorted(set(drawn)), kept, histograms=histograms)
         sizes = {path.stem: path.stat().st_size for path in output.iterdir()}
         if sum(sizes.values()) <= LARGEST_BYTES * TABLES_SHARE:
-            return {"rows": rows, "samples_a_series": samples, "intervals_a_phase": intervals}
-        if samples <= FEWEST:
+            return {
+                "rows": rows, "samples_a_series": kept, "intervals_a_phase": kept,
+                "histograms_of_intervals": histograms,
+            }  # fmt: skip
+        if kept > FEWEST:
+            kept //= 2
+        elif histograms:
+            kept, histograms = SAMPLES, False
+        else:
             worst = sorted(sizes.items(), key=lambda one: -one[1])[:3]
             shown = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in worst)
             raise RequestError(
@@ -59,12 +68,10 @@ def fitting(results: Path, run_id: str, output: Path, drawn: Drawn) -> dict[str,
                 f" {LARGEST_BYTES / 1e6:.0f} MB are allowed. The largest tables are {shown}.",
                 f"Publish a run of a smaller profile or of fewer cells; `{command('export')}` keeps a run whole.",
             )
-        samples //= 2
-        intervals //= 2
 
 
 def _thinned(
-    results: Path, run_id: str, output: Path, drawn: Drawn, samples: int, intervals: int
+    results: Path, run_id: str, output: Path, drawn: Drawn, kept: int, *, histograms: bool
 ) -> dict[str, int]:
     rows = {}
     with database.open(results, read_only=True) as connection:
@@ -73,12 +80,13 @@ def _thinned(
             if table.name == "operations":
                 chosen = "SELECT * FROM operations WHERE false"
             elif table.name == "telemetry":
-                chosen = telemetry(chosen, drawn, samples)
+                chosen = telemetry(chosen, drawn, kept)
             elif table.name == "intervals":
                 connection.register(
-                    "merged_intervals", merged(connection.execute(chosen).pl(BATCH_ROWS), intervals)
+                    "merged_intervals", merged(connection.execute(chosen).pl(BATCH_ROWS), kept)
                 )
-                chosen = "SELECT * FROM merged_intervals"
+                left_out = "" if histograms else " REPLACE (NULL AS histogram)"
+                chosen = f"SELECT *{left_out} FROM merged_intervals"
             rows[table.name] = parquet(connection, chosen, output, table)
     return rows
 

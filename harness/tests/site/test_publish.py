@@ -81,6 +81,20 @@ def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path)
     assert whole.curve() == part.curve()
 
 
+def test_a_large_run_keeps_the_histograms_of_phases_and_drops_those_of_intervals(tmp_path, monkeypatch):
+    results = tmp_path / "results"
+    run_id = synthetic_run.write(results, blocks=1, intervals=200)
+    made = published.publish(results, run_id, tmp_path / "whole")
+    size = sum(path.stat().st_size for path in (made / "tables").iterdir())
+    assert pl.read_parquet(made / "tables" / "intervals.parquet")["histogram"].count() > 0
+    monkeypatch.setattr(thinning, "FEWEST", thinning.SAMPLES)
+    monkeypatch.setattr(thinning, "LARGEST_BYTES", (size - 1) / thinning.TABLES_SHARE)
+    made = published.publish(results, run_id, tmp_path / "thin")
+    assert pl.read_parquet(made / "tables" / "intervals.parquet")["histogram"].count() == 0
+    whole = pl.read_parquet(tmp_path / "whole" / made.name / "tables" / "histograms.parquet")
+    assert pl.read_parquet(made / "tables" / "histograms.parquet").equals(whole)
+
+
 def test_telemetry_is_thinned_to_what_charts_draw(tmp_path):
     results = tmp_path / "results"
     run_id = synthetic_run.write(results, blocks=1, telemetry_seconds=300)
