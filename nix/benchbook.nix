@@ -18,7 +18,7 @@ in rec {
   # The file that maps each system to its store path, for the harness.
   inherit systems;
 
-  # Nix has no revision if inputs are overridden or files changed; nix/with-stand-in or rerun may pass it.
+  # Nix has no revision if inputs are overridden or files changed; the stand-in or rerun may pass it.
   revision = self.rev or self.dirtyRev or "\${BENCHBOOK_NIX_REVISION:-unknown}";
 
   # What the harness reads from its environment, the same for every command of the flake.

@@ -44,11 +44,11 @@ in {
       ruff check --no-cache harness
       unformatted=$(gofmt -l harness/benchload)
       [ -z "$unformatted" ] || { echo "gofmt: $unformatted" >&2; exit 1; }
-      shellcheck bench nix/vendor-hash nix/with-stand-in .ci/nix
+      shellcheck bench nix/vendor-hash harness/tests/nix/with-stand-in .ci/nix
       touch "$out"
     '';
   formatting-nix = pkgs.runCommand "formatting-nix" {nativeBuildInputs = [pkgs.alejandra];} ''
-    alejandra --check ${self}/flake.nix ${self}/nix
+    alejandra --check ${self}/flake.nix ${self}/nix ${self}/harness/tests/nix
     touch "$out"
   '';
   smoke = pkgs.runCommand "smoke" {nativeBuildInputs = [experiments.quickstart];} ''

@@ -5,13 +5,12 @@
   nixpkgs-historic,
   system,
 }: let
-  surface = import ./surface.nix;
-  lib = surface.limit "lib" nixpkgs.lib;
-  pins = import ./pins.nix {inherit nixpkgs nixpkgs-historic surface system;};
+  inherit (nixpkgs) lib;
+  pins = import ./pins.nix {inherit nixpkgs nixpkgs-historic system;};
   pkgs = pins.modern;
   declared = import ./declared.nix {inherit lib;};
   pinned = import ./systems.nix {inherit declared lib pins;};
-  python = import ./python.nix {inherit lib pkgs surface;};
+  python = import ./python.nix {inherit lib pkgs;};
   benchload = import ./benchload.nix {inherit pkgs;};
   benchbook = import ./benchbook.nix {inherit benchload pkgs python self;};
   experiments = import ./experiments.nix {

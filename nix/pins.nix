@@ -2,7 +2,6 @@
 {
   nixpkgs,
   nixpkgs-historic,
-  surface,
   system,
 }: let
   config = {
@@ -11,8 +10,8 @@
     allowUnfree = true;
     allowInsecurePredicate = _: true;
   };
-  packages = section: input: surface.limit section (import input {inherit config system;});
+  packages = input: import input {inherit config system;};
 in {
-  modern = packages "modern" nixpkgs;
-  historic = packages "historic" nixpkgs-historic;
+  modern = packages nixpkgs;
+  historic = packages nixpkgs-historic;
 }

@@ -2,7 +2,6 @@
 {
   lib,
   pkgs,
-  surface,
 }: let
   file = builtins.fromTOML (builtins.readFile ../harness/pyproject.toml);
   inherit (file.project) dependencies;
@@ -12,10 +11,7 @@
   development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout"]) file.dependency-groups.dev;
 
   own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages;};};
-  all = packages: let
-    limited = surface.limit "python" packages;
-  in
-    limited // own limited;
+  all = packages: packages // own packages;
   environment = requirements:
     pkgs.python3.withPackages (packages: map (one: (all packages).${name one}) requirements);
 

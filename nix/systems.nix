@@ -11,7 +11,7 @@
     inherit (one.source.nix) attribute pin;
   in
     pins.${pin}.${attribute}
-    or (throw "systems/${name}.toml names ${attribute} of the ${pin} nixpkgs, but nix/surface.toml does not list it: add it there (docs/pinning.md).");
+    or (throw "systems/${name}.toml names ${attribute} of the ${pin} nixpkgs, which has no such attribute: correct it there (docs/pinning.md).");
 
   disagreement = name: one:
     agree name one "${one.source.nix.attribute} of the ${one.source.nix.pin} nixpkgs" (package name one).version;

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from benchbook.errors import RequestError, command
 
 NIX_VARIABLE = "BENCHBOOK_NIX"
-"""Names a program to use in place of ``nix``; nix/with-stand-in sets it to itself."""
+"""Names a program to use in place of ``nix``; the stand-in for nixpkgs sets it to itself."""
 
 STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_COMMAND", "PYTHONPATH")
 """Variables from this revision's front end that another revision must not inherit."""

@@ -1,4 +1,4 @@
-# The package set of the stand-in. nix/with-stand-in writes host.json and copies surface.toml and
+# The package set of the stand-in. with-stand-in writes host.json and copies surface.toml and
 # requirements.lock beside this file.
 {
   system,
@@ -37,7 +37,7 @@
   unlisted = section: builtins.attrNames (builtins.removeAttrs made.${section} (builtins.attrNames surface.${section}));
   checked = section:
     if unlisted section != []
-    then throw "the stand-in makes ${builtins.head (unlisted section)}, which nix/surface.toml does not list under [${section}]."
+    then throw "the stand-in makes ${builtins.head (unlisted section)}, which surface.toml does not list under [${section}]."
     else
       builtins.mapAttrs
       (name: _: made.${section}.${name} or (program.missing name))

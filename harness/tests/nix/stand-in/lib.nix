@@ -29,4 +29,4 @@ let
       else seen ++ [one]) [];
   };
 in
-  builtins.mapAttrs (name: _: made.${name} or (throw "the stand-in's lib has no ${name}: add it to nix/stand-in/lib.nix.")) listed
+  builtins.mapAttrs (name: _: made.${name} or (throw "the stand-in's lib has no ${name}: add it to stand-in/lib.nix.")) listed
