@@ -50,9 +50,6 @@ func lowestOf(index int) int64 {
 	return int64(index-bucket*(subBuckets/2)) << bucket
 }
 
-// highestOf returns the highest value of a counter.
-func highestOf(index int) int64 { return lowestOf(index+1) - 1 }
-
 // Record counts one latency in nanoseconds. Values outside the range count as its
 // nearest value; Min and Max keep them unchanged.
 func (h *Histogram) Record(value int64) {

@@ -42,9 +42,9 @@ func TestQuantilesHaveThreeDigits(t *testing.T) {
 
 func TestEveryCounterStandsForItsValues(t *testing.T) {
 	for i := range counters - 1 {
-		if index(lowestOf(i)) != i || index(highestOf(i)) != i {
+		if index(lowestOf(i)) != i || index(lowestOf(i+1)-1) != i {
 			t.Fatalf("counter %d covers %d … %d, which belong to %d … %d", i,
-				lowestOf(i), highestOf(i), index(lowestOf(i)), index(highestOf(i)))
+				lowestOf(i), lowestOf(i+1)-1, index(lowestOf(i)), index(lowestOf(i+1)-1))
 		}
 	}
 	if last := index(Highest); last >= counters {
