@@ -65,11 +65,9 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 
 def carried_out(made: Plan, results: Path) -> Outcome:
     """Carry out the missing trials of a stored plan and print their statuses."""
-    from benchbook.run.signals import interruptible
-
     progress = Progress(estimate_seconds(results, made, _skipped(made)))
     again = command(f"resume {made.run_id}")
-    with _interruption_explained(f"finished trials are kept. To continue: {again}"), interruptible():
+    with _interruption_explained(f"finished trials are kept. To continue: {again}"), engine.interruptible():
         outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress)
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")

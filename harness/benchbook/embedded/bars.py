@@ -13,40 +13,15 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.embedded.engine import FailedError, Reader
+from benchbook.embedded.engine import COLUMNS, Ask, Bar, FailedError, Reader, Request
 from benchbook.embedded.query import Dialect
 from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
 
-COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")
 BAR_BYTES = 28
 NS = 1_000_000_000
-
-Bar = Sequence[Any]
-"""Seconds since 1970, stock, open, close, high, low, volume, amount, turn."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A line of ``benchload bars-requests``: the bars of a stock in a time range, both ends included."""
-
-    id: int
-    type: str
-    stock: int
-    first: int
-    """Seconds since 1970."""
-    last: int
-    bars: int
-    """Number of bars that the dataset has in the range."""
-    sha256: str
-    """Digest of those bars, packed; empty if the request has none."""
-
-
-Ask = Callable[[Request], Sequence[Bar]]
-"""Reads the bars of a request over one connection."""
 
 
 def read_requests(file: Path) -> tuple[list[Request], str]:

@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchbook.embedded.bars import COLUMNS
-from benchbook.embedded.engine import Count, FailedError, Row, Setting, Specification
+from benchbook.embedded.engine import (
+    COLUMNS,
+    Ask,
+    Bar,
+    Count,
+    FailedError,
+    Request,
+    Row,
+    Setting,
+    Specification,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from benchbook.embedded.bars import Ask, Bar, Request
 
 PASSWORD = "BENCHBOOK_DOLPHINDB_PASSWORD"  # noqa: S105 - the name of a variable
 """Environment variable with the account's password."""
@@ -70,7 +77,6 @@ class DolphinDB:
         return lambda text, _: _rows(session.run(text))
 
     def bar_reader(self) -> Ask:
-        """Return a function that reads bars over a separate session."""
         session, columns = self._new_session(), ", ".join(COLUMNS)
         text = f"select long(time) / {NS} as seconds, {columns} from loadTable('{DATABASE}', 'finance')"  # noqa: S608
 
@@ -87,7 +93,6 @@ class DolphinDB:
         self._session.run("flushTSDBCache()")
 
     def count(self) -> dict[str, Count]:
-        """Count rows and non-null values."""
         names = COLUMNS[1:]
         wanted = ", ".join(["count(*) as rows", *(f"count({name}) as {name}" for name in names)])
         found = {}
@@ -102,7 +107,6 @@ class DolphinDB:
         self._session.close()
 
     def close(self) -> None:
-        """Close every session."""
         for session in self._opened:
             session.close()
         self._opened = []

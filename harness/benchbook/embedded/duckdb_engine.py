@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded.bars import Ask, sql_bar_reader
-from benchbook.embedded.engine import Count, Reader, Row, Setting, Specification
+from benchbook.embedded.bars import sql_bar_reader
+from benchbook.embedded.engine import Ask, Count, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
@@ -25,11 +25,9 @@ class DuckDB:
         self._connection = duckdb.connect(str(path), config=dict(settings))
 
     def version(self) -> str:
-        """Return the library's version."""
         return str(self._one("SELECT version()")).removeprefix("v")
 
     def tables(self) -> list[str]:
-        """Return the names of all tables."""
         found = self._connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
         return [str(row[0]) for row in found]
 
@@ -55,7 +53,6 @@ class DuckDB:
             self._connection.unregister("benchbook_batch")
 
     def query(self, specification: Specification) -> list[Row]:
-        """Run one query and fetch its whole answer."""
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
 
@@ -65,7 +62,6 @@ class DuckDB:
         return lambda text, values: cursor.execute(text, values).fetchall()
 
     def bar_reader(self) -> Ask:
-        """Return a function that reads bars over a separate cursor."""
         return sql_bar_reader(self.reader(), DIALECT)
 
     def settle(self) -> None:
@@ -73,7 +69,6 @@ class DuckDB:
         self._connection.execute("CHECKPOINT")
 
     def count(self) -> dict[str, Count]:
-        """Count rows and non-null numbers."""
         counts = {}
         for table in self.tables():
             described = self._connection.execute(
@@ -89,11 +84,9 @@ class DuckDB:
         return counts
 
     def interrupt(self) -> None:
-        """Interrupt the running statement."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _one(self, text: str) -> object:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.bars import COLUMNS
-from benchbook.embedded.db_api import DbApi
-from benchbook.embedded.engine import Setting
+from benchbook.embedded.engine import COLUMNS, DbApi, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +39,6 @@ class Oracle(DbApi):
         return str(self._connection.version)
 
     def tables(self) -> list[str]:
-        """Return the names of the account's tables."""
         return sorted(str(row[0]) for row in self.ask("SELECT table_name FROM user_tables"))
 
     def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - bars only
@@ -81,7 +78,6 @@ class Oracle(DbApi):
         self.do("ALTER SYSTEM CHECKPOINT")
 
     def interrupt(self) -> None:
-        """Cancel the running statement."""
         self._connection.cancel()
 
 

@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.bars import COLUMNS
-from benchbook.embedded.db_api import Connect, DbApi, text
-from benchbook.embedded.engine import Setting
+from benchbook.embedded.engine import COLUMNS, Connect, DbApi, Request, Setting, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from benchbook.embedded.bars import Request
 
 TIMEOUT_SECONDS = 600
 
@@ -45,7 +41,6 @@ class Spark(DbApi):
         return str(self.ask("SELECT version()")[0][0]).split()[0]
 
     def tables(self) -> list[str]:
-        """Return the names of the tables of the database."""
         return sorted(str(row[1]) for row in self.ask("SHOW TABLES"))
 
     def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - bars only

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.bars import Ask, sql_bar_reader
-from benchbook.embedded.engine import Count, Reader, Row, Setting, Specification
+from benchbook.embedded.bars import sql_bar_reader
+from benchbook.embedded.engine import Ask, Count, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class SQLite:
         return sqlite3.sqlite_version
 
     def tables(self) -> list[str]:
-        """Return the names of all tables."""
         found = self._connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
         )
@@ -70,7 +69,6 @@ class SQLite:
         return list(zip(*columns, strict=True))
 
     def insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Insert a batch in one transaction."""
         if not rows:
             return
         places = ", ".join("?" * len(rows[0]))
@@ -84,7 +82,6 @@ class SQLite:
             raise
 
     def query(self, specification: Specification) -> list[Row]:
-        """Run one query and fetch its whole answer."""
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
 
@@ -94,7 +91,6 @@ class SQLite:
         return lambda text, values: connection.execute(text, values).fetchall()
 
     def bar_reader(self) -> Ask:
-        """Return a function that reads bars over a separate connection."""
         return sql_bar_reader(self.reader(), DIALECT)
 
     def objects(self, timeout_seconds: float) -> SQLiteObjects:
@@ -110,7 +106,6 @@ class SQLite:
             )
 
     def count(self) -> dict[str, Count]:
-        """Count rows and non-null numbers."""
         counts = {}
         for table in self.tables():
             described = self._connection.execute(f"PRAGMA table_info({quoted(table)})")
@@ -121,11 +116,9 @@ class SQLite:
         return counts
 
     def interrupt(self) -> None:
-        """Interrupt the running statement."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
 
@@ -166,7 +159,6 @@ class SQLiteObjects:
         connection.execute(CREATE)
 
     def put(self, items: Sequence[Item]) -> None:
-        """Insert the objects in one transaction."""
         if len(items) == 1:
             self._connection.execute(INSERT, (items[0].key, items[0].content))
             return
@@ -180,14 +172,11 @@ class SQLiteObjects:
             raise
 
     def get(self, key: str) -> bytes | None:
-        """Select one object."""
         found = self._connection.execute(READ, (key,)).fetchone()
         return None if found is None else bytes(found[0])
 
     def delete(self, key: str) -> bool:
-        """Delete one object."""
         return self._connection.execute(REMOVE, (key,)).rowcount == 1
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()

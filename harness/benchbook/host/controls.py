@@ -241,26 +241,9 @@ def counters(facts: Facts) -> Control:
 
 
 CONTROLS: tuple[Callable[[Facts], Control], ...] = (
-    governor,
-    turbo,
-    smt,
-    aslr,
-    huge_pages,
-    swap,
-    load,
-    steal,
-    pressure,
-    drop_caches,
-    cores,
-    cpu_limit,
-    virtualisation,
-    clocksource,
-    disk,
-    open_files,
-    time_sync,
-    control_groups,
-    counters,
-)
+    governor, turbo, smt, aslr, huge_pages, swap, load, steal, pressure, drop_caches, cores, cpu_limit,
+    virtualisation, clocksource, disk, open_files, time_sync, control_groups, counters,
+)  # fmt: skip
 """The controls in the order of display."""
 
 

@@ -11,32 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchbook.host.cgroup import cgroup
-from benchbook.host.clock import timekeeping
+from benchbook.host.conditions import load, pressure, steal, timekeeping
 from benchbook.host.filesystem import filesystem
 from benchbook.host.hardware import cpu, flags, memory, numa, swap
-from benchbook.host.pressure import load, pressure, steal
 from benchbook.host.reading import Facts, Tree, Unreadable, program_output, read_fact, readable
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
 BOOT_OPTIONS = (
-    "mitigations",
-    "isolcpus",
-    "nohz_full",
-    "rcu_nocbs",
-    "nosmt",
-    "maxcpus",
-    "mem",
-    "psi",
-    "idle",
-    "intel_idle.max_cstate",
-    "processor.max_cstate",
-    "intel_pstate",
-    "amd_pstate",
-    "transparent_hugepage",
-    "clocksource",
-    "preempt",
-)
+    "mitigations", "isolcpus", "nohz_full", "rcu_nocbs", "nosmt", "maxcpus", "mem", "psi", "idle",
+    "intel_idle.max_cstate", "processor.max_cstate", "intel_pstate", "amd_pstate", "transparent_hugepage",
+    "clocksource", "preempt",
+)  # fmt: skip
 """Boot options that affect measurements. The rest of the line is private."""
 
 

@@ -111,40 +111,12 @@ def describe(device: Device, tree: Tree) -> Facts:
 
 SHOWN_VALUES = frozenset(
     (
-        "allocsize",
-        "barrier",
-        "block_validity",
-        "cache",
-        "commit",
-        "compress",
-        "compress-force",
-        "data",
-        "data_err",
-        "discard",
-        "errors",
-        "hard",
-        "huge",
-        "index",
-        "logbsize",
-        "logbufs",
-        "max_read",
-        "metacopy",
-        "mode",
-        "noquota",
-        "nr_inodes",
-        "proto",
-        "redirect_dir",
-        "retrans",
-        "rsize",
-        "size",
-        "space_cache",
-        "ssd",
-        "stripe",
-        "timeo",
-        "vers",
-        "wsize",
+        "allocsize", "barrier", "block_validity", "cache", "commit", "compress", "compress-force", "data",
+        "data_err", "discard", "errors", "hard", "huge", "index", "logbsize", "logbufs", "max_read",
+        "metacopy", "mode", "noquota", "nr_inodes", "proto", "redirect_dir", "retrans", "rsize", "size",
+        "space_cache", "ssd", "stripe", "timeo", "vers", "wsize",
     )
-)
+)  # fmt: skip
 """Mount options whose value describes the file system. The value of any other option may be a name, an address or a
 password, so only its key is stored.
 """

@@ -23,16 +23,8 @@ UNKNOWN_TO_FLAKE = "unknown"
 """Value of the variable if Nix passes no revision to the flake."""
 
 OURS = (
-    "bench",
-    "harness/",
-    "systems/",
-    "storage/",
-    "datasets/",
-    "experiments/",
-    "reports/",
-    "nix/",
-    "flake.",
-)
+    "bench", "harness/", "systems/", "storage/", "datasets/", "experiments/", "reports/", "nix/", "flake.",
+)  # fmt: skip
 """Paths in which an untracked file can change what a run does."""
 
 GIT_TIMEOUT_SECONDS = 10.0
@@ -106,20 +98,9 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 PACKAGES = (
-    "altair",
-    "duckdb",
-    "hdrhistogram",
-    "jupytext",
-    "nbclient",
-    "nbconvert",
-    "numpy",
-    "polars",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "scipy",
-    "vl-convert-python",
-)
+    "altair", "duckdb", "hdrhistogram", "jupytext", "nbclient", "nbconvert", "numpy", "polars", "psutil",
+    "pyarrow", "pydantic", "scipy", "vl-convert-python",
+)  # fmt: skip
 """Packages that produce results or numbers in a report."""
 
 SYSTEMS_VARIABLE = "BENCHBOOK_NIX_SYSTEMS"

@@ -214,12 +214,7 @@ def _require_same_shape(one: Any, other: Any) -> None:
 
 
 def _shape(histogram: Any) -> tuple[int, ...]:
-    return (
-        histogram.bucket_count,
-        histogram.sub_bucket_count,
-        histogram.unit_magnitude,
-        histogram.word_size,
-    )
+    return (histogram.bucket_count, histogram.sub_bucket_count, histogram.unit_magnitude, histogram.word_size)
 
 
 def _decoded(encoded: str) -> Any:

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from benchbook.measure import usage
-from benchbook.measure.ledger import Ledger, Tree
-from benchbook.measure.samples import SUMMARY, UNITS, Sample
+from benchbook.measure.ledger import SUMMARY, UNITS, Ledger, Sample, Tree
 from benchbook.measure.usage import TICKS, Usage, pss
 
 Reading = dict[tuple[str, str], float]

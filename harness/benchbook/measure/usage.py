@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchbook.host.cgroup import groups
+from benchbook.host.conditions import COUNTED, STEAL, stalls
 from benchbook.host.filesystem import Device, device_of
-from benchbook.host.pressure import COUNTED, STEAL, stalls
 from benchbook.host.reading import Tree, Unreadable
 
 # Processes. Plain ``os.read`` and byte searches keep the cost low: this code runs every second during a measurement.

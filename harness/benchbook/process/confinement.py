@@ -2,17 +2,32 @@
 
 The engine sets them around the calls that start a system, and ``spawn.start`` reads them. Drivers do not pass them on,
 so a new driver cannot forget them.
+
+Both versions of control groups work. In version 2 a group contains either processes or groups, so a harness that is
+alone in its group first moves into a sibling of the groups that it creates.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from benchbook.errors import Unavailable
+from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.hardware import numbers
+from benchbook.host.reading import Tree, Unreadable
+from benchbook.process.leftovers import identity
+from benchbook.process.wait import until
+
+if TYPE_CHECKING:
+    from benchbook.declare.experiment import Limits
+
 
 CORES_WANTED = 4
 """Two cores for the server and two for its client: with fewer, separate cores would starve both."""
@@ -82,3 +97,184 @@ def _siblings(core: int) -> set[int]:
         return {core, *numbers(file.read_text(encoding="ascii").strip())}
     except (OSError, ValueError):
         return {core}
+
+
+PERIOD_US = 100_000
+"""Period over which the kernel enforces a CPU quota; the kernel's default."""
+HARNESS = "benchbook-harness"
+"""Group that the harness moves to in version 2."""
+_HINT = (
+    "Run as root, or: systemd-run --user --scope --property=Delegate=yes ./bench …; or leave the limit out."
+)
+_REMOVE_SECONDS = 5.0
+
+
+class ControlGroup:
+    """One group: a folder in each hierarchy that its limits need."""
+
+    def __init__(self, limits: Limits, index: int, tree: Tree | None = None) -> None:
+        """Create the group of trial ``index`` and set its limits; raise Unavailable if that is not permitted."""
+        self._tree = tree or Tree()
+        self.limits = limits
+        self.folders: dict[str, Path] = {}
+        name = f"{_prefix(os.getpid())}-{index:04d}"
+        wanted = {"memory": limits.memory_bytes, "cpu": limits.cpu_cores}
+        try:
+            for controller in (controller for controller, limit in wanted.items() if limit is not None):
+                self.folders[controller] = _make(self._tree, controller, name)
+            self._set_limits()
+        except (OSError, Unreadable) as error:
+            self.remove()
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise Unavailable(
+                f"{limits.describe()} needs a control group, and this user cannot create one here: {reason}.",
+                _HINT,
+            ) from None
+
+    def _set_limits(self) -> None:
+        if memory := self.folders.get("memory"):
+            size = str(self.limits.memory_bytes)
+            if (memory / "memory.max").exists():
+                _write(memory / "memory.max", size)
+                _write_if_present(memory / "memory.swap.max", "0")
+            else:
+                _write(memory / "memory.limit_in_bytes", size)
+                _write_if_present(memory / "memory.memsw.limit_in_bytes", size)
+        if cpu := self.folders.get("cpu"):
+            quota = str(max(1000, round((self.limits.cpu_cores or 0) * PERIOD_US)))
+            if (cpu / "cpu.max").exists():
+                _write(cpu / "cpu.max", f"{quota} {PERIOD_US}")
+            else:
+                _write(cpu / "cpu.cfs_period_us", str(PERIOD_US))
+                _write(cpu / "cpu.cfs_quota_us", quota)
+
+    def entries(self) -> list[Path]:
+        """Return the files into which a process writes ``0`` to enter the group."""
+        return [folder / "cgroup.procs" for folder in dict.fromkeys(self.folders.values())]
+
+    def in_force(self) -> Limits:
+        """Return the limits that the kernel enforces now."""
+        memory, cpu = self.folders.get("memory"), self.folders.get("cpu")
+        return replace(
+            self.limits,
+            memory_bytes=memory_bytes(memory) if memory else None,
+            cpu_cores=cpu_cores(cpu) if cpu else None,
+        )
+
+    def members(self) -> set[int]:
+        """Return the processes that are in every folder of the group."""
+        found = [set(map(int, _text(entry).split())) for entry in self.entries()]
+        return set.intersection(*found) if found else set()
+
+    def usage(self) -> dict[str, float]:
+        """Return the peak memory, the processes killed for exceeding it, and the seconds of throttling."""
+        used: dict[str, float] = {}
+        if memory := self.folders.get("memory"):
+            peak = _text(memory / "memory.peak") or _text(memory / "memory.max_usage_in_bytes")
+            if peak.strip().isdigit():
+                used["memory_peak_bytes"] = float(peak)
+            used["memory_kills"] = self.kills()
+        if cpu := self.folders.get("cpu"):
+            stat = _counters(_text(cpu / "cpu.stat"))
+            used["throttled_seconds"] = (
+                stat["throttled_usec"] / 1e6
+                if "throttled_usec" in stat
+                else stat.get("throttled_time", 0.0) / 1e9
+            )
+        return used
+
+    def kills(self) -> int:
+        """Return how many processes the kernel killed because the group reached its memory limit."""
+        if memory := self.folders.get("memory"):
+            events = _text(memory / "memory.events") or _text(memory / "memory.oom_control")
+            return int(_counters(events).get("oom_kill", 0))
+        return 0
+
+    def remove(self) -> None:
+        """Kill the processes in the group, then remove it; never raise."""
+        for folder in dict.fromkeys(self.folders.values()):
+            _remove(folder)
+
+
+def sweep(tree: Tree | None = None) -> None:
+    """Remove the groups that dead harnesses left, with the processes in them."""
+    tree = tree or Tree()
+    for controller in ("memory", "cpu"):
+        with contextlib.suppress(Unreadable, OSError, StopIteration):
+            for folder in _parent(tree, controller).glob("benchbook-*-*-*"):
+                pid = folder.name.split("-")[1]
+                if pid.isdigit() and not folder.name.startswith(f"{_prefix(int(pid))}-"):
+                    _remove(folder)
+
+
+def _prefix(pid: int) -> str:
+    """Return a name prefix that a later process with the same id does not get."""
+    return f"benchbook-{pid}-{(identity(pid) or 'gone').rpartition(':')[2]}"
+
+
+def _parent(tree: Tree, controller: str) -> Path:
+    """Return the group in which to create groups: the harness's, or its parent once the harness has moved."""
+    current = next(groups(tree, controller), None)
+    if current is None:
+        raise Unreadable(f"no hierarchy of control groups has the controller {controller}")
+    return current.parent if current.name == HARNESS else current
+
+
+def _make(tree: Tree, controller: str, name: str) -> Path:
+    parent = _parent(tree, controller)
+    if (parent / "cgroup.subtree_control").exists():
+        _delegate(parent, controller)
+    folder = parent / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _delegate(parent: Path, controller: str) -> None:
+    """Enable a controller for the children of a version 2 group."""
+    control = parent / "cgroup.subtree_control"
+    if controller in _text(control).split():
+        return
+    try:
+        _write(control, f"+{controller}")
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        aside = parent / HARNESS
+        aside.mkdir(exist_ok=True)
+        for pid in _text(parent / "cgroup.procs").split():
+            with contextlib.suppress(ProcessLookupError):
+                _write(aside / "cgroup.procs", pid)
+        _write(control, f"+{controller}")
+
+
+def _remove(folder: Path) -> None:
+    def removed() -> bool:
+        for pid in _text(folder / "cgroup.procs").split():
+            with contextlib.suppress(OSError):
+                os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        return not folder.exists()
+
+    until(removed, _REMOVE_SECONDS, pause=0.01)
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _write_if_present(path: Path, text: str) -> None:
+    if path.exists():
+        _write(path, text)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _counters(text: str) -> dict[str, float]:
+    return {name: float(value) for name, value in (line.split() for line in text.splitlines() if line)}

@@ -44,11 +44,7 @@ def identity(pid: int) -> str | None:
 def write_record(file: Path, content: dict[str, Any]) -> None:
     """Write a record that names this harness as the owner; the file is complete or absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    owner = {
-        "owner_pid": os.getpid(),
-        "owner_started": identity(os.getpid()),
-        "host": socket.gethostname(),
-    }
+    owner = {"owner_pid": os.getpid(), "owner_started": identity(os.getpid()), "host": socket.gethostname()}
     new = file.with_name(f".{file.name}.new")
     new.write_text(json.dumps({**content, **owner}) + "\n")
     new.replace(file)

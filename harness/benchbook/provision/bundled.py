@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.process.launch import Program
-from benchbook.provision import cache
-from benchbook.provision.request import Missing, Request
+from benchbook.provision.request import Missing, Request, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -31,7 +30,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if not system.accepts(version):
         return Missing(f"own: benchload is {version}, not {system.version}")
     return Program(
-        system.name, version, "own", path=path, digest=cache.sha256_of(path), detail="Benchbook's benchload"
+        system.name, version, "own", path=path, digest=sha256_of(path), detail="Benchbook's benchload"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from benchbook.declare.system import SOURCE_NAMES
-from benchbook.errors import RequestError, Unavailable, nearest
+from benchbook.errors import Unavailable
 from benchbook.process.launch import Program
 from benchbook.provision import bundled, docker, go, host, maven, nix, python, user_supplied
 from benchbook.provision.request import Missing, Request
@@ -96,17 +96,6 @@ def _preview(system: System, request: Request) -> str:
         if found is not None:
             missing.append(found)
     raise _unavailable(system, missing)
-
-
-def check_given(request: Request, systems: list[str]) -> None:
-    """Raise RequestError if ``--system`` names an undeclared system."""
-    for name in request.given:
-        if name not in systems:
-            guess = nearest(name, systems)
-            raise RequestError(
-                f'--system {name}=…: there is no system "{name}"; allowed: {", ".join(sorted(systems))}.',
-                f'Did you mean "{guess}"?' if guess else "Use one of these names.",
-            )
 
 
 def _unavailable(system: System, missing: list[Missing]) -> Unavailable:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shlex
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
 from benchbook.process.launch import Program
-from benchbook.provision import cache, host
-from benchbook.provision.request import Missing, Request
+from benchbook.process.spawn import die_with_parent
+from benchbook.provision import host
+from benchbook.provision.request import Missing, Request, fill_once, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -22,14 +35,14 @@ def find(system: System, request: Request) -> Program | Missing | None:
     """
     if system.source.go is None:
         return None
-    wanted, folder = cache.pin_of(system), folder_of(system, request)
+    wanted, folder = pin_of(system), folder_of(system, request)
     path = folder / wanted.program
-    record = cache.read(folder, wanted)
+    record = _read_record(folder, wanted)
     if record is None:
         toolchain = _toolchain(request)
         if toolchain is None:
             return _no_toolchain(request, wanted)
-        record = cache.build(folder, wanted, toolchain, f"{system.title}", request)
+        record = _build(folder, wanted, toolchain, f"{system.title}", request)
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
         raise Unavailable(
@@ -44,8 +57,8 @@ def preview(system: System, request: Request) -> str | Missing | None:
     """Describe the cached program, or what would be built."""
     if system.source.go is None:
         return None
-    wanted, folder = cache.pin_of(system), folder_of(system, request)
-    if cache.read(folder, wanted) is not None:
+    wanted, folder = pin_of(system), folder_of(system, request)
+    if _read_record(folder, wanted) is not None:
         return f"use {folder / wanted.program} (built from {wanted.package}@v{wanted.version})"
     if _toolchain(request) is None:
         return _no_toolchain(request, wanted)
@@ -54,7 +67,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
 
 def folder_of(system: System, request: Request) -> Path:
     """Return the cache folder of this pin's program."""
-    return request.cache_folder() / "systems" / f"{system.name}-{cache.pin_of(system).key()}"
+    return request.cache_folder() / "systems" / f"{system.name}-{pin_of(system).key()}"
 
 
 def _toolchain(request: Request) -> Path | None:
@@ -62,8 +75,149 @@ def _toolchain(request: Request) -> Path | None:
     return Path(found).absolute() if found else None
 
 
-def _no_toolchain(request: Request, wanted: cache.Pin) -> Missing:
+def _no_toolchain(request: Request, wanted: Pin) -> Missing:
     where = f"{request.go} is not executable" if request.go else "no go command on PATH"
     return Missing(
         f"go: not in the cache {request.cache_folder()}, and {where} to build it", wanted.command()
     )
+
+
+FILE = "pin.json"
+"""File next to the program with its pin, its digest and the toolchain that built it."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A Go main package at one version, for one machine; the key of the cache."""
+
+    package: str
+    version: str
+    ldflags: str
+    goos: str
+    goarch: str
+    program: str
+
+    def key(self) -> str:
+        """Return the cache key: the first 16 hexadecimal digits of the pin's SHA-256."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def command(self) -> str:
+        """Return the command that installs the same program by hand."""
+        what = f"{self.package}@v{self.version}"
+        return f"CGO_ENABLED=0 go install -trimpath -ldflags {shlex.quote(self.ldflags)} {what}"
+
+
+def pin_of(system: System) -> Pin:
+    """Return the pin of a system with a Go source, for this machine."""
+    source = system.source.go
+    assert source is not None
+    machine = platform.machine().lower()
+    goarch = {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}.get(machine, machine)
+    ldflags = source.ldflags.replace("{version}", system.version)
+    return Pin(source.package, system.version, ldflags, sys.platform, goarch, source.program)
+
+
+def _write_record(folder: Path, pin: Pin, toolchain: str) -> None:
+    """Write the record of a new program in ``folder``."""
+    record = {"pin": asdict(pin), "digest": sha256_of(folder / pin.program), "toolchain": toolchain}
+    (folder / FILE).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _read_record(folder: Path, pin: Pin) -> dict[str, str] | None:
+    """Return ``digest`` and ``toolchain`` if ``folder`` holds exactly the bytes that were built, else None."""
+    try:
+        record = json.loads((folder / FILE).read_text())
+        if record["pin"] == asdict(pin) and record["digest"] == sha256_of(folder / pin.program):
+            return {"digest": str(record["digest"]), "toolchain": str(record["toolchain"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> dict[str, str]:
+    """Build ``wanted`` into ``folder`` and return its record; use another harness's build if there is one.
+
+    An interrupted build leaves nothing that looks like a program.
+    """
+
+    def fill(new: Path) -> None:
+        _install(new, wanted, toolchain, title, request)
+        _write_record(new, wanted, _toolchain_version(toolchain))
+
+    fill_once(folder, lambda: _read_record(folder, wanted) is not None, fill, title, request)
+    record = _read_record(folder, wanted)
+    if record is None:
+        raise Unavailable(
+            f"{folder} lost the program after its build.", "Check whether something clears the cache."
+        )
+    return record
+
+
+def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> None:
+    """Run ``go install`` with its result in ``new``; raise Unavailable with the end of its log if it fails."""
+    command = [
+        str(toolchain), "install", "-v", "-trimpath", "-ldflags", wanted.ldflags,
+        f"{wanted.package}@v{wanted.version}",
+    ]  # fmt: skip
+    dropped = ("GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOWORK")
+    environment = {name: value for name, value in request.environment.items() if name not in dropped}
+    # Only the installed toolchain builds; Go must not download another one.
+    environment |= {
+        "CGO_ENABLED": "0",
+        "GOBIN": str(new),
+        "GO111MODULE": "on",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
+    request.progress(f"building {title} once from its Go module")
+    log = new / "build.log"
+    started = time.monotonic()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=new,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
+        )
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1.0)
+                    break
+                request.progress(f"building {title}: {_step(log)} ({time.monotonic() - started:.0f} s)")
+        finally:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if process.returncode != 0 or not (new / wanted.program).is_file():
+        reason = " | ".join(_lines(log, 6)) or f"go exited with code {process.returncode}"
+        raise Unavailable(
+            f"{title} could not be built from its Go module: {reason}.",
+            f"See the cause with: {wanted.command()}",
+        )
+    log.unlink()
+    request.progress(f"built {title} in {time.monotonic() - started:.0f} s")
+
+
+def _step(log: Path) -> str:
+    """Describe the progress: ``go install -v`` writes a line per download and per compiled package."""
+    lines = _lines(log, 100_000)
+    compiled = sum(1 for line in lines if not line.startswith("go: "))
+    return f"{compiled} packages compiled" if compiled else "downloading modules"
+
+
+def _lines(log: Path, last: int) -> list[str]:
+    with log.open(errors="replace") as file:
+        return list(deque((line.strip() for line in file if line.strip()), maxlen=last))
+
+
+def _toolchain_version(toolchain: Path) -> str:
+    ran = subprocess.run(
+        [str(toolchain), "env", "GOVERSION"], check=False, capture_output=True, text=True, cwd="/"
+    )
+    return ran.stdout.strip() or "an unknown Go"

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.process.launch import Program
-from benchbook.provision import cache
-from benchbook.provision.request import Missing, Request
+from benchbook.provision.request import Missing, Request, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -73,7 +72,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         found_version,
         "host",
         path=path,
-        digest=cache.sha256_of(path),
+        digest=sha256_of(path),
         detail=f"on this machine, {path}",
     )
 

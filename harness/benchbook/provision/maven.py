@@ -21,8 +21,7 @@ from xml.sax.saxutils import escape
 
 from benchbook.errors import Unavailable
 from benchbook.process.launch import Program
-from benchbook.provision import cache
-from benchbook.provision.request import Missing, Request
+from benchbook.provision.request import Missing, Request, fill_once, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
@@ -42,7 +41,7 @@ def coordinates(folder: Path) -> dict[str, str]:
         rest = name.removeprefix(f"{artifact}-{version}").removesuffix(file.suffix)
         parts = [".".join(group), artifact, version, file.suffix[1:], *([rest[1:]] if rest else [])]
         if rest != "-sources":
-            found[":".join(parts)] = cache.sha256_of(file).removeprefix("sha256:")
+            found[":".join(parts)] = sha256_of(file).removeprefix("sha256:")
     return found
 
 
@@ -101,7 +100,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
             return Missing(
                 f"maven: not in the cache {request.cache_folder()}, and no mvn on PATH to fetch it", PACKAGES
             )
-        cache.fill_once(
+        fill_once(
             folder,
             lambda: _is_complete(folder, source),
             lambda new: _fetch(new, system, source, maven, request),
@@ -167,7 +166,7 @@ def _is_complete(folder: Path, source: MavenSource) -> bool:
 
 
 def _has_digest(file: Path, wanted: str) -> bool:
-    return file.is_file() and cache.sha256_of(file) == f"sha256:{wanted}"
+    return file.is_file() and sha256_of(file) == f"sha256:{wanted}"
 
 
 def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request: Request) -> None:
@@ -192,7 +191,7 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
     for coordinate, wanted in source.sha256.items():
         file = new / file_name(coordinate)
         if not _has_digest(file, wanted):
-            found = cache.sha256_of(file) if file.is_file() else "no file"
+            found = sha256_of(file) if file.is_file() else "no file"
             raise Unavailable(
                 f"The artifact {coordinate} of {system.title} does not match its pin: "
                 f"{found} instead of sha256:{wanted}.",
@@ -240,10 +239,6 @@ def project(coordinates: list[str], *, without_dependencies: bool = True) -> str
 def _on_path(program: str, request: Request) -> Path | None:
     found = shutil.which(program, path=request.environment.get("PATH"))
     return Path(found).absolute() if found else None
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError, Unavailable
 from benchbook.process.launch import Program
-from benchbook.provision import cache, host
-from benchbook.provision.request import Missing, Request
+from benchbook.provision import host
+from benchbook.provision.request import Missing, Request, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -37,7 +37,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         version or system.version,
         "nix",
         path=path,
-        digest=cache.sha256_of(path),
+        digest=sha256_of(path),
         detail=f"store path {path}",
     )
 

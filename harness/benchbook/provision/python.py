@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import root
 from benchbook.process.launch import Program
-from benchbook.provision import cache
-from benchbook.provision.request import Missing, Request
+from benchbook.provision.request import Missing, Request, sha256_of
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -24,10 +23,7 @@ def client(system: System) -> Missing | None:
     wanted = system.client
     if wanted is None or importlib.util.find_spec(wanted.module.partition(".")[0]) is not None:
         return None
-    return Missing(
-        f"its client, the Python package {wanted.package}, is not installed",
-        command(system),
-    )
+    return Missing(f"its client, the Python package {wanted.package}, is not installed", command(system))
 
 
 def command(system: System) -> str:
@@ -75,11 +71,7 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
         return _server(system, source.package, source.program, detail)
     extension = _extension(source.package)
     return Program(
-        system.name,
-        version,
-        "python",
-        digest=cache.sha256_of(extension) if extension else None,
-        detail=detail,
+        system.name, version, "python", digest=sha256_of(extension) if extension else None, detail=detail
     )
 
 
@@ -97,9 +89,7 @@ def _server(system: System, package: str, program: str, detail: str) -> Program 
     path = Path(spec.origin).parent / program if spec and spec.origin else None
     if path is None or not path.is_file():
         return Missing(f"python: the package {package} has no {program}", command(system))
-    return Program(
-        system.name, system.version, "python", path=path, digest=cache.sha256_of(path), detail=detail
-    )
+    return Program(system.name, system.version, "python", path=path, digest=sha256_of(path), detail=detail)
 
 
 def _version(package: str) -> tuple[str, str] | None:

@@ -1,12 +1,18 @@
-"""The request for a system, and the reason why a source cannot provide it."""
+"""The request for a system, the reason why a source cannot provide it, and the cache of what was fetched or built."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
-from collections.abc import Callable, Mapping
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchbook.errors import Unavailable
 from benchbook.host.filesystem import cache_folder
 
 
@@ -44,3 +50,56 @@ class Missing:
     """Searched names and places, as part of a sentence."""
     command: str | None = None
     """A command that would make this source work, if there is one."""
+
+
+def sha256_of(file: Path) -> str:
+    """Return ``sha256:<hex>`` of a file's bytes."""
+    with file.open("rb") as content:
+        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+
+
+def fill_once(
+    folder: Path, whole: Callable[[], bool], fill: Callable[[Path], None], title: str, request: Request
+) -> None:
+    """Fill ``folder`` with ``fill``, unless another harness did so in the meantime.
+
+    The content is created in a folder next to it, which is renamed at the end under a lock that the kernel releases
+    when its holder dies. So an interruption leaves nothing that looks complete.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with lock(folder, title, request):
+            if not whole():
+                for left in folder.parent.glob(f".{folder.name}.building-*"):
+                    shutil.rmtree(left, ignore_errors=True)
+                new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.building-", dir=folder.parent))
+                try:
+                    fill(new)
+                    new.chmod(0o755)
+                    shutil.rmtree(folder, ignore_errors=True)
+                    new.rename(folder)
+                finally:
+                    shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise Unavailable(
+            f"{title} cannot be stored in the cache {folder}: {error.strerror or error}.",
+            "Free space in that folder, make it writable, or name another one in BENCHBOOK_CACHE.",
+        ) from error
+
+
+@contextlib.contextmanager
+def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
+    """Hold the lock of one pin; report progress while another harness holds it."""
+    from filelock import FileLock, Timeout
+
+    held, started = FileLock(folder.parent / f".{folder.name}.lock"), time.monotonic()
+    while not held.is_locked:
+        with contextlib.suppress(Timeout):
+            held.acquire(timeout=1, poll_interval=0.1)
+            break
+        waited = time.monotonic() - started
+        request.progress(f"waiting while another harness builds {title} ({waited:.0f} s)")
+    try:
+        yield
+    finally:
+        held.release()

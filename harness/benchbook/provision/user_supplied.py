@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
 from benchbook.process.launch import Program
-from benchbook.provision import cache, docker, host
-from benchbook.provision.request import Request
+from benchbook.provision import docker, host
+from benchbook.provision.request import Request, sha256_of
 from benchbook.systems.driver import url_schemes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def find(system: System, request: Request) -> Program | None:
         version or system.version,
         "given",
         path=path,
-        digest=cache.sha256_of(path),
+        digest=sha256_of(path),
         detail=f"given by {flag}",
     )
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import containers, control_group, launch, leftovers, spawn
+from benchbook.process import confinement, containers, launch, leftovers, spawn
 from benchbook.process.launch import Program
 from benchbook.process.remote import Agent, Machine, Machines
 from benchbook.process.wait import until
@@ -97,7 +97,7 @@ def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
     mounting.sweep_mounts(results / "mounts")
     containers.sweep(results / "processes")
     sweep_scratch(results)
-    control_group.sweep()
+    confinement.sweep()
     worker = get_worker()
     machines = Machines([Machine(*one) for one in task.machines])
     with scratch_folder(results) as scratch:

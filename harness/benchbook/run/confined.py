@@ -13,8 +13,7 @@ from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.reading import Tree
 from benchbook.measure.measurement import Measurement
-from benchbook.process.confinement import Confinement, confine, separate_cores
-from benchbook.process.control_group import ControlGroup
+from benchbook.process.confinement import Confinement, ControlGroup, confine, separate_cores
 from benchbook.process.launch import ContainerOptions, Program
 from benchbook.run.findings import Findings
 

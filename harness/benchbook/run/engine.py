@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import containers, control_group, leftovers
+from benchbook.process import confinement, containers, leftovers
 from benchbook.record import database, objects
 from benchbook.record.folder import (
     PLAN_FILE,
@@ -148,7 +150,7 @@ def sweep(results: Path, note: Callable[[str], None]) -> None:
     for description in containers.sweep(results / "processes"):
         note(f"removed what an earlier run left: {description}")
     sweep_scratch(results)
-    control_group.sweep()
+    confinement.sweep()
 
 
 def statuses(folder: Path) -> dict[str, int]:
@@ -220,3 +222,24 @@ def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
         ) from None
     with held:
         yield
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt for SIGTERM and SIGHUP in the ``with`` block: servers stop, finished trials stay.
+
+    A signal that the process ignores stays ignored: ``nohup`` ignores SIGHUP so that a run outlives its terminal.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler != signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,10 @@ from benchbook.measure import steady
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.plan.plan import PlannedTrial, phase_options
 from benchbook.record import lines
-from benchbook.run import benchload, cache
+from benchbook.run import benchload
 from benchbook.run.context import Context
-from benchbook.run.findings import Findings
-from benchbook.run.stream import EventFile, Timeline, required_summary
-from benchbook.run.workloads import blob, command, fio, kline, load, original, query, series
+from benchbook.run.findings import EventFile, Findings, Timeline, required_summary
+from benchbook.run.workloads import blob, command, fio, kline, load, original, query
 from benchbook.storage.driver import Storage
 from benchbook.systems.driver import Client, Driver, SeveralDatabases, TableCount
 
@@ -177,9 +176,7 @@ class Steps:
     def query(self, phase: str, options: QueryOptions) -> None:
         """Run the queries of one type."""
         file = self.context.queries(self.dataset, options)
-        self.findings.cache_states[phase] = (
-            cache.make_cold(self) if options.cache == cache.COLD else cache.WARM
-        )
+        self.findings.cache_states[phase] = make_cold(self) if options.cache == COLD else WARM
         request = replace(query.request(options, file), record=self.operations(phase))
         with self.timeline.phase(phase, "query"):
             taken = self.events.take(phase, self.client.query(request))
@@ -238,8 +235,8 @@ WORKLOADS: dict[str, Callable[[Steps, str, Any], None]] = {
     "command": Steps.command,
     "kline": kline.run,
     "fio": fio.fio,
-    "inch": series.inch,
-    "stress": series.stress,
+    "inch": load.inch,
+    "stress": load.stress,
     "original": original.original,
     "blob": blob.run,
 }
@@ -255,3 +252,62 @@ def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) ->
                 f"does not expect: {event.get('message')}",
                 f"Expected are: {', '.join(options.expects)}. Add others to the phase's option expects.",
             )
+
+
+WARM, COLD, LUKEWARM = "warm", "cold", "lukewarm"
+"""Cache states of a phase; lukewarm if cold was requested but not reached.
+
+Two checks follow a cold start: the storage reports whether some of the data is still in memory, and a system that
+answers without reading one byte was not cold.
+"""
+
+DROP_CACHES = "drop caches"
+"""Phase in which the system stops and starts again; what it reads then counts as read by the queries."""
+
+
+def make_cold(steps: Steps) -> str:
+    """Stop the system, drop all caches, start it again; return the cache state that was reached."""
+    program = steps.context.program(str(steps.planned.levels["system"]))
+    if program.url is not None:
+        return LUKEWARM  # Benchbook can neither stop a server elsewhere nor drop its machine's cache
+    with steps.timeline.phase(DROP_CACHES):
+        steps.driver.stop()
+        dropped = steps.storage.drop_caches()
+        steps.restart()
+    return COLD if dropped else LUKEWARM
+
+
+READ_COUNTERS = ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes")
+"""Counters of bytes that came from storage: by the system's processes, from a bucket, from the whole device."""
+
+
+def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
+    """Return the states that the bytes read confirm: cold becomes lukewarm if nothing was read since the stop.
+
+    If no reads were counted (a system elsewhere, no telemetry), the storage's check decides.
+
+    >>> read = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
+    >>> confirmed({"q": "cold", "r": "cold"}, [read])
+    {'q': 'lukewarm', 'r': 'cold'}
+    """
+    counted: dict[str, float] = {}
+    for one in measured:
+        if one.metric in READ_COUNTERS:
+            counted[one.phase] = counted.get(one.phase, 0.0) + one.value
+    restarted = counted.get(DROP_CACHES, 0.0)
+    return {
+        phase: LUKEWARM if state == COLD and counted.get(phase, 1.0) + restarted == 0 else state
+        for phase, state in states.items()
+    }
+
+
+def trial_state(states: Mapping[str, str]) -> str:
+    """Return the cache state of a trial: cold only if all phases that requested it were cold.
+
+    >>> trial_state({"first": "cold", "second": "lukewarm"})
+    'lukewarm'
+    """
+    asked = {state for state in states.values() if state != WARM}
+    if not asked:
+        return WARM
+    return LUKEWARM if LUKEWARM in asked else COLD

@@ -17,7 +17,7 @@ from typing import Any
 from benchbook.declare.experiment import limits
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
-from benchbook.host import hardware
+from benchbook.host import conditions, hardware
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
@@ -25,13 +25,12 @@ from benchbook.process import network, secret
 from benchbook.process.containers import launching
 from benchbook.process.launch import Program
 from benchbook.record.folder import FULL_OR_FORBIDDEN
-from benchbook.run import cache, watchdog
+from benchbook.run import watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name, program_record
-from benchbook.run.findings import Findings
+from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.scratch import neighbours
-from benchbook.run.steps import Steps, StorageWork
-from benchbook.run.stream import EventFile, Timeline
+from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
 from benchbook.run.workloads.load import databases
 from benchbook.storage.driver import Facts, Storage
@@ -78,11 +77,9 @@ class Trial:
         return cleaned
 
     def _run(self) -> dict[str, Any]:
-        from benchbook.host import clock, pressure
-
         started_at = datetime.now(UTC)
-        load_before = pressure.current_load()
-        began = clock.mark()
+        load_before = conditions.current_load()
+        began = conditions.mark()
         status, reason = "ok", None
         try:
             program = self.context.program(program_name(self.planned))
@@ -106,7 +103,7 @@ class Trial:
             # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
             (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
             status, reason = "failed", f"the harness itself failed: {error!r}; see harness-error.log"
-        jumped = clock.jumped(began)
+        jumped = conditions.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped
         return record_of(self, status, reason, started_at, load_before)
@@ -316,7 +313,7 @@ def record_of(
         "storage_facts": trial.storage_facts,
         "dataset_digest": f"sha256:{trial.digest['sha256']}",
         "queries_digest": trial.context.queries_digest(),
-        "cache_state": cache.trial_state(cache.confirmed(found.cache_states, found.measurements)),
+        "cache_state": trial_state(confirmed(found.cache_states, found.measurements)),
         "data_to_memory": float(found.data_bytes or trial.digest["bytes"])
         / min(hardware.machine_bytes(), trial.limits.memory_bytes or math.inf),
         "confinement": trial.confined.as_dict() if trial.confined else None,

@@ -51,7 +51,6 @@ class LoopDisks(Local):
         return {**first, "disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
 
     def unmount(self) -> None:
-        """Unmount every disk and remove its file."""
         for point, image in self._disks:
             if mounting.unmount(point):
                 image.unlink(missing_ok=True)

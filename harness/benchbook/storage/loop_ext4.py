@@ -45,7 +45,6 @@ class LoopExt4(Local):
         return {**super().facts(), "made_with": " ".join(MAKE), "below": below}
 
     def unmount(self) -> None:
-        """Unmount it and remove its file."""
         if mounting.unmount(self._point):
             Local(self._point).unmount()
             self._image.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from benchbook.process.wait import until
 from benchbook.storage import mounting
 from benchbook.storage.driver import Facts, StoragePlace, allocated
 from benchbook.storage.local import Local, drop_page_cache
-from benchbook.storage.minio_server import MinioServer
+from benchbook.storage.s3 import MinioServer
 
 REQUESTS, SENT, RECEIVED = (
     "minio_api_requests_total",
@@ -108,7 +108,6 @@ class MinioS3fs(Local):
         return counters(self._minio) if self._minio is not None else {}
 
     def processes(self) -> list[int]:
-        """Return the process ids of MinIO and s3fs."""
         minio = self._minio.processes() if self._minio is not None else []
         return minio + (self._s3fs.tree() if self._s3fs is not None else [])
 

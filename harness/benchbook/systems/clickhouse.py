@@ -8,8 +8,7 @@ from typing import Any
 
 from benchbook.storage.driver import allocated
 from benchbook.systems.driver import TableCount
-from benchbook.systems.server import Layout, Server, settings_text
-from benchbook.systems.sql import count_tables
+from benchbook.systems.server import Layout, Server, count_tables, settings_text
 
 USERS = """<yandex>
   <profiles><default/></profiles>
@@ -39,11 +38,9 @@ class ClickHouse(Server):
         return {"config.xml": f"<yandex>\n{logger}{lines}</yandex>\n", "users.xml": USERS}
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its configuration."""
         return [self.program, f"--config-file={self.place.config / 'config.xml'}"]
 
     def answers(self) -> bool:
-        """Run the smallest query."""
         return self.http.answers("/?query=SELECT%201")
 
     def _rows(self, statement: str) -> list[list[Any]]:

@@ -97,7 +97,6 @@ class BenchloadClient:
         self._cancelled = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load the dataset; raise TrialFailed when benchload fails."""
         dataset = request.dataset
         command: list[str | Path] = [
             self._benchload,
@@ -117,7 +116,6 @@ class BenchloadClient:
         return self._events(command, "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run the query set, timed or for answers."""
         command: list[str | Path] = [self._benchload, "query", *self._where(), "--queries", request.queries]
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
@@ -128,7 +126,6 @@ class BenchloadClient:
         return self._events(command, "query")
 
     def blob(self, request: BlobRequest) -> Iterator[Event]:
-        """Put, get and delete objects, or read all of them back."""
         command: list[str | Path] = [self._benchload, "blob", *request.flags, *self._where()]
         command += ["--do", request.do, "--kept", request.kept, "--workers", str(request.workers)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
@@ -148,12 +145,10 @@ class BenchloadClient:
             self._running.release(at)
 
     def processes(self) -> list[int]:
-        """Return the process ids of the running benchload."""
         running = self._running
         return running.tree() if running is not None else []
 
     def cancel(self) -> None:
-        """Kill the process group of the running benchload."""
         self._cancelled = True
         running = self._running
         if running is not None:
@@ -264,7 +259,6 @@ class BenchloadBars(BenchloadClient):
         return self._events(command, "bars-load")
 
     def bars(self, request: BarsRequest) -> Iterator[Event]:
-        """Read bars, timed or for a check."""
         command: list[str | Path] = [self._benchload, "bars-read", *request.flags, *self._where()]
         command += ["--requests", request.requests, "--workers", str(request.in_flight)]
         if request.answers is None:

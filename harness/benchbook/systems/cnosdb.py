@@ -5,6 +5,10 @@ run it behind a firewall, in a container or in a network namespace.
 
 After a flush, 2.0.1 can read back at most one of several databases in one data folder. Its arms refuse several
 clients, except ``as-published``, which reports what each database returns but does not require it.
+
+The configuration holds the settings of the harness, then those of the arm. 2.0 requires every key and writes byte sizes
+as whole numbers; its defaults are those of the configuration file in its repository. In 2.4 every key is optional, and
+byte sizes are strings such as ``"128MiB"``.
 """
 
 from __future__ import annotations
@@ -20,10 +24,80 @@ from typing import Any, ClassVar, Self, cast
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.driver import allocated
-from benchbook.systems import cnosdb_config as config
-from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.sections import flat_keys, sections_text
-from benchbook.systems.server import DatabaseServer, Layout, check_settings
+from benchbook.systems.driver import Place, Setting, TableCount
+from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
+
+FILE = "cnosdb.toml"
+RUN = "run."
+"""Prefix of settings that are options of ``cnosdb run`` in 2.0: ``run.cpu`` is ``--cpu``."""
+FOLDERS = {"storage.path": "db", "wal.path": "wal", "log.path": "log"}
+"""Settings that name folders → their names in the data folder."""
+
+Value = Setting | Sequence[str]
+
+DEFAULTS_20: dict[str, Setting] = {
+    "query.max_server_connections": 10240,
+    "query.query_sql_limit": 16777216,
+    "query.write_sql_limit": 167772160,
+    "storage.max_summary_size": 134217728,
+    "storage.max_level": 4,
+    "storage.base_file_size": 16777216,
+    "storage.compact_trigger": 4,
+    "storage.max_compact_size": 2147483648,
+    "storage.dio_max_resident": 1024,
+    "storage.dio_max_non_resident": 1024,
+    "storage.dio_page_len_scale": 10,
+    "storage.strict_write": False,
+    "wal.enabled": True,
+    "wal.sync": False,
+    "cache.max_buffer_size": 134217728,
+    "cache.max_immutable_number": 4,
+    "log.level": "info",
+}
+"""The configuration file of 2.0.1, except for its log level ``debug``."""
+SECTIONS_20 = ("query", "storage", "wal", "cache", "log", "security")
+RUN_20: dict[str, Setting] = {"run.cpu": 4, "run.memory": 16}
+"""Default options of ``cnosdb run`` in 2.0; memory in GB."""
+
+KNOWN_20 = (*DEFAULTS_20, *RUN_20)
+
+
+def settings_20(data: str, arm: Mapping[str, Setting]) -> dict[str, Value]:
+    """Return all keys of a configuration of 2.0, without the options of ``run``."""
+    changed = {key: value for key, value in arm.items() if not key.startswith(RUN)}
+    return {"reporting_disabled": True, **DEFAULTS_20, **_folders(data), **changed}
+
+
+def options_20(arm: Mapping[str, Setting]) -> list[str]:
+    """Return the options of ``cnosdb run`` in 2.0."""
+    chosen = {**RUN_20, **{key: value for key, value in arm.items() if key.startswith(RUN)}}
+    return [f"--{key.removeprefix(RUN)}={value}" for key, value in sorted(chosen.items())]
+
+
+def settings_24(data: str, ports: Mapping[str, str], arm: Mapping[str, Setting]) -> dict[str, Value]:
+    """Return the keys that differ from the defaults of 2.4."""
+    return {
+        "global.host": "127.0.0.1",
+        "global.store_metrics": False,
+        "deployment.mode": "singleton",
+        "meta.service_addr": [f"127.0.0.1:{ports['meta']}"],
+        "meta.system_database_replica": 1,
+        "service.http_listen_port": _port(ports["http"]),
+        "service.grpc_listen_port": _port(ports["grpc"]),
+        "service.enable_report": False,
+        **_folders(data),
+        **arm,
+    }
+
+
+def _folders(data: str) -> dict[str, Value]:
+    return {key: f"{data}/{name}" for key, name in FOLDERS.items()}
+
+
+def _port(port: str) -> Value:
+    """Return a port as the number that the server expects; placeholders stay strings."""
+    return int(port) if port.isdigit() else port
+
 
 AS_PUBLISHED = "as-published"
 REST_SECONDS = 2.0
@@ -35,7 +109,7 @@ class CnosDB(DatabaseServer):
 
     target = "cnosdb"
     ports: ClassVar[tuple[str, ...]] = ("http", "grpc")
-    reserved = tuple(config.FOLDERS)
+    reserved = tuple(FOLDERS)
     stop_signal = signal.SIGINT
     # The user ``root`` without a password exists in every version; authentication is off by default.
     headers: ClassVar[Mapping[str, str]] = {"Authorization": "Basic cm9vdDo=", "Accept": "application/json"}
@@ -54,7 +128,6 @@ class CnosDB(DatabaseServer):
         """Databases whose rows are counted but not required."""
 
     def answers(self) -> bool:
-        """Send a ping."""
         return self._ping(1.0) is not None
 
     def _ping(self, timeout_seconds: float) -> str | None:
@@ -90,11 +163,9 @@ class CnosDB(DatabaseServer):
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
     def databases(self) -> list[str]:
-        """Return the names of all databases."""
         return [_cell(row, "database_name", "Database") for row in self.sql("SHOW DATABASES")]
 
     def tables(self, database: str) -> list[str]:
-        """Return the names of the tables of a database."""
         return [_cell(row, "table_name", "Table") for row in self.sql("SHOW TABLES", database)]
 
     def create(self, database: str) -> None:
@@ -105,11 +176,9 @@ class CnosDB(DatabaseServer):
         )
 
     def drop(self, database: str) -> None:
-        """Drop a database."""
         self.sql(self.drop_command(database))
 
     def drop_command(self, database: str) -> str:
-        """Return an SQL statement."""
         return f"DROP DATABASE {database}"
 
     def settle(self) -> None:
@@ -122,7 +191,7 @@ class CnosDB(DatabaseServer):
         self.watched_seconds = 0.0
         if self.external:
             return
-        data = self.place.data / config.FOLDERS["storage.path"]
+        data = self.place.data / FOLDERS["storage.path"]
         self.wait_unchanged(lambda: _files(data), REST_SECONDS)
 
     def write_out(self) -> None:
@@ -130,7 +199,7 @@ class CnosDB(DatabaseServer):
 
     def disk_usage(self) -> dict[str, int]:
         """Return the bytes of data, with index and summaries, and of the write-ahead log."""
-        data, wal = (self.place.data / config.FOLDERS[key] for key in ("storage.path", "wal.path"))
+        data, wal = (self.place.data / FOLDERS[key] for key in ("storage.path", "wal.path"))
         return {"data": allocated(data), "wal": allocated(wal)}
 
     def count_in(self, database: str) -> dict[str, TableCount]:
@@ -175,16 +244,15 @@ class CnosDB20(CnosDB):
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration and the options of its command."""
-        check_settings(self.settings, config.KNOWN_20, self.name)
-        text = sections_text(config.settings_20(at.data, self.settings), config.SECTIONS_20)
-        return {config.FILE: text, "arguments": " ".join(config.options_20(self.settings)) + "\n"}
+        check_settings(self.settings, KNOWN_20, self.name)
+        text = sections_text(settings_20(at.data, self.settings), SECTIONS_20)
+        return {FILE: text, "arguments": " ".join(options_20(self.settings)) + "\n"}
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its addresses and options."""
         http, grpc = (self.layout.address(port) for port in self.ports)
         return [
             self.program, "run", f"--http-host={http}", f"--grpc-host={grpc}",
-            *config.options_20(self.settings), f"--config={self.place.config / config.FILE}",
+            *options_20(self.settings), f"--config={self.place.config / FILE}",
         ]  # fmt: skip
 
 
@@ -194,8 +262,7 @@ class CnosDB24(CnosDB):
     ports = ("http", "grpc", "meta")
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration."""
-        return {config.FILE: sections_text(config.settings_24(at.data, at.ports, self.settings))}
+        return {FILE: sections_text(settings_24(at.data, at.ports, self.settings))}
 
     def initialise(self) -> None:
         """Refuse settings that the server would ignore."""
@@ -207,8 +274,7 @@ class CnosDB24(CnosDB):
             check_settings(self.settings, flat_keys(tomllib.loads(ran.stdout)), self.name)
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its configuration."""
-        return [self.program, "run", "-M", "singleton", "--config", self.place.config / config.FILE]
+        return [self.program, "run", "-M", "singleton", "--config", self.place.config / FILE]
 
     def write_out(self) -> None:
         """Flush the caches of all databases before the statement returns."""
@@ -227,7 +293,7 @@ class CnosDB24(CnosDB):
         """
         if self.external:
             return
-        folder = self.place.data / config.FOLDERS["storage.path"] / "data" / f"cnosdb.{database}"
+        folder = self.place.data / FOLDERS["storage.path"] / "data" / f"cnosdb.{database}"
         vnodes = sorted(int(path.name) for path in folder.glob("*") if path.name.isdigit())
         if vnodes:
             # Without the semicolon these versions miss the last item of the list.

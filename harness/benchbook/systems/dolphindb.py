@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Setting
-from benchbook.systems.python_server import PythonServer
+from benchbook.systems.python_worker import PythonServer
 from benchbook.systems.server import Layout, settings_text
 
 FILE = "dolphindb.cfg"
@@ -23,7 +23,6 @@ class DolphinDB(PythonServer):
     library = "dolphindb"
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration."""
         settings: dict[str, Setting] = {
             "mode": "single",
             "localSite": f"{at.host}:{at.ports['port']}:local",

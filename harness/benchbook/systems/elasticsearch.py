@@ -117,7 +117,6 @@ class Elasticsearch(Server):
         return self._user.command([self._home / "bin" / "elasticsearch"])
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that the start script reads."""
         heap = java.heap_of(self.place)
         return {
             "ES_PATH_CONF": str(self.place.config),

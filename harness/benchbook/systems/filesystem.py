@@ -52,7 +52,6 @@ class Filesystem(Tool):
             Local(folder).sync()
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of the files."""
         return {"data": sum(allocated(folder) for folder in self._folders)}
 
     def version(self) -> str:
@@ -60,7 +59,6 @@ class Filesystem(Tool):
         return self.place.program.version
 
     def count(self) -> dict[str, TableCount]:
-        """Count the files."""
         files = sum(len(names) for folder in self._folders for _, _, names in os.walk(folder))
         return {"objects": TableCount(files)}
 

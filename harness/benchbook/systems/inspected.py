@@ -28,7 +28,6 @@ class Inspected(Server):
         return super().client(benchload)
 
     def answers(self) -> bool:
-        """Return whether benchload reaches the server."""
         try:
             self._inspect(timeout_seconds=PROBE_SECONDS)
         except TrialFailed:
@@ -36,7 +35,6 @@ class Inspected(Server):
         return True
 
     def version(self) -> str:
-        """Return the version that the server reports."""
         self.check_alive(0.0)
         return str(self._inspect()["version"])
 

@@ -20,7 +20,6 @@ class Kvrocks(Redis):
     defaults: ClassVar[dict[str, Setting]] = {"log-dir": "stdout", "daemonize": False}
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its configuration."""
         return [self.program, "-c", self.place.config / self.file]
 
     def version(self) -> str:

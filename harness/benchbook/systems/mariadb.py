@@ -20,7 +20,6 @@ class MariaDB(MySQL):
     defaults: ClassVar[dict[str, Setting]] = {}
 
     def initialise_command(self) -> Sequence[str | Path]:
-        """Return the command that creates the system tables."""
         return [
             self._install(), f"--defaults-file={self.place.config / FILE}", f"--datadir={self.place.data}",
             "--skip-test-db", "--auth-root-authentication-method=normal",

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.process import secret
-from benchbook.storage import minio_server
 from benchbook.storage.driver import allocated
-from benchbook.storage.s3 import S3
+from benchbook.storage.s3 import S3, USER, minio_command, minio_environment, minio_version
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, settings_text
@@ -33,7 +32,7 @@ class Minio(DatabaseServer):
         if self.external:
             self._keys = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
         else:
-            self._keys = minio_server.USER, secret.draw()
+            self._keys = USER, secret.draw()
 
     @property
     def s3(self) -> S3:
@@ -45,14 +44,12 @@ class Minio(DatabaseServer):
         return {"minio.env": "# minio server {drive}\n" + settings_text(self.settings, "{}={}")}
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its drive."""
         address, console = (self.layout.address(port) for port in self.ports)
-        return minio_server.command(self.program, self._drive, address, console)
+        return minio_command(self.program, self._drive, address, console)
 
     def environment(self) -> dict[str, str]:
-        """Return the keys and what the arm sets."""
         arm = {name: str(value) for name, value in self.settings.items()}
-        return minio_server.environment(self.s3) | arm
+        return minio_environment(self.s3) | arm
 
     def initialise(self) -> None:
         """Make the folder of the drive."""
@@ -65,7 +62,7 @@ class Minio(DatabaseServer):
     def version(self) -> str:
         """Return the version that the server reports; an external server must make its metrics public."""
         self.check_alive(0.0)
-        return minio_server.version(self.http)
+        return minio_version(self.http)
 
     def databases(self) -> list[str]:
         """Return the names of the trial's databases whose buckets exist."""
@@ -85,7 +82,6 @@ class Minio(DatabaseServer):
         self.s3.remove_bucket(bucket_of(database))
 
     def drop_command(self, database: str) -> str:
-        """Return a command of MinIO's client."""
         return f"mc rb --force ALIAS/{bucket_of(database)}"
 
     def settle(self) -> None:
@@ -104,7 +100,6 @@ class Minio(DatabaseServer):
         return {"objects": TableCount(len(sizes), {"bytes": sum(sizes)})}
 
     def client_environment(self) -> dict[str, str]:
-        """Return the keys."""
         return self.s3.environment
 
     def client(self, benchload: Path) -> Client:

@@ -20,7 +20,6 @@ class MongoDB(Inspected):
     url_schemes = ("mongodb",)
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration."""
         settings = {
             "net.bindIp": at.host, "net.port": at.ports["port"], "storage.dbPath": at.data,
             "net.unixDomainSocket.enabled": False, **self.settings,
@@ -28,7 +27,6 @@ class MongoDB(Inspected):
         return {FILE: settings_text(settings, "{}: {}")}
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its configuration."""
         return [self.program, "--config", self.place.config / FILE]
 
     def settle(self) -> None:

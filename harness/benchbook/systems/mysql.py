@@ -14,8 +14,7 @@ from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import SQL_DEFECTS, BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
-from benchbook.systems.server import DatabaseServer, Layout, settings_text
-from benchbook.systems.sql import count_tables
+from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
 
 FILE = "my.cnf"
 
@@ -38,7 +37,6 @@ class MySQL(DatabaseServer):
         """The account to which the server changes if the harness is root."""
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's options."""
         options: dict[str, Setting] = {
             "datadir": at.data, "socket": f"{at.data}/server.sock", "pid-file": f"{at.data}/server.pid",
             "bind-address": at.host, "port": at.ports["port"], "secure-file-priv": "", **self.defaults,
@@ -50,7 +48,6 @@ class MySQL(DatabaseServer):
         return {FILE: "[mysqld]\n" + settings_text(options | self.settings, booleans=("0", "1"))}
 
     def initialise(self) -> None:
-        """Create the system tables."""
         if self._user is not None:
             self._user.take_over(self.place.data)
         command = self.initialise_command()
@@ -69,11 +66,9 @@ class MySQL(DatabaseServer):
             )
 
     def initialise_command(self) -> Sequence[str | Path]:
-        """Return the command that creates the system tables."""
         return [*self.command(), "--initialize-insecure"]
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its options."""
         return [self.program, f"--defaults-file={self.place.config / FILE}"]
 
     def answers(self) -> bool:
@@ -115,23 +110,18 @@ class MySQL(DatabaseServer):
         return str(self.sql("SELECT VERSION()")[0][0]).partition("-")[0]
 
     def databases(self) -> list[str]:
-        """Return the names of all databases."""
         return [str(name) for (name,) in self.sql("SHOW DATABASES")]
 
     def tables(self, database: str) -> list[str]:
-        """Return the names of the tables of a database."""
         return [str(name) for (name,) in self.sql(f"SHOW TABLES FROM `{database}`")]
 
     def create(self, database: str) -> None:
-        """Create a database."""
         self.sql(f"CREATE DATABASE `{database}`")
 
     def drop(self, database: str) -> None:
-        """Drop a database."""
         self.sql(f"DROP DATABASE `{database}`")
 
     def drop_command(self, database: str) -> str:
-        """Return a command of MySQL's shell."""
         return f'mysql -e "DROP DATABASE {database}"'
 
     def count_in(self, database: str) -> dict[str, TableCount]:
@@ -175,7 +165,6 @@ class MySQL(DatabaseServer):
         return {"data": data, "wal": redo, "system": allocated(whole) - data - redo}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        """Return benchload with support for bars."""
         options = self.client_options(database, log)
         program = "benchload, go-sql-driver/mysql"
         return BenchloadBars(benchload, defects=SQL_DEFECTS, program=program, **options)

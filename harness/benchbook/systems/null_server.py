@@ -28,7 +28,6 @@ class NullServer(Server):
         return [self.program, "null-server", "--listen", self.layout.address("port"), *switches]
 
     def answers(self) -> bool:
-        """Request its counts."""
         return self.http.answers("/count")
 
     def received(self) -> int:

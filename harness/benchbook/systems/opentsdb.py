@@ -124,11 +124,9 @@ class HBase:
             raise TrialFailed(f"HBase did not settle within {seconds:.0f} s.") from None
 
     def processes(self) -> list[int]:
-        """Return its process tree."""
         return self._running.tree() if self._running is not None else []
 
     def stop(self) -> None:
-        """Send SIGTERM, then SIGKILL."""
         if self._running is not None:
             self._running.stop(grace_seconds=10.0)
             self._running = None
@@ -200,7 +198,6 @@ class OpenTSDB(Server):
         ]  # fmt: skip
 
     def answers(self) -> bool:
-        """Request its version."""
         return self.http.answers("/api/version")
 
     def version(self) -> str:
@@ -257,7 +254,6 @@ class OpenTSDB(Server):
         return {table: TableCount.of_fields(counted) for table, counted in fields.items()}
 
     def processes(self) -> list[int]:
-        """Return both process trees."""
         return [*super().processes(), *self._hbase.processes()]
 
     def stop(self) -> None:

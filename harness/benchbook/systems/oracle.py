@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchbook.process import secret
 from benchbook.systems.driver import Place, Setting
-from benchbook.systems.python_server import PythonServer
+from benchbook.systems.python_worker import PythonServer
 from benchbook.systems.server import Layout
 
 PORT = 1521

@@ -28,8 +28,7 @@ from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
-from benchbook.systems.server import DatabaseServer, Layout, check_settings, settings_text
-from benchbook.systems.sql import count_tables
+from benchbook.systems.server import DatabaseServer, Layout, check_settings, count_tables, settings_text
 
 FILE = "benchbook.conf"
 """Appended to the ``postgresql.conf`` that initdb writes."""
@@ -181,7 +180,6 @@ class PostgreSQL(DatabaseServer):
         )
 
     def answers(self) -> bool:
-        """Run the smallest query."""
         return self.psql().answers()
 
     def version(self) -> str:
@@ -190,7 +188,6 @@ class PostgreSQL(DatabaseServer):
         return self.psql().rows("SHOW server_version")[0][0].split()[0]
 
     def databases(self) -> list[str]:
-        """Return the names of all databases."""
         return [row[0] for row in self.psql().rows("SELECT datname FROM pg_database")]
 
     def tables(self, database: str) -> list[str]:
@@ -204,11 +201,9 @@ class PostgreSQL(DatabaseServer):
         self.psql().rows(f'CREATE DATABASE "{database}"')
 
     def drop(self, database: str) -> None:
-        """Drop a database."""
         self.psql().rows(f'DROP DATABASE "{database}"')
 
     def drop_command(self, database: str) -> str:
-        """Return a command of PostgreSQL."""
         return f"dropdb {database}"
 
     def count_in(self, database: str) -> dict[str, TableCount]:
@@ -243,11 +238,9 @@ class PostgreSQL(DatabaseServer):
         return {"data": data, "wal": wal, "other": max(0, allocated(self._cluster) - data - wal)}
 
     def client_environment(self) -> dict[str, str]:
-        """Return the password."""
         return {"PGPASSWORD": self._password}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        """Return benchload with support for bars."""
         options = self.client_options(database, log)
         return BenchloadBars(
             benchload, defects=frozenset({"three-bars"}), program="benchload, pgx", **options

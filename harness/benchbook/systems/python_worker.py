@@ -8,17 +8,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import benchbook
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import spawn
+from benchbook.storage.driver import allocated
 from benchbook.systems.client import SQL_DEFECTS, BarsRequest, events
-from benchbook.systems.driver import BlobRequest, LoadRequest, Place, QueryRequest, TableCount
+from benchbook.systems.driver import BlobRequest, LoadRequest, Place, QueryRequest, Setting, TableCount
+from benchbook.systems.server import Server
 
 
 class PythonWorker:
@@ -32,7 +37,6 @@ class PythonWorker:
         self.worker: spawn.Running | None = None
 
     def start(self) -> None:
-        """Start the worker."""
         paths = [str(Path(benchbook.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
         self.worker = spawn.start(
             [sys.executable, "-m", "benchbook.embedded"],
@@ -97,7 +101,6 @@ class PythonWorker:
                 self.worker.kill()
 
     def count(self) -> dict[str, TableCount]:
-        """Return rows and non-null values per table."""
         found = self.ask("count")["tables"]
         return {name: TableCount(int(one["rows"]), dict(one["fields"])) for name, one in found.items()}
 
@@ -148,7 +151,6 @@ class WorkerClient:
         )
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run the query set, timed or for its answers."""
         _one_worker(request.workers)
         return self._events(
             "query",
@@ -190,7 +192,6 @@ class WorkerClient:
         return self._events("blob", asked=options, operations=_path(request.record))
 
     def processes(self) -> list[int]:
-        """Return the processes of the worker."""
         return self._worker.processes()
 
     def cancel(self) -> None:
@@ -223,3 +224,148 @@ def _one_worker(workers: int) -> None:
         raise TrialFailed(
             f"A system in Python has one worker; the request is for {workers}.", "Set workers to 1."
         )
+
+
+SETTINGS_FILE = "settings.json"
+
+
+class EmbeddedDriver(PythonWorker):
+    """One embedded engine in one trial."""
+
+    engine: ClassVar[str]
+    """Name of the engine's module in ``benchbook.embedded``, without ``_engine``."""
+    title: ClassVar[str]
+    shares_process = True
+    watched_seconds = 0.0
+    """A checkpoint returns when it is done, so ``settle`` has no watching time."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place, self.engine, self.title)
+        self._file = place.data / f"benchbook.{self.engine}"
+        self._open = False
+
+    def configure(self) -> dict[str, str]:
+        """Write the arm's settings in the form that the engine gets."""
+        content = {"engine": self.engine, "settings": self.place.settings}
+        text = json.dumps(content, indent=1, sort_keys=True) + "\n"
+        (self.place.config / SETTINGS_FILE).write_text(text)
+        return {SETTINGS_FILE: text}
+
+    def ready(self) -> bool:
+        """Open the database; raise TrialFailed with the engine's error if that fails."""
+        if not self._open:
+            self.ask("open", engine=self.engine, path=str(self._file), settings=self.place.settings)
+            self._open = True
+        elif self.worker is not None:
+            self.worker.check()
+        return True
+
+    def prepare(self) -> None:
+        """Refuse a database that holds tables; the first batches of a load create them."""
+        if tables := self.ask("tables")["tables"]:
+            raise TrialFailed(
+                f"The database {self._file} already holds the tables {', '.join(tables)}.",
+                "Remove that file, then resume the run.",
+            )
+
+    def settle(self) -> None:
+        """Write all committed data to the database file."""
+        self.ask("settle")
+
+    def size(self) -> dict[str, int]:
+        """Return the bytes of the database file (data), its log (wal) and the rest (other)."""
+        parts = {"data": 0, "wal": 0, "other": 0}
+        for path in self.place.data.iterdir():
+            log = "wal" if path.name.startswith(self._file.name) else "other"
+            part = "data" if path == self._file else log
+            parts[part] += allocated(path) if path.is_dir() else path.lstat().st_blocks * 512
+        return parts
+
+    def version(self) -> str:
+        """Return the version that the library reports."""
+        return str(self.ask("version")["version"])
+
+    def client(self, benchload: Path) -> WorkerClient:
+        return WorkerClient(self, benchload)
+
+    def stop(self) -> None:
+        """Close the database and end the worker."""
+        super().stop()
+        self._open = False
+
+
+class PythonServer(Server):
+    """A server in one trial; a worker with the engine ``engine`` talks to it."""
+
+    engine: ClassVar[str]
+    title: ClassVar[str]
+    library: ClassVar[str]
+    """The client library, for the report."""
+    refusal_seconds: ClassVar[float] = 60.0
+    """Time that it may refuse every connection while it starts, although it listens."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._worker = PythonWorker(place, "client", f"{self.title} client")
+        self._open = False
+        self._refused_since: float | None = None
+
+    def connection(self) -> dict[str, Setting]:
+        """Return what the worker's engine needs to connect in addition to the URL."""
+        return {}
+
+    def answers(self) -> bool:
+        """Return whether it accepts a connection; start the worker as soon as something listens."""
+        if not self._listens():
+            return False
+        if self._worker.worker is None:
+            self._worker.start()
+        if not self._open:
+            try:
+                self._worker.ask("open", engine=self.engine, path=self.url, settings=self.connection())
+            except TrialFailed as refusal:
+                self._tolerate(refusal)
+                return False
+            self._open, self._refused_since = True, None
+        return True
+
+    def _listens(self) -> bool:
+        parts = urlsplit(self.url)
+        try:
+            with socket.create_connection((parts.hostname, parts.port), timeout=1.0):
+                return True
+        except OSError:
+            return False
+
+    def _tolerate(self, refusal: TrialFailed) -> None:
+        """Raise the refusal if waiting does not help: the worker has ended, or the server has refused for too long."""
+        worker, now = self._worker.worker, time.monotonic()
+        self._refused_since = self._refused_since or now
+        late = now - self._refused_since > self.refusal_seconds
+        if self.external or late or worker is None or worker.ending() is not None:
+            raise refusal
+
+    def version(self) -> str:
+        return str(self._worker.ask("version")["version"])
+
+    def prepare(self) -> None:
+        """Refuse a server with tables; the first batch of a load creates them."""
+        if found := self._worker.ask("tables")["tables"]:
+            raise self.holds_data(", ".join(found))
+
+    def settle(self) -> None:
+        """Write all committed data to the tables' files."""
+        self._worker.ask("settle")
+
+    def count(self) -> dict[str, TableCount]:
+        return self._worker.count()
+
+    def client(self, benchload: Path) -> WorkerClient:
+        program = f"Benchbook's worker in Python, {self.library}"
+        return WorkerClient(self._worker, benchload, shares_process=False, program=program)
+
+    def stop(self) -> None:
+        """Close the connections, then stop the server."""
+        self._worker.stop()
+        self._open = False
+        super().stop()

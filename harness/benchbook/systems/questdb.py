@@ -11,8 +11,7 @@ from typing import Any
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import TableCount
-from benchbook.systems.server import Layout, Server, settings_text
-from benchbook.systems.sql import count_tables
+from benchbook.systems.server import Layout, Server, count_tables, settings_text
 
 FILE = "server.conf"
 REST_SECONDS = 4.0
@@ -31,7 +30,6 @@ class QuestDB(Server):
     settle_seconds = 600.0
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration."""
         settings = {
             "http.bind.to": at.address("http"), "http.min.net.bind.to": at.address("health"),
             "pg.net.bind.to": at.address("postgres"), "line.tcp.net.bind.to": at.address("lines"),
@@ -50,7 +48,6 @@ class QuestDB(Server):
         shutil.copyfile(self.place.config / FILE, folder / FILE)
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command that runs the jar."""
         return [
             java.program(), "--add-exports=java.base/jdk.internal.math=ALL-UNNAMED", "-XX:+UseParallelGC",
             f"-Djava.io.tmpdir={self.place.data}", "-Dcontainerized=true",
@@ -58,7 +55,6 @@ class QuestDB(Server):
         ]  # fmt: skip
 
     def answers(self) -> bool:
-        """Run the smallest query."""
         return self.http.answers("/exec?query=SELECT%201")
 
     def _rows(self, statement: str) -> list[list[Any]]:

@@ -73,7 +73,6 @@ class SeaweedFS(Server):
             file.write_text(_identity(self.s3), encoding="utf-8")
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its flags."""
         return [self.program, "-config_dir", self.place.config, "server", *self._flags(self.layout)]
 
     def _flags(self, at: Layout) -> list[str]:
@@ -129,7 +128,6 @@ class SeaweedFS(Server):
         return {"objects": TableCount(files)}
 
     def client_environment(self) -> dict[str, str]:
-        """Return the keys of the gateway."""
         return self.s3.environment
 
     def client(self, benchload: Path) -> Client:

@@ -6,8 +6,9 @@ A family is a subclass that implements the differences; docs/adding-a-system.md 
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -328,3 +329,63 @@ def check_settings(settings: Mapping[str, Setting], known: Sequence[str], name: 
                 f'{name} has no setting "{setting}".',
                 f'Did you mean "{guess}"?' if guess else "Correct the arm.",
             )
+
+
+def sections_text(flat: Mapping[str, Setting | Sequence[str]], sections: Sequence[str] = ()) -> str:
+    """Write flat settings as TOML, sorted by key.
+
+    Sections in ``sections`` are written even if they are empty.
+
+    >>> print(sections_text({"on": True, "wal.path": "/w"}))
+    on = true
+    <BLANKLINE>
+    [wal]
+    path = "/w"
+    <BLANKLINE>
+    """
+    parts: dict[str, dict[str, Setting | Sequence[str]]] = {section: {} for section in sections}
+    for key in sorted(flat):
+        section, _, name = key.rpartition(".")
+        parts.setdefault(section, {})[name] = flat[key]
+    shown = []
+    for section in sorted(parts):
+        lines = [f"[{section}]"] if section else []
+        # A JSON string, number, boolean or list of strings is also a TOML one.
+        lines += [f"{name} = {json.dumps(value)}" for name, value in parts[section].items()]
+        shown.append("\n".join(lines) + "\n")
+    return "\n".join(shown)
+
+
+def flat_keys(table: Mapping[str, object], prefix: str = "") -> list[str]:
+    """Return the keys of a table and its sections.
+
+    >>> flat_keys({"on": True, "wal": {"path": "/w"}})
+    ['on', 'wal.path']
+    """
+    keys: list[str] = []
+    for name, value in table.items():
+        keys += flat_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else [f"{prefix}{name}"]
+    return keys
+
+
+Rows = Callable[[str], Sequence[Sequence[Any]]]
+"""Runs a statement and returns its rows."""
+
+
+def count_tables(
+    rows: Rows, tables: Mapping[str, Iterable[str]], quote: str = '"', database: str = ""
+) -> dict[str, TableCount]:
+    """Return rows and non-null values of ``tables``, a mapping of names to the columns to count.
+
+    >>> count_tables(lambda statement: [print(statement) or (3, 2)], {"cpu": ["user"]})
+    SELECT count(*), count("user") FROM "cpu"
+    {'cpu': TableCount(rows=3, fields={'user': 2}, exact=True)}
+    """
+    within = f"{quote}{database}{quote}." if database else ""
+    found = {}
+    for table, names in tables.items():
+        columns = list(names)
+        counts = ", ".join(["count(*)", *(f"count({quote}{name}{quote})" for name in columns)])
+        number, *values = map(int, rows(f"SELECT {counts} FROM {within}{quote}{table}{quote}")[0])  # noqa: S608
+        found[table] = TableCount(number, dict(zip(columns, values, strict=True)))
+    return found

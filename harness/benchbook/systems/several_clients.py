@@ -93,15 +93,12 @@ class SeveralClients:
                 pump.join(timeout=10)
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
-        """Run the query set against the first database."""
         return self._clients[0].query(request)
 
     def processes(self) -> list[int]:
-        """Return the process ids of all clients that run now."""
         return [pid for client in self._clients for pid in client.processes()]
 
     def cancel(self) -> None:
-        """Stop all running clients."""
         for client in self._clients:
             client.cancel()
 

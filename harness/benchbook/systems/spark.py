@@ -8,7 +8,7 @@ from pathlib import Path
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Setting
-from benchbook.systems.python_server import PythonServer
+from benchbook.systems.python_worker import PythonServer
 from benchbook.systems.server import Layout, settings_text
 
 FILE = "spark-defaults.conf"
@@ -28,7 +28,6 @@ class Spark(PythonServer):
     ready_seconds = 300.0
 
     def files(self, at: Layout) -> dict[str, str]:
-        """Return the server's configuration."""
         derby = f"jdbc:derby:;databaseName={at.data}/metastore;create=true"
         settings: dict[str, Setting] = {
             "spark.master": "local[*]",
@@ -51,7 +50,6 @@ class Spark(PythonServer):
             (self.place.data / name).mkdir(exist_ok=True)
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command that submits the server."""
         options = {
             "hive.server2.thrift.port": self.layout.ports["port"],
             "hive.server2.thrift.bind.host": self.place.host,
@@ -61,7 +59,6 @@ class Spark(PythonServer):
         return [self.program, "--class", SERVER, "spark-internal", *hive]
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that the start script reads."""
         return {
             "SPARK_HOME": str(self.program.parent.parent),
             "SPARK_CONF_DIR": str(self.place.config),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.systems.embedded import EmbeddedDriver
+from benchbook.systems.python_worker import EmbeddedDriver
 
 
 class SQLite(EmbeddedDriver):

@@ -41,7 +41,6 @@ class Tool:
         """Do nothing: its data is already in the storage."""
 
     def size(self) -> dict[str, int]:
-        """Return the bytes of the data folder."""
         return {"data": allocated(self.place.data)}
 
     def version(self) -> str:

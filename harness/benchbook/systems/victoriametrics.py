@@ -35,11 +35,9 @@ class VictoriaMetrics(Server):
         return settings_text(flags, "-{}={}").splitlines()
 
     def command(self) -> Sequence[str | Path]:
-        """Return the command with its flags."""
         return [self.program, *self._flags(self.layout)]
 
     def answers(self) -> bool:
-        """Check its health endpoint."""
         return self.http.answers("/health")
 
     def version(self) -> str:

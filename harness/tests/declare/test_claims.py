@@ -282,7 +282,7 @@ def measured_by(what: str) -> set[str]:
 
 def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     from benchbook.measure import steady
-    from benchbook.measure.samples import SUMMARY
+    from benchbook.measure.ledger import SUMMARY
     from benchbook.run.workloads import load, query
 
     summary = {"duration_ns": 1e9, "rows": 1, "values": 1, "operations": 1}

@@ -155,7 +155,7 @@ def test_the_end_of_requests_is_the_end_of_the_worker(worker, tmp_path):
 
 def test_only_the_library_of_the_engine_is_imported(tmp_path):
     script = (
-        "import sys; from pathlib import Path; from benchbook.embedded import worker\n"
+        "import sys; from pathlib import Path; from benchbook.embedded import __main__\n"
         "from benchbook.embedded.engine import open_engine\n"
         "open_engine('sqlite', Path(sys.argv[1]), {}).close()\n"
         "print([name for name in ('duckdb', 'pyarrow', 'polars', 'pydantic', 'psutil') if name in sys.modules])"
@@ -172,7 +172,7 @@ def test_only_the_library_of_the_engine_is_imported(tmp_path):
 
 def test_its_imports_leave_out_what_only_the_harness_needs():
     """The memory of a worker is part of what is measured."""
-    modules = ("worker", "stream", "query", "bars", "blob", "sqlite_engine", "duckdb_engine")
+    modules = ("__main__", "stream", "query", "bars", "blob", "sqlite_engine", "duckdb_engine")
     script = "".join(f"import benchbook.embedded.{name}\n" for name in modules)
     script += "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     run = subprocess.run(

@@ -1,6 +1,6 @@
 import time
 
-from benchbook.host.clock import JUMP_SECONDS, Mark, jump, jumped, mark, timekeeping
+from benchbook.host.conditions import JUMP_SECONDS, Mark, jump, jumped, mark, timekeeping
 from benchbook.host.reading import Tree
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from benchbook.host.cgroup import cgroup
+from benchbook.host.conditions import current_load, load, pressure, steal
 from benchbook.host.facts import kernel, machine, virtual, virtualisation
 from benchbook.host.filesystem import describe, device_of, filesystem
 from benchbook.host.hardware import cpu, memory, numa, swap
-from benchbook.host.pressure import current_load, load, pressure, steal
 from benchbook.host.reading import NOT_READABLE, Tree, Unreadable
 
 

@@ -16,7 +16,7 @@ from benchbook.declare.system import System
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount, driver
-from benchbook.systems.embedded import EmbeddedDriver
+from benchbook.systems.python_worker import EmbeddedDriver
 
 ROOT = Path(__file__).resolve().parents[3]
 DATASET = (

@@ -15,7 +15,7 @@ from benchbook.errors import Unavailable
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.record import objects
-from benchbook.storage.minio_server import MinioServer
+from benchbook.storage.s3 import MinioServer
 
 ROOT = Path(__file__).resolve().parents[3]
 MINIO = System.model_validate(tomllib.loads((ROOT / "systems/minio.toml").read_text()))

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from benchbook.measure.ledger import SUMMARY, UNITS
 from benchbook.measure.sampler import OVERHEAD, Telemetry
-from benchbook.measure.samples import SUMMARY, UNITS
 
 MEBIBYTE = 1 << 20
 

@@ -11,9 +11,8 @@ import pytest
 from benchbook.declare.experiment import Limits
 from benchbook.errors import Unavailable
 from benchbook.host.reading import Tree
-from benchbook.process import control_group
-from benchbook.process.confinement import Confinement, confine
-from benchbook.process.control_group import ControlGroup
+from benchbook.process import confinement
+from benchbook.process.confinement import Confinement, ControlGroup, confine
 from benchbook.process.spawn import start
 
 LIMITS = Limits(memory_bytes=64 << 20, cpu_cores=0.25)
@@ -35,7 +34,7 @@ def machine(tmp_path, mounts, membership, *groups):
 
 def kernel_files(monkeypatch, *names):
     """Create in each new group the files that the kernel would create."""
-    made = control_group._make
+    made = confinement._make
 
     def with_files(*arguments):
         folder = made(*arguments)
@@ -43,7 +42,7 @@ def kernel_files(monkeypatch, *names):
             (folder / name).touch()
         return folder
 
-    monkeypatch.setattr(control_group, "_make", with_files)
+    monkeypatch.setattr(confinement, "_make", with_files)
 
 
 def test_version_2_moves_the_harness_aside_and_sets_both_limits_in_one_folder(tmp_path, monkeypatch):
@@ -60,15 +59,15 @@ def test_version_2_moves_the_harness_aside_and_sets_both_limits_in_one_folder(tm
             raise OSError(16, "Device or resource busy")
         path.write_text(text)
 
-    monkeypatch.setattr(control_group, "_write", write)
+    monkeypatch.setattr(confinement, "_write", write)
     group = ControlGroup(LIMITS, 7, tree)
     assert refused == ["+memory"]
-    assert (home / control_group.HARNESS / "cgroup.procs").read_text() == str(os.getpid())
+    assert (home / confinement.HARNESS / "cgroup.procs").read_text() == str(os.getpid())
     assert len(group.entries()) == 1
     assert group.in_force() == LIMITS
     assert (group.folders["memory"] / "memory.swap.max").read_text() == "0"
     # The second time the harness is in the sibling group, and the new group is still its sibling, not its child.
-    (tmp_path / "proc/self/cgroup").write_text(f"0::/user/bench/{control_group.HARNESS}\n")
+    (tmp_path / "proc/self/cgroup").write_text(f"0::/user/bench/{confinement.HARNESS}\n")
     assert ControlGroup(LIMITS, 8, tree).folders["memory"].parent == home
 
 
@@ -138,7 +137,7 @@ def test_more_memory_than_the_limit_is_a_kill_that_is_counted(tmp_path):
 def test_what_a_dead_harness_left_is_swept_with_what_runs_in_it_and_a_living_one_keeps_its_own():
     code = (
         "import subprocess; from benchbook.declare.experiment import Limits\n"
-        "from benchbook.process.control_group import ControlGroup\n"
+        "from benchbook.process.confinement import ControlGroup\n"
         "group = ControlGroup(Limits(memory_bytes=1 << 26), 1)\n"
         "left = subprocess.Popen(['sleep', '600'], stdout=-3, stderr=-3)\n"
         "group.entries()[0].write_text(str(left.pid))\n"
@@ -149,7 +148,7 @@ def test_what_a_dead_harness_left_is_swept_with_what_runs_in_it_and_a_living_one
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd="/",
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
         folder, pid = done.stdout.rsplit(maxsplit=1)
-        control_group.sweep()
+        confinement.sweep()
         assert not Path(folder).exists()
         stat = Path(f"/proc/{pid}/stat")
         assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision.find import check_given, find, preview, previews
+from benchbook.provision.find import find, preview, previews
 from benchbook.provision.request import Request
 
 from .conftest import system
@@ -68,11 +68,6 @@ def test_the_preview_names_the_source(server_system, tmp_path, program):
     assert preview(server_system, Request(environment=around)).endswith("store/serverd (nix)")
     del around["BENCHBOOK_NIX_SYSTEMS"]
     assert preview(server_system, Request(environment=around)).endswith("host/serverd (on this machine)")
-
-
-def test_a_given_name_that_is_no_system_is_a_mistake_with_the_nearest_name():
-    with pytest.raises(RequestError, match='Did you mean "serverd"'):
-        check_given(Request(given={"servred": "/x"}), ["serverd", "duckdb"])
 
 
 @pytest.mark.parametrize("text", ["no json", "[1]", '{"serverd-1.8": 1}'])

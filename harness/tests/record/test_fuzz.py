@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from benchbook.errors import BenchbookError, TrialFailed
 from benchbook.record import database, runs
-from benchbook.run.stream import EventFile, required_summary
+from benchbook.run.findings import EventFile, required_summary
 from benchbook.systems.client import events
 from tests.record import synthetic_operations, synthetic_run
 

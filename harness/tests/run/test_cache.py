@@ -3,7 +3,7 @@
 import pytest
 
 from benchbook.measure.measurement import Measurement
-from benchbook.run import cache
+from benchbook.run import steps
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from benchbook.run import cache
     ],
 )
 def test_a_trial_is_cold_where_all_that_asked_for_it_had_it(states, found):
-    assert cache.trial_state(states) == found
+    assert steps.trial_state(states) == found
 
 
 def read(phase, value, metric="server_read_bytes"):
@@ -30,10 +30,10 @@ def read(phase, value, metric="server_read_bytes"):
     [
         ([read("q", 0.0)], "lukewarm"),
         ([read("q", 4096.0)], "cold"),
-        ([read("q", 0.0), read(cache.PHASE, 4096.0)], "cold"),
+        ([read("q", 0.0), read(steps.DROP_CACHES, 4096.0)], "cold"),
         ([read("q", 0.0), read("q", 512.0, "storage_bucket_read_bytes")], "cold"),
         ([read("other", 0.0)], "cold"),
     ],
 )
 def test_cold_is_seen_by_the_bytes_that_were_read_since_the_stop(measured, found):
-    assert cache.confirmed({"q": "cold", "w": "warm"}, measured) == {"q": found, "w": "warm"}
+    assert steps.confirmed({"q": "cold", "w": "warm"}, measured) == {"q": found, "w": "warm"}

@@ -12,7 +12,7 @@ import pytest
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
-from benchbook.run import calibration
+from benchbook.run.context import ceiling
 
 IOT = {
     "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
@@ -54,7 +54,7 @@ def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: 
         return running
 
     monkeypatch.setattr(spawn, "start", watched)
-    [found] = calibration.ceiling(context("always", "always"), Dataset.model_validate(IOT))
+    [found] = ceiling(context("always", "always"), Dataset.model_validate(IOT))
     assert found["rows_per_second"] > 0
     assert found["errors"] == 0
     assert started == {"null-server": set(found["server_cores"]), "load": set(found["client_cores"])}
@@ -63,5 +63,5 @@ def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: 
 
 
 def test_trials_with_other_cores_have_a_ceiling_of_their_own(context: Any) -> None:
-    found = calibration.ceiling(context("off", "always"), Dataset.model_validate(IOT))
+    found = ceiling(context("off", "always"), Dataset.model_validate(IOT))
     assert [one["client_cores"] is None for one in found] == [True, False]

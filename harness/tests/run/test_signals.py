@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from benchbook.run.signals import interruptible
+from benchbook.run.engine import interruptible
 
 
 @pytest.fixture(params=[signal.SIGTERM, signal.SIGHUP])

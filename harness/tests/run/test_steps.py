@@ -11,9 +11,8 @@ import pytest
 
 from benchbook.declare.workload import LoadOptions
 from benchbook.errors import TrialFailed
-from benchbook.run.findings import Findings
+from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.steps import Steps
-from benchbook.run.stream import EventFile, Timeline
 from benchbook.systems.driver import TableCount
 
 DIGEST = {"rows": 2, "values": 2, "bytes": 20, "tables": {"t": {"rows": 2, "fields": {"v": 2}}}}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.run.stream import EventFile, required_summary
+from benchbook.run.findings import EventFile, required_summary
 
 ERROR = {"v": 1, "type": "error", "kind": "connection", "message": "refused", "operations": 1, "rows": 5000}
 

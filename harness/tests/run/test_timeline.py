@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from benchbook.run.stream import Timeline
+from benchbook.run.findings import Timeline
 
 
 def test_phases_and_overhead_make_up_the_whole() -> None:

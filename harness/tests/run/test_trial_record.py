@@ -12,8 +12,7 @@ import pytest
 from benchbook.declare.experiment import Limits
 from benchbook.measure.measurement import Measurement
 from benchbook.run import trial
-from benchbook.run.findings import Findings
-from benchbook.run.stream import Timeline
+from benchbook.run.findings import Findings, Timeline
 
 LEVELS = {"system": "duckdb", "arm": "vanilla", "storage": "local"}
 

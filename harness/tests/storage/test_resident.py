@@ -7,8 +7,7 @@ import pytest
 
 from benchbook.storage import local
 from benchbook.storage.driver import StoragePlace
-from benchbook.storage.local import Local, drop_page_cache
-from benchbook.storage.page_cache import resident
+from benchbook.storage.local import Local, drop_page_cache, resident
 from benchbook.storage.tmpfs import driver as tmpfs
 
 

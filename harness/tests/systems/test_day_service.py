@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import day_service
-from benchbook.systems.day_service import DayService
+from benchbook.systems import redis
+from benchbook.systems.redis import DayService
 
 SERVICE = """#!{python}
 import http.server, sys
@@ -53,7 +53,7 @@ def test_one_that_dies_is_told_with_its_last_words(place, benchload):
 
 
 def test_one_that_does_not_answer_is_told(place, benchload, monkeypatch):
-    monkeypatch.setattr(day_service, "READY_SECONDS", 0.1)
+    monkeypatch.setattr(redis, "READY_SECONDS", 0.1)
     service = DayService.wanted(place("redis", settings={"service": "go"}))
     with pytest.raises(TrialFailed, match="did not answer within 0 s"):
         service.start(benchload("#!/bin/sh\nsleep 60\n"), "redis://127.0.0.1:6379")

@@ -8,8 +8,7 @@ import pytest
 from benchbook.errors import TrialFailed
 from benchbook.systems.driver import TableCount
 from benchbook.systems.influxdb1 import driver
-from benchbook.systems.sections import sections_text
-from benchbook.systems.server import Layout
+from benchbook.systems.server import Layout, sections_text
 
 CONFIG = 'printf \'[data]\\nwal-fsync-delay = "0s"\\n[http]\\nbind-address = "x"\\n\''
 """A server that prints the settings that it knows."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from benchbook.errors import TrialFailed
-from benchbook.systems import influxdb1_settle
-from benchbook.systems.influxdb1_settle import settle
+from benchbook.systems import influxdb1
+from benchbook.systems.influxdb1 import settle
 
 
 def counters(cache: int = 0, **engine: int) -> list[dict[str, Any]]:
@@ -22,9 +22,9 @@ def counters(cache: int = 0, **engine: int) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def hurried(monkeypatch):
-    monkeypatch.setattr(influxdb1_settle, "PLANNER_SECONDS", 0.1)
-    monkeypatch.setattr(influxdb1_settle, "STALE_SECONDS", 0.6)
-    monkeypatch.setattr(influxdb1_settle, "SETTLE_SECONDS", 3.0)
+    monkeypatch.setattr(influxdb1, "PLANNER_SECONDS", 0.1)
+    monkeypatch.setattr(influxdb1, "STALE_SECONDS", 0.6)
+    monkeypatch.setattr(influxdb1, "SETTLE_SECONDS", 3.0)
 
 
 def test_caches_are_written_out_until_they_hold_nothing(hurried):

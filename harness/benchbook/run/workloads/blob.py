@@ -51,7 +51,7 @@ CHECK_WORKERS = 4
 
 def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     """Do the operations, let the system settle if they wrote, and read every object back."""
-    from benchbook.run.stream import required_summary
+    from benchbook.run.findings import required_summary
 
     client = steps.client
     if not isinstance(client, Blobs):

@@ -139,8 +139,7 @@ def run(text: str, options: CommandOptions, name: str, folder: Path, registry: P
         running.stop(grace_seconds=0.0, first=signal.SIGKILL)
     if ending != "exited with code 0":
         raise TrialFailed(
-            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}",
-            f"The whole output is {log}.",
+            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}", f"The whole output is {log}."
         )
     return read(json.loads(export.read_text(encoding="utf-8")))
 
