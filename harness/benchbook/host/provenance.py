@@ -134,11 +134,16 @@ def provenance(root: Path, benchload: Path | None = None) -> Facts:
     }
 
 
+def sha256_of(file: Path) -> str:
+    """Return ``sha256:<hex>`` of a file's bytes."""
+    with file.open("rb") as content:
+        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+
+
 def file_digest(path: Path) -> str | None:
     """Return the digest of a file; None if it does not exist."""
     try:
-        with path.open("rb") as content:
-            return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+        return sha256_of(path)
     except OSError:
         return None
 

@@ -21,7 +21,7 @@ Reading = dict[tuple[str, str], float]
 """(scope, metric) → value at one moment."""
 
 Summary = dict[str, float | None]
-"""Metric (see ``samples.SUMMARY``) → value; None if it could not be measured."""
+"""Metric (see ``ledger.SUMMARY``) → value; None if it could not be measured."""
 
 SUMS = {
     "server_cpu_seconds": (("server", "cpu_user_seconds"), ("server", "cpu_system_seconds")),
@@ -66,7 +66,7 @@ class Phase:
             self.most[key] = max(value, self.most.get(key, value))
 
     def summary(self) -> Summary:
-        """Return the phase's numbers under the names of ``samples.SUMMARY``, in their order."""
+        """Return the phase's numbers under the names of ``ledger.SUMMARY``, in their order."""
         found: Summary = {name: self._sum(keys) for name, keys in SUMS.items()}
         found |= {name: self.most.get(key) for name, key in PEAKS.items()}
         found |= {name: _share(self.grown.get(key), self.seconds) for name, key in STALLS.items()}

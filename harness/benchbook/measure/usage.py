@@ -270,7 +270,7 @@ def device(folder: Path) -> Device | None:
 
 
 def counters(device: Device | None) -> dict[str, float]:
-    """Return metric → value (see ``samples.MACHINE_UNITS``), without unreadable ones."""
+    """Return metric → value (see ``ledger.MACHINE_UNITS``), without unreadable ones."""
     found: dict[str, float] = {}
     for part in (_cpu, _pressure, _memory, lambda: _device(device)):
         with contextlib.suppress(OSError, ValueError, LookupError):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from benchbook.process.remote import Machines
 
@@ -126,18 +126,13 @@ class Launch(Protocol):
 
 
 def call(
-    command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
+    command: Sequence[str | Path], timeout_seconds: float | None = CALL_SECONDS, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of this machine to its end, with an empty standard input."""
+    """Run a program of this machine to its end, with an empty stdin; options are those of ``subprocess.run``."""
     return subprocess.run(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        check=False,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout_seconds,
-    )
+        [str(part) for part in command], stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
+        errors="replace", timeout=timeout_seconds, **options,
+    )  # fmt: skip
 
 
 _MACHINES: ContextVar[Machines | None] = ContextVar("machines", default=None)

@@ -147,6 +147,16 @@ class Running:
         """Wait until it has ended, at most ``seconds``."""
         until(self.ending, seconds, pause=0.002)
 
+    def finish(self, check: Callable[[], object] = lambda: None) -> str:
+        """Wait until it has ended, and call ``check`` each second; return how it ended. Kill it if ``check`` raises."""
+        try:
+            while (ending := self.ending()) is None:
+                self.wait_ending(1.0)
+                check()
+            return ending
+        finally:
+            self.stop(grace_seconds=0.0, first=signal.SIGKILL)
+
     def stop(
         self, grace_seconds: float = GRACE_SECONDS, first: signal.Signals | None = signal.SIGTERM
     ) -> None:

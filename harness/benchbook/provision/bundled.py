@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.process.launch import Program
-from benchbook.provision.request import Missing, Request, sha256_of
+from benchbook.provision.request import Missing, Request, program_at
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -29,9 +29,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     )
     if not system.accepts(version):
         return Missing(f"own: benchload is {version}, not {system.version}")
-    return Program(
-        system.name, version, "own", path=path, digest=sha256_of(path), detail="Benchbook's benchload"
-    )
+    return program_at(system, version, "own", path, "Benchbook's benchload")
 
 
 def preview(system: System, request: Request) -> str | Missing | None:

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
-from benchbook.process.launch import Program
+from benchbook.host.provenance import sha256_of
+from benchbook.process.launch import Program, call
 from benchbook.process.spawn import die_with_parent
 from benchbook.provision import host
-from benchbook.provision.request import Missing, Request, fill_once, sha256_of
+from benchbook.provision.request import Missing, Request, fill_once
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -217,7 +218,4 @@ def _lines(log: Path, last: int) -> list[str]:
 
 
 def _toolchain_version(toolchain: Path) -> str:
-    ran = subprocess.run(
-        [str(toolchain), "env", "GOVERSION"], check=False, capture_output=True, text=True, cwd="/"
-    )
-    return ran.stdout.strip() or "an unknown Go"
+    return call([toolchain, "env", "GOVERSION"], cwd="/").stdout.strip() or "an unknown Go"

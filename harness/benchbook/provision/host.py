@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.process.launch import Program
-from benchbook.provision.request import Missing, Request, sha256_of
+from benchbook.process.launch import Program, call
+from benchbook.provision.request import Missing, Request, program_at
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -30,15 +30,7 @@ def version(system: System, program: Path) -> str | None:
         return None
     command = [part.replace("{program}", str(program)) for part in source.version_command]
     try:
-        ran = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_SECONDS,
-        )
+        ran = call(command, TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         return f"unknown (no answer in {TIMEOUT_SECONDS:.0f} s)"
     except OSError as error:
@@ -67,14 +59,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     found_version = version(system, path)
     if found_version is None or not system.accepts(found_version):
         return Missing(f"host: {path} reports version {found_version}, not {system.version}")
-    return Program(
-        system.name,
-        found_version,
-        "host",
-        path=path,
-        digest=sha256_of(path),
-        detail=f"on this machine, {path}",
-    )
+    return program_at(system, found_version, "host", path, f"on this machine, {path}")
 
 
 def preview(system: System, request: Request) -> str | Missing | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -20,8 +19,9 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from benchbook.errors import Unavailable
-from benchbook.process.launch import Program
-from benchbook.provision.request import Missing, Request, fill_once, sha256_of
+from benchbook.host.provenance import sha256_of
+from benchbook.process.launch import Program, call
+from benchbook.provision.request import Missing, Request, fill_once
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
@@ -178,10 +178,7 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
             str(maven), "--batch-mode", "--quiet", "--file", str(pom), PLUGIN,
             f"-DoutputDirectory={new}",
         ]  # fmt: skip
-        ran = subprocess.run(
-            command, env=dict(request.environment), stdin=subprocess.DEVNULL, check=False,
-            capture_output=True, text=True, errors="replace",
-        )  # fmt: skip
+        ran = call(command, None, env=dict(request.environment))
     if ran.returncode != 0:
         errors = [line.strip() for line in (ran.stdout + ran.stderr).splitlines() if "ERROR" in line]
         raise Unavailable(

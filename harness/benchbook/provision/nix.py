@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from benchbook.errors import RequestError, Unavailable
 from benchbook.process.launch import Program
 from benchbook.provision import host
-from benchbook.provision.request import Missing, Request, sha256_of
+from benchbook.provision.request import Missing, Request, program_at
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -32,14 +32,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
         return Missing(f"nix: {path} reports version {version}, not {system.version}")
-    return Program(
-        system.name,
-        version or system.version,
-        "nix",
-        path=path,
-        digest=sha256_of(path),
-        detail=f"store path {path}",
-    )
+    return program_at(system, version, "nix", path, f"store path {path}")
 
 
 def preview(system: System, request: Request) -> str | Missing | None:

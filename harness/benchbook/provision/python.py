@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import root
+from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program
-from benchbook.provision.request import Missing, Request, sha256_of
+from benchbook.provision.request import Missing, Request, program_at
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -89,7 +90,7 @@ def _server(system: System, package: str, program: str, detail: str) -> Program 
     path = Path(spec.origin).parent / program if spec and spec.origin else None
     if path is None or not path.is_file():
         return Missing(f"python: the package {package} has no {program}", command(system))
-    return Program(system.name, system.version, "python", path=path, digest=sha256_of(path), detail=detail)
+    return program_at(system, None, "python", path, detail)
 
 
 def _version(package: str) -> tuple[str, str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -11,9 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
 from benchbook.host.filesystem import cache_folder
+from benchbook.host.provenance import sha256_of
+from benchbook.process.launch import Program
+
+if TYPE_CHECKING:
+    from benchbook.declare.system import System
 
 
 def _silent(text: str) -> None:
@@ -52,10 +57,11 @@ class Missing:
     """A command that would make this source work, if there is one."""
 
 
-def sha256_of(file: Path) -> str:
-    """Return ``sha256:<hex>`` of a file's bytes."""
-    with file.open("rb") as content:
-        return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+def program_at(system: System, version: str | None, source: str, path: Path, detail: str) -> Program:
+    """Return a program of this machine, with the digest of its file; the pinned version if it reports none."""
+    return Program(
+        system.name, version or system.version, source, path=path, digest=sha256_of(path), detail=detail
+    )
 
 
 def fill_once(

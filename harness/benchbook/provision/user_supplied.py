@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from benchbook.errors import RequestError
 from benchbook.process.launch import Program
 from benchbook.provision import docker, host
-from benchbook.provision.request import Request, sha256_of
+from benchbook.provision.request import Request, program_at
 from benchbook.systems.driver import url_schemes
 
 if TYPE_CHECKING:
@@ -46,14 +46,7 @@ def find(system: System, request: Request) -> Program | None:
             f"{flag}: it reports version {version}, but {system.name} is pinned to {system.version}.",
             f"Give a program of version {system.version}.",
         )
-    return Program(
-        system.name,
-        version or system.version,
-        "given",
-        path=path,
-        digest=sha256_of(path),
-        detail=f"given by {flag}",
-    )
+    return program_at(system, version, "given", path, f"given by {flag}")
 
 
 def preview(system: System, request: Request) -> str | None:

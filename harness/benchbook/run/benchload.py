@@ -10,6 +10,7 @@ from typing import Any
 
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.host.provenance import sha256_of
 from benchbook.process.spawn import find_benchload
 from benchbook.record.folder import write_json, write_whole
 from benchbook.systems.driver import DatasetRequest, TableCount
@@ -18,8 +19,7 @@ from benchbook.systems.driver import DatasetRequest, TableCount
 def identity(binary: Path) -> dict[str, str]:
     """Return the binary's version and sha256."""
     stated = json.loads(_output(binary, "version"))
-    digest = hashlib.sha256(binary.read_bytes()).hexdigest()
-    return {"version": str(stated.get("version")), "digest": f"sha256:{digest}"}
+    return {"version": str(stated.get("version")), "digest": sha256_of(binary)}
 
 
 def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from benchbook.declare.experiment import limits
 from benchbook.declare.system import System
 from benchbook.declare.workload import KlineOptions, LoadOptions, QueryOptions
 from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
 from benchbook.process import spawn
@@ -88,7 +89,7 @@ class Context:
 
     def queries_digest(self) -> str | None:
         """Return one digest of all query sets of the run."""
-        return combined([file_digest(path) for path in self.query_files.values()])
+        return combined([sha256_of(path) for path in self.query_files.values()])
 
     def queries(self, dataset: Dataset, options: QueryOptions) -> Path:
         """Return the query set of a phase, generated before the first trial."""
@@ -160,7 +161,6 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
     """Return the content of ``run.json`` at the start of a run: host, provenance, programs, the client's ceiling."""
     from benchbook.host.controls import checks
     from benchbook.host.facts import facts
-    from benchbook.host.provenance import provenance
 
     plan = context.plan
     experiment = context.catalogue.experiment(plan.experiment)
@@ -182,7 +182,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
             **provenance(context.catalogue.root),
             "benchload": benchload.identity(context.benchload),
             "python": sys.version.split()[0],
-            "experiment_digest": file_digest(context.catalogue.path("experiment", plan.experiment)),
+            "experiment_digest": sha256_of(context.catalogue.path("experiment", plan.experiment)),
             "dataset_digest": combined([str(digest["sha256"]) for digest in context.digests.values()]),
             "queries_digest": context.queries_digest(),
         },
@@ -239,11 +239,6 @@ def go_command() -> Path | None:
     return Path(configured) if configured else None
 
 
-def file_digest(path: Path) -> str:
-    """Return the sha256 of a file as ``sha256:<hex>``."""
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
 def combined(digests: list[str]) -> str | None:
     """Combine digests: a single one stays, several are hashed together."""
     if len(digests) <= 1:
@@ -262,22 +257,20 @@ def _declared(context: Context) -> dict[str, Any]:
 
 def check_same(context: Context, before: dict[str, Any]) -> None:
     """Refuse to resume a run with another Benchbook, other programs or other data than it began with."""
-    from benchbook.host.provenance import provenance as current
-
     now = {
         "benchload": benchload.identity(context.benchload)["digest"],
         "dataset": combined([str(digest["sha256"]) for digest in context.digests.values()]),
         "queries": context.queries_digest(),
     }
-    provenance = before["provenance"]
+    recorded = before["provenance"]
     then = {
-        "benchload": provenance["benchload"]["digest"],
-        "dataset": provenance["dataset_digest"],
-        "queries": provenance["queries_digest"],
+        "benchload": recorded["benchload"]["digest"],
+        "dataset": recorded["dataset_digest"],
+        "queries": recorded["queries_digest"],
     }
-    here = current(context.catalogue.root)
+    here = provenance(context.catalogue.root)
     for name in ("source_digest", "lock_digest"):
-        now[name], then[name] = here[name], provenance.get(name)
+        now[name], then[name] = here[name], recorded.get(name)
     for name, program in context.programs.items():
         earlier = before["programs"].get(name, {})
         if isinstance(program, Program) and "unavailable" not in earlier:

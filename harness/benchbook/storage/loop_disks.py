@@ -12,7 +12,7 @@ from benchbook.declare.storage import DisksOptions
 from benchbook.storage import mounting
 from benchbook.storage.driver import DISK_PREFIX, Facts, StoragePlace
 from benchbook.storage.local import Local
-from benchbook.storage.loop_ext4 import MAKE
+from benchbook.storage.loop_ext4 import MAKE, mount_image
 
 
 class LoopDisks(Local):
@@ -33,14 +33,7 @@ class LoopDisks(Local):
         """Create and mount every disk; raise Unavailable if that is not permitted."""
         super().mount()
         for point, image in self._disks:
-            mounting.empty_folder(point)
-            mounting.register_mount(self._mounts, point, (image,), "loop-disks")
-            with image.open("wb") as file:
-                file.truncate(self._options.size_mib << 20)
-            mounting.run(
-                [*MAKE, image], "loop-disks cannot be created", "mkfs.ext4 is in Debian's package e2fsprogs."
-            )
-            mounting.mount(["-o", "loop,noatime", image, point], "loop-disks")
+            mount_image(image, self._options.size_mib, point, self._mounts, "loop-disks")
             (point / "lost+found").rmdir()
         return self.folder
 

@@ -17,6 +17,19 @@ MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,n
 """Leaves nothing for the kernel to initialise during the measurement."""
 
 
+def mount_image(image: Path, size_mib: int, point: Path, mounts: Path | None, storage: str) -> None:
+    """Create a file with an ext4 and mount it; raise Unavailable if that is not permitted."""
+    mounting.empty_folder(point)
+    mounting.register_mount(mounts, point, (image,), storage)
+    with image.open("wb") as file:
+        file.truncate(size_mib << 20)
+    mounting.run(
+        [*MAKE, image], f"{storage} cannot be created", "mkfs.ext4 is in Debian's package e2fsprogs."
+    )
+    # mount sets up the loop device, and the kernel frees it on any unmount.
+    mounting.mount(["-o", "loop,noatime", image, point], storage)
+
+
 class LoopExt4(Local):
     """A private ext4; the data folder is a folder in it, next to ``lost+found``."""
 
@@ -27,15 +40,7 @@ class LoopExt4(Local):
 
     def mount(self) -> Path:
         """Create the file and its file system and mount it; raise Unavailable if that is not permitted."""
-        point = mounting.empty_folder(self._point)
-        mounting.register_mount(self._mounts, point, (self._image,), "loop-ext4")
-        with self._image.open("wb") as file:
-            file.truncate(self._options.size_mib << 20)
-        mounting.run(
-            [*MAKE, self._image], "loop-ext4 cannot be created", "mkfs.ext4 is in Debian's package e2fsprogs."
-        )
-        # mount sets up the loop device, and the kernel frees it on any unmount.
-        mounting.mount(["-o", "loop,noatime", self._image, point], "loop-ext4")
+        mount_image(self._image, self._options.size_mib, self._point, self._mounts, "loop-ext4")
         self.folder.mkdir()
         return self.folder
 

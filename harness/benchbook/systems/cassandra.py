@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import call
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Setting
@@ -119,10 +120,7 @@ class Cassandra(Inspected):
             "-h", self.place.host, "-p", self.layout.ports["jmx"], *arguments,
         ]  # fmt: skip
         try:
-            ran = subprocess.run(
-                command, stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
-                timeout=NODETOOL_SECONDS,
-            )  # fmt: skip
+            ran = call(command, NODETOOL_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise TrialFailed(
                 f"nodetool {arguments[0]} did not end within {NODETOOL_SECONDS:.0f} s."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
+from benchbook.process.launch import call
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.server import Server
 
@@ -56,10 +57,7 @@ class Inspected(Server):
             "--database", self.place.databases[0], "--timeout", f"{timeout_seconds:g}s", *flags,
         ]  # fmt: skip
         try:
-            ran = subprocess.run(
-                command, stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
-                timeout=timeout_seconds + 10,
-            )  # fmt: skip
+            ran = call(command, timeout_seconds + 10)
         except subprocess.TimeoutExpired as error:
             raise TrialFailed(
                 f"{self.name} at {self.url} did not answer within {timeout_seconds:.0f} s."

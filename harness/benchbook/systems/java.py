@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
+from benchbook.host.cgroup import groups
+from benchbook.host.cgroup import memory_bytes as memory_limit
+from benchbook.host.hardware import machine_bytes
+from benchbook.host.reading import Tree, Unreadable
 from benchbook.systems.driver import Place
 
 LARGEST_HEAP = 31 << 30
@@ -68,19 +73,11 @@ def heap_of(place: Place) -> str:
 
 
 def memory_bytes() -> int:
-    """Return the memory that a server may use here: the control group's limit, else the machine's memory."""
-    limits = [Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
-    total = next(
-        int(line.split()[1]) << 10
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        if line.startswith("MemTotal:")
-    )
-    for file in limits:
-        try:
-            return min(total, int(file.read_text(encoding="ascii")))
-        except (OSError, ValueError):
-            continue
-    return total
+    """Return the memory that a server may use: the tightest limit of a control group, else the machine's memory."""
+    limits: list[int] = []
+    with contextlib.suppress(Unreadable):
+        limits = [limit for group in groups(Tree(), "memory") if (limit := memory_limit(group)) is not None]
+    return min([int(machine_bytes()), *limits])
 
 
 def home() -> str:

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from benchbook.errors import TrialFailed
 from benchbook.process import secret
+from benchbook.process.launch import call
 from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadBars
@@ -74,16 +75,13 @@ class Psql:
         return list(csv.reader(io.StringIO(ran.stdout)))
 
     def _run(self, statement: str) -> subprocess.CompletedProcess[str]:
-        command = [
-            str(self.program), "--no-psqlrc", "--no-password", "--tuples-only", "--csv", "--quiet",
+        command: list[str | Path] = [
+            self.program, "--no-psqlrc", "--no-password", "--tuples-only", "--csv", "--quiet",
             "--host", self.host, "--port", str(self.port), "--username", self.user,
             "--dbname", self.database, "--command", statement,
         ]  # fmt: skip
         try:
-            return subprocess.run(
-                command, env={**os.environ, "PGPASSWORD": self.password}, stdin=subprocess.DEVNULL,
-                check=False, capture_output=True, text=True, errors="replace", timeout=QUERY_SECONDS,
-            )  # fmt: skip
+            return call(command, QUERY_SECONDS, env={**os.environ, "PGPASSWORD": self.password})
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"psql could not query the server: {error}.") from error
 
@@ -155,10 +153,7 @@ class PostgreSQL(DatabaseServer):
 
     def _call(self, command: Sequence[str | Path], seconds: float) -> subprocess.CompletedProcess[str]:
         try:
-            return subprocess.run(
-                [str(part) for part in command], check=False, stdin=subprocess.DEVNULL, capture_output=True,
-                text=True, errors="replace", timeout=seconds, cwd=self.place.data,
-            )  # fmt: skip
+            return call(command, seconds, cwd=self.place.data)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"{self.name} could not be prepared: {error}.") from error
 

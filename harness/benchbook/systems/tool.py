@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
+from benchbook.process.launch import call
 from benchbook.storage.driver import allocated
 from benchbook.systems.driver import Client, Place, TableCount
 
@@ -45,9 +45,7 @@ class Tool:
 
     def version(self) -> str:
         """Return the first number in the output of ``--version``."""
-        ran = subprocess.run(
-            [str(self.place.program.path), "--version"], capture_output=True, text=True, check=False
-        )
+        ran = call([str(self.place.program.path), "--version"])
         found = re.search(r"\d+\.[\w.]*", ran.stdout + ran.stderr)
         return found[0] if found else "unknown"
 

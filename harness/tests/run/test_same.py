@@ -19,7 +19,7 @@ PROGRAM = Program("a-system", "1", "go", digest="sha256:one")
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(shared.benchload, "identity", lambda _: {"digest": "sha256:tool"})
     monkeypatch.setattr(
-        "benchbook.host.provenance.provenance", lambda _: {"source_digest": "s", "lock_digest": "l"}
+        "benchbook.run.context.provenance", lambda _: {"source_digest": "s", "lock_digest": "l"}
     )
     (tmp_path / "q.jsonl").write_text('{"id": 1}\n')
     return shared.Context(

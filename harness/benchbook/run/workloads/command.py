@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -131,13 +130,7 @@ def run(text: str, options: CommandOptions, name: str, folder: Path, registry: P
         ],
         name=name, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
-    try:
-        while running.ending() is None:
-            running.wait_ending(1.0)
-    finally:
-        ending = running.ending()
-        running.stop(grace_seconds=0.0, first=signal.SIGKILL)
-    if ending != "exited with code 0":
+    if running.finish() != "exited with code 0":
         raise TrialFailed(
             f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}", f"The whole output is {log}."
         )

@@ -89,13 +89,7 @@ def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str
         log=log,
         registry=steps.context.results / "processes",
     )
-    try:
-        while running.ending() is None:
-            running.wait_ending(1.0)
-            steps.storage.check()
-    finally:
-        ending = running.ending()
-        running.stop(grace_seconds=0.0)
+    ending = running.finish(steps.storage.check)
     try:
         job: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))["jobs"][0]
     except (OSError, ValueError, LookupError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -175,17 +174,14 @@ def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -
         ["sh", "-c", command], name=name, log=log, registry=steps.context.results / "processes"
     )
     deadline = time.monotonic() + seconds(options.limit)
-    try:
-        while running.ending() is None:
-            running.wait_ending(1.0)
-            steps.storage.check()
-            # inch retries forever when a server is gone.
-            steps.driver.ready()
-            if time.monotonic() > deadline:
-                raise TrialFailed(f"{name} did not end within {options.limit} ({command}).")
-    finally:
-        ending = running.ending()
-        running.stop(grace_seconds=0.0, first=signal.SIGKILL)
+
+    def check() -> None:
+        steps.storage.check()
+        steps.driver.ready()  # inch retries forever when a server is gone
+        if time.monotonic() > deadline:
+            raise TrialFailed(f"{name} did not end within {options.limit} ({command}).")
+
+    ending = running.finish(check)
     output = log.read_text(encoding="utf-8", errors="replace")
     stated = adapter.parse(output)
     if ending != "exited with code 0" or stated is None:
