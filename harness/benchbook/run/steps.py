@@ -21,7 +21,7 @@ from benchbook.run import benchload
 from benchbook.run.context import Context
 from benchbook.run.findings import EventFile, Findings, Timeline, required_summary
 from benchbook.run.workloads import blob, command, fio, kline, load, original, query
-from benchbook.storage.driver import Storage
+from benchbook.storage.local import Storage
 from benchbook.systems.driver import Client, Driver, SeveralDatabases, TableCount
 
 

@@ -33,7 +33,8 @@ from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
 from benchbook.run.workloads.load import databases
-from benchbook.storage.driver import Facts, Storage
+from benchbook.storage.driver import Facts
+from benchbook.storage.local import Storage
 from benchbook.systems.driver import Driver, Place, SeveralDatabases
 
 LEAST_FREE_BYTES = 1 << 20

@@ -15,7 +15,7 @@ from benchbook.errors import TrialFailed
 from benchbook.measure.usage import read
 from benchbook.process.spawn import tree
 from benchbook.process.wait import until
-from benchbook.storage.driver import Storage
+from benchbook.storage.local import Storage
 from benchbook.systems.driver import Client, Driver
 
 HANG_SECONDS = 300.0

@@ -1,1 +1,1 @@
-"""Storages on which systems keep their files: one driver module per storage, with the protocol in ``driver.py``."""
+"""Storages on which systems keep their files: one driver module per storage, with the base class in ``local.py``."""

@@ -1,4 +1,7 @@
-"""The storage driver protocol: a storage creates a folder for one trial and removes it afterwards."""
+"""Find the driver of a declared storage, which creates a data folder for one trial and removes it afterwards.
+
+A module of this package provides ``driver(options, place) -> Storage``; ``local.py`` has the base class.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from benchbook.errors import unknown
 from benchbook.process.launch import Program
 
 if TYPE_CHECKING:
     from benchbook.declare.storage import Storage as Declared
+    from benchbook.storage.local import Storage
 
 
 def allocated(folder: Path) -> int:
@@ -60,62 +64,6 @@ class StoragePlace:
     """Folder that registers started processes (``process/leftovers.py``); None registers nothing."""
     mounts: Path | None = None
     """Folder that registers mounts (``storage/mounting.py``); None registers nothing."""
-
-
-class Storage(Protocol):
-    """One storage in one trial. A module of this package provides ``driver(options, place) -> Storage``."""
-
-    def mount(self) -> Path:
-        """Create the empty data folder and return it; raise Unavailable or TrialFailed."""
-        ...
-
-    def facts(self) -> Facts:
-        """Return the current facts about the data folder's storage."""
-        ...
-
-    def check(self) -> None:
-        """Raise TrialFailed with the end of its log if a program behind the data folder has died."""
-        ...
-
-    def counters(self) -> dict[str, float]:
-        """Return what the storage has done since it was mounted; every number only grows.
-
-        Empty if there is no program between the system and the kernel. Names end in their unit (``_bytes``,
-        ``_seconds``); others are counts.
-        """
-        ...
-
-    def abandon(self) -> None:
-        """Make every access to the data folder of a dead storage fail at once; called from another thread."""
-        ...
-
-    def processes(self) -> list[int]:
-        """Return the current process ids of the programs behind the storage."""
-        ...
-
-    def drop_caches(self) -> bool:
-        """Empty every cache between the system and the device; return False if that is not permitted (lukewarm).
-
-        No process has a file of the data folder open, so the storage may remount it. True means that the storage has
-        checked that no page of the data is in memory.
-        """
-        ...
-
-    def cached_bytes(self) -> int | None:
-        """Return how many bytes of the data are in memory; None if checking would change that."""
-        ...
-
-    def sync(self) -> None:
-        """Return after all written data is on the device."""
-        ...
-
-    def bytes(self) -> int:
-        """Return the bytes that the data folder occupies on the device."""
-        ...
-
-    def unmount(self) -> None:
-        """Remove the data folder and its mounts; never raise for what is already gone."""
-        ...
 
 
 def storage(declared: Declared, place: StoragePlace, levels: dict[str, Any] | None = None) -> Storage:

@@ -1,4 +1,4 @@
-"""Local disk: a plain folder on the file system of the results."""
+"""Local disk: a plain folder on the file system of the results, and the base class of every storage."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ctypes
 import mmap
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from benchbook.declare.storage import NoOptions
 from benchbook.host.filesystem import filesystem
 from benchbook.host.reading import Tree
+from benchbook.process.launch import call
 from benchbook.storage.driver import Facts, StoragePlace, allocated
 from benchbook.storage.mounting import empty_folder
 
@@ -60,57 +60,67 @@ DROPS = 5
 """Number of attempts: the kernel keeps pages that another processor holds at that moment."""
 
 
-class Local:
-    """A folder on the local disk, usually ``<results>/scratch/<trial>``."""
+class Storage:
+    """A folder on the local disk, usually ``<results>/scratch/<trial>``; the base class of every other storage."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def mount(self) -> Path:
-        """Create the folder; refuse one with content, because a trial starts from nothing."""
+        """Create the empty data folder and return it; raise Unavailable or TrialFailed."""
         return empty_folder(self.folder)
 
     def facts(self) -> Facts:
+        """Return file system, mount options, device and free bytes of the data folder."""
         return filesystem(self.folder, Tree())
 
     def check(self) -> None:
-        """Do nothing: no program is behind a local folder."""
+        """Raise TrialFailed with the end of its log if a program behind the data folder has died."""
 
     def abandon(self) -> None:
-        """Do nothing: no access to a local folder waits."""
+        """Make every access to the data folder of a dead storage fail at once; called from another thread."""
 
     def counters(self) -> dict[str, float]:
-        """Return no counters: telemetry reads the kernel's."""
+        """Return what the storage has done since it was mounted; every number only grows.
+
+        Empty if there is no program between the system and the kernel. Names end in their unit (``_bytes``,
+        ``_seconds``); others are counts.
+        """
         return {}
 
     def processes(self) -> list[int]:
-        """Return no process."""
+        """Return the current process ids of the programs behind the storage."""
         return []
 
     def drop_caches(self) -> bool:
-        """Sync, then empty the page cache of the whole machine; return False without permission."""
+        """Empty every cache between the system and the device; return False if that is not permitted (lukewarm).
+
+        No process has a file of the data folder open, so the storage may remount it. True means that the storage has
+        checked that no page of the data is in memory.
+        """
         self.sync()
         return drop_page_cache(self.folder)
 
     def cached_bytes(self) -> int | None:
+        """Return how many bytes of the data are in memory; None if checking would change that."""
         return resident(self.folder)
 
     def sync(self) -> None:
+        """Return after all written data is on the device."""
         # Python has no syncfs; the command does, and leaves other file systems alone.
         try:
-            done = (
-                subprocess.run(["sync", "-f", str(self.folder)], capture_output=True, check=False).returncode
-                == 0
-            )
+            done = call(["sync", "-f", self.folder]).returncode == 0
         except OSError:
             done = False
         if not done:
             os.sync()
 
     def bytes(self) -> int:
+        """Return the bytes that the data folder occupies on the device."""
         return allocated(self.folder)
 
     def unmount(self) -> None:
+        """Remove the data folder and its mounts; never raise for what is already gone."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -126,6 +136,6 @@ def drop_page_cache(data: Path) -> bool:
     return False
 
 
-def driver(_options: NoOptions, place: StoragePlace) -> Local:
+def driver(_options: NoOptions, place: StoragePlace) -> Storage:
     """Return the local disk; it has no options."""
-    return Local(place.folder)
+    return Storage(place.folder)

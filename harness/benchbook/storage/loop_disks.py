@@ -11,11 +11,11 @@ from pathlib import Path
 from benchbook.declare.storage import DisksOptions
 from benchbook.storage import mounting
 from benchbook.storage.driver import DISK_PREFIX, Facts, StoragePlace
-from benchbook.storage.local import Local
+from benchbook.storage.local import Storage
 from benchbook.storage.loop_ext4 import MAKE, mount_image
 
 
-class LoopDisks(Local):
+class LoopDisks(Storage):
     """A data folder with one mounted ext4 per disk."""
 
     def __init__(self, options: DisksOptions, place: StoragePlace) -> None:
@@ -40,7 +40,7 @@ class LoopDisks(Local):
     def facts(self) -> Facts:
         """Return the facts of the first disk's file system, the number of disks, and the storage below them."""
         below = super().facts()
-        first = Local(self._disks[0][0]).facts()
+        first = Storage(self._disks[0][0]).facts()
         return {**first, "disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
 
     def unmount(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchbook.declare.storage import SizedOptions
 from benchbook.storage import mounting
 from benchbook.storage.driver import Facts, StoragePlace
-from benchbook.storage.local import Local
+from benchbook.storage.local import Storage
 
 MAKE = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard")
 """Leaves nothing for the kernel to initialise during the measurement."""
@@ -30,7 +30,7 @@ def mount_image(image: Path, size_mib: int, point: Path, mounts: Path | None, st
     mounting.mount(["-o", "loop,noatime", image, point], storage)
 
 
-class LoopExt4(Local):
+class LoopExt4(Storage):
     """A private ext4; the data folder is a folder in it, next to ``lost+found``."""
 
     def __init__(self, options: SizedOptions, place: StoragePlace) -> None:
@@ -46,12 +46,12 @@ class LoopExt4(Local):
 
     def facts(self) -> Facts:
         """Return the facts of the file system, and of the storage below its file."""
-        below = Local(self._image.parent).facts()
+        below = Storage(self._image.parent).facts()
         return {**super().facts(), "made_with": " ".join(MAKE), "below": below}
 
     def unmount(self) -> None:
         if mounting.unmount(self._point):
-            Local(self._point).unmount()
+            Storage(self._point).unmount()
             self._image.unlink(missing_ok=True)
             mounting.unregister_mount(self._mounts, self._point)
 

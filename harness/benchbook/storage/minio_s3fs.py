@@ -15,7 +15,7 @@ from benchbook.process import spawn
 from benchbook.process.wait import until
 from benchbook.storage import mounting
 from benchbook.storage.driver import Facts, StoragePlace, allocated
-from benchbook.storage.local import Local, drop_page_cache
+from benchbook.storage.local import Storage, drop_page_cache
 from benchbook.storage.s3 import MinioServer
 
 REQUESTS, SENT, RECEIVED = (
@@ -49,7 +49,7 @@ BUCKET = "benchbook"
 MOUNT_SECONDS = 30.0
 
 
-class MinioS3fs(Local):
+class MinioS3fs(Storage):
     """A mounted bucket; MinIO's drive and s3fs's cache, open files and keys are next to the mount point."""
 
     def __init__(self, options: S3fsOptions, place: StoragePlace) -> None:
@@ -88,7 +88,7 @@ class MinioS3fs(Local):
         """Return the facts of the mount, its options, and the facts of the disk below MinIO's drive."""
         versions = {name: program.version for name, program in self._place.programs.items()}
         options = self._mount_options("{url}", "{keys}", "{cache}", "{tmp}")
-        below = Local(self._drive.parent).facts()
+        below = Storage(self._drive.parent).facts()
         return {**super().facts(), "programs": versions, "s3fs_options": options, "below": below}
 
     def check(self) -> None:
@@ -117,7 +117,7 @@ class MinioS3fs(Local):
         self.sync()
         self._unmount_bucket()
         shutil.rmtree(self._cache, ignore_errors=True)
-        Local(self._drive).sync()  # unmounting uploads what s3fs still holds
+        Storage(self._drive).sync()  # unmounting uploads what s3fs still holds
         dropped = drop_page_cache(self._drive / BUCKET)
         self._mount_bucket()
         return dropped

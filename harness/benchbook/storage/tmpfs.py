@@ -7,10 +7,10 @@ from pathlib import Path
 from benchbook.declare.storage import SizedOptions
 from benchbook.storage import mounting
 from benchbook.storage.driver import StoragePlace
-from benchbook.storage.local import Local
+from benchbook.storage.local import Storage
 
 
-class Tmpfs(Local):
+class Tmpfs(Storage):
     """A private tmpfs; its pages are the data itself, so its cache cannot be dropped."""
 
     def __init__(self, options: SizedOptions, place: StoragePlace) -> None:

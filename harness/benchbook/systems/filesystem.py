@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed
 from benchbook.storage.driver import allocated, disks
-from benchbook.storage.local import Local
+from benchbook.storage.local import Storage
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.tool import Tool
@@ -49,7 +49,7 @@ class Filesystem(Tool):
     def settle(self) -> None:
         """Write everything to the device (syncfs)."""
         for folder in self._folders:
-            Local(folder).sync()
+            Storage(folder).sync()
 
     def size(self) -> dict[str, int]:
         return {"data": sum(allocated(folder) for folder in self._folders)}

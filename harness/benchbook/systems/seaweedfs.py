@@ -14,7 +14,7 @@ from benchbook.errors import TrialFailed
 from benchbook.process import secret
 from benchbook.process.http import Http
 from benchbook.storage.driver import allocated, disks
-from benchbook.storage.local import Local
+from benchbook.storage.local import Storage
 from benchbook.storage.s3 import S3
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, Setting, TableCount
@@ -113,7 +113,7 @@ class SeaweedFS(Server):
     def settle(self) -> None:
         """Sync the written data to the device. SeaweedFS compacts a volume only after many deletions."""
         for folder in self._folders:
-            Local(folder).sync()
+            Storage(folder).sync()
 
     def disk_usage(self) -> dict[str, int]:
         """Return the bytes of the volumes with their indexes (data) and the rest (other)."""

@@ -7,7 +7,7 @@ import pytest
 
 from benchbook.storage import local
 from benchbook.storage.driver import StoragePlace
-from benchbook.storage.local import Local, drop_page_cache, resident
+from benchbook.storage.local import Storage, drop_page_cache, resident
 from benchbook.storage.tmpfs import driver as tmpfs
 
 
@@ -18,7 +18,7 @@ def test_what_was_just_written_is_in_memory_and_what_is_no_file_counts_nothing(t
     (tmp_path / "link").symlink_to("nowhere")
     os.mkfifo(tmp_path / "fifo")
     assert resident(tmp_path) == 3 * mmap.PAGESIZE + 1
-    assert Local(tmp_path).cached_bytes() == 3 * mmap.PAGESIZE + 1
+    assert Storage(tmp_path).cached_bytes() == 3 * mmap.PAGESIZE + 1
     assert resident(tmp_path / "missing") == 0
 
 
