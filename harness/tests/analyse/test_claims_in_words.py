@@ -52,7 +52,7 @@ def test_the_page_of_claims_gives_the_words_the_numbers_of_the_program() -> None
         f"| `much` | `at-least`, `at-most` | a factor of {judgement.MUCH:g} or more |",
         f"| `slightly` | `at-least`, `at-most` | a factor from {least:g} to {most:g} |",
         f"| `little` | `equal` | a factor below {judgement.LITTLE:g}, either way |",
-        f"the 90 % interval lies within {100 * judgement.SAME:g} % of 1",
+        f"the 90 % CI lies within {100 * judgement.SAME:g} % of 1",
     ):
         assert stated in page
 
