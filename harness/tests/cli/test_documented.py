@@ -52,7 +52,7 @@ def test_adding_an_experiment(
     (project / "experiments/mine/experiment.toml").write_text(declared)
     monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
     monkeypatch.chdir(project)
-    assert run(steps[-1][1:]) == 2  # what is said of a run without a report
+    assert run(steps[-1][1:]) == 2  # the message about a missing report
     assert "cp reports/quickstart.qmd reports/mine.qmd" in capsys.readouterr().err
     assert not (project / "results").exists()
     for program, *words in steps:
