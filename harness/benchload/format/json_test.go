@@ -117,7 +117,7 @@ func TestOpenTSDBHoldsWhatTheTextHolds(t *testing.T) {
 	}
 }
 
-// checkPoint holds one point against its row.
+// checkPoint compares one point with its row.
 func checkPoint(t *testing.T, g dataset.Generator, point map[string]any, names, row []string, column int) {
 	t.Helper()
 	if plain(point["value"]) != row[column] || plain(point["timestamp"])+"000000" != row[0] {

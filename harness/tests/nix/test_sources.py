@@ -24,7 +24,7 @@ def declared(**source):
             "embedded": True,
             "license": "MIT",
             "homepage": "https://example.org",
-            "arms": {"vanilla": {"description": "as it comes", "durability": DURABILITY}},
+            "arms": {"vanilla": {"description": "as installed", "durability": DURABILITY}},
             "source": {"python": {"package": "sqlite3"}} | source,
         }
     )

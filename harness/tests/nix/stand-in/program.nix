@@ -28,12 +28,12 @@
         fi
       '';
     }
-    # The host's own, whichever that is: there is no version to hold against a declaration.
+    # The host's program, of any version: there is no version to compare with a declaration.
     // {version = null;};
 in {
   __functor = _: name: package name {path = host.programs.${name} or null;};
 
-  # A system that only nixpkgs has: it builds, so that the others can be had, and holds no program.
+  # A system that only nixpkgs has. It builds, so that the other systems can be built too, but contains no program.
   missing = name:
     builders.build name {
       script = ''

@@ -15,7 +15,7 @@
 
   stub = pname: version: {inherit pname version;};
   functions = {
-    # The source is not fetched here: a test holds its hash against the lock, which has the same one.
+    # The source is not fetched here: a test compares its hash with that of the lock.
     fetchPypi = {
       pname,
       version,
