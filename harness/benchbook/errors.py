@@ -96,8 +96,8 @@ def suggestion(name: str, allowed: Iterable[str]) -> str:
 def unknown(kind: str, name: str, allowed: Iterable[str], where: str | None = None) -> RequestError:
     """Return the error for a name that is not in ``allowed``, with the closest valid name."""
     names = sorted(allowed)
-    place = f"{where}: " if where else ""
+    there = f"{where}: there" if where else "There"
     guess = nearest(name, names)
     hint = f'Did you mean "{guess}"?' if guess else "Use one of these names."
     listing = ", ".join(names) if names else "none exist yet"
-    return RequestError(f'{place}there is no {kind} "{name}"; allowed: {listing}.', hint)
+    return RequestError(f'{there} is no {kind} "{name}"; allowed: {listing}.', hint)

@@ -35,7 +35,7 @@ class Sides:
 
 
 def differing(found: Sequence[Sides]) -> list[str]:
-    """Return the factors by which cells can be told from each other: those with several levels among them."""
+    """Return the factors that distinguish cells: those with several levels among them."""
     names = dict.fromkeys(name for side in found for name in side.levels)
     return [name for name in names if len({side.levels.get(name) for side in found}) > 1]
 

@@ -28,7 +28,7 @@ from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 
 COLUMNS = (
     "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
@@ -96,8 +96,8 @@ def of_run(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
         claims, machine = declared(run)
         if run.against_itself:
             raise RequestError(
-                f"{run.run_id} is an A/A run: it gives the noise floor, and judges no claims.",
-                "Name another run; `bench list runs` shows them.",
+                f"{run.run_id} is an A/A run: it measures the noise floor and has no claims.",
+                f"Name another run; `{command('list runs')}` shows them.",
             )
         run.preload({(claim.phase, claim.metric) for claim in claims})
         work = same_work.of_run(run)
@@ -116,8 +116,8 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     except ValueError as error:
         first = str(error).splitlines()[0]
         raise RequestError(
-            f"The claims of run {run.run_id} are of another Benchbook and cannot be read: {first}.",
-            "Use the revision that made the run; its run.json names it.",
+            f"The claims of run {run.run_id} were written by another version of Benchbook and cannot be read: {first}.",
+            f"Use the revision that made the run; `{command(f'show {run.run_id}')}` names it.",
         ) from error
 
 

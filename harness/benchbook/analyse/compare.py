@@ -114,7 +114,7 @@ def compare(
     if a == b:
         raise RequestError(
             f"{a} cannot be compared with itself.",
-            f"Name two runs; `{command('aa')}` measures the noise floor.",
+            f"Name two different runs. `{command('aa EXPERIMENT')}` compares each system with itself.",
         )
     one = Run(results, a)
     with one.opened() as connection:
@@ -132,8 +132,8 @@ def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -
     matched = match(one, two)
     if not matched:
         raise RequestError(
-            f"{a} and {b} have no cell in common.",
-            f"Compare runs of one experiment whose levels agree; `{command('show RUN')}` shows a run's cells.",
+            f"{a} and {b} have no cell in common: no combination of levels was run in both.",
+            f"Compare runs of one experiment with the same levels; `{command('show RUN')}` shows the cells of a run.",
         )
     found = differences(one, two, matched)
     mixed = [difference for difference in found if difference.group in MIXING]
@@ -141,8 +141,8 @@ def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -
         said = "; ".join(difference.sentence for difference in mixed[:4])
         more = f"; and {len(mixed) - 4} more" if len(mixed) > 4 else ""
         raise RequestError(
-            f"{a} and {b} did different work, and are not compared: {said}{more}.",
-            "Add --across to see them together; what is mixed is then said.",
+            f"{a} and {b} are not compared, because they did different work: {said}{more}.",
+            "Add --across to compare them anyway; the output then lists these differences.",
         )
     faults = _answers(answers[0], answers[1], matched)
     made = [_change(one, two, cells, pair) for cells in matched for pair in pairs]
@@ -262,15 +262,17 @@ def _groups(mixed: list[Difference]) -> tuple[str, ...]:
 
 def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: list[Change]) -> list[str]:
     notes = [
-        "The trials of the two runs were not interleaved: whatever changed between them is part of each ratio."
+        "The trials of the two runs were not interleaved: everything that changed between them is part of each ratio."
     ]
     mixed = _groups([difference for difference in found if difference.group in MIXING])
     if mixed:
-        notes.append(f"Different work stands together here, as was asked for: {', '.join(mixed)}.")
+        notes.append(
+            f"The two runs did different work, and --across compares them anyway: {', '.join(mixed)}."
+        )
     if any(difference.group == "machine" for difference in found) or (
         a.machine and b.machine and a.machine != b.machine
     ):
-        notes.append("The machines differ, or their settings: a ratio is of system and machine together.")
+        notes.append("The machines or their settings differ: each ratio is of system and machine together.")
     if faults:
         notes.append(f"Nothing is judged: {'; '.join(faults)}.")
     if changes and all(change.noise is None for change in changes):
@@ -280,5 +282,5 @@ def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: 
         notes.append(f"Fewer than {FEWEST} trials per setup give no interval, and no conclusion.")
     for label, run in (("A", a), ("B", b)):
         if run.info.get("finished_at") is None:
-            notes.append(f"Run {label} has not come to its end.")
+            notes.append(f"Run {label} is unfinished.")
     return notes

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.declare.level import same
-from benchbook.errors import RequestError, unknown
+from benchbook.errors import RequestError, command, unknown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -521,8 +521,8 @@ def open_run(results: Path | None = None, run_id: str | None = None) -> Run:
     run.mixed = mixture(run)
     if run.mixed and os.environ.get(MIX_VARIABLE) != "1":
         raise RequestError(
-            f"Run {run.run_id}: {run.mixed}. Numbers of different work are not compared.",
-            f"Run the experiment again, or set {MIX_VARIABLE}=1 to see them together, with a warning.",
+            f"Run {run.run_id}: {run.mixed}. Such trials are not compared, because they did different work.",
+            f"Run the experiment again, or set {MIX_VARIABLE}=1 to show them together, with a warning.",
         )
     return run
 
@@ -534,7 +534,9 @@ def _known(results: Path, run_id: str | None) -> str:
         rows = connection.execute("SELECT run_id FROM runs ORDER BY created_at, run_id").fetchall()
     names = [str(row[0]) for row in rows]
     if not names:
-        raise RequestError(f"{results}: no run is recorded there.", "Start one with: bench run quickstart")
+        raise RequestError(
+            f"There are no runs in {results} yet.", f"Start one with: {command('run quickstart')}"
+        )
     if run_id is None:
         return names[-1]
     if run_id not in names:

@@ -19,9 +19,9 @@ def command(
 ) -> int:
     """Compare each system with itself: the noise floor.
 
-    Runs every cell of an experiment twice under two labels and prints how much identical setups seem to differ.
-    Claims and comparisons of the same experiment, profile and machine use this noise floor from then on. The last
-    line printed is the report's path. Exit codes are those of `{bench} run`.
+    Runs every cell of an experiment twice, under the labels A and B, and prints how much the two seem to differ.
+    From then on, verdicts on the same experiment, profile, machine and data include this noise. The last line is the
+    report's path. Exit codes are those of `{bench} run`.
     """
     from benchbook.cli.carry_out import carry_out_and_report, store
     from benchbook.cli.request import planned

@@ -40,8 +40,8 @@ def store(made: Plan, results: Path) -> None:
     """Store a plan after every check that could refuse it, so that a refused request leaves no run behind."""
     if not (root() / "reports" / f"{made.experiment}.qmd").is_file():
         raise RequestError(
-            f"There is no report reports/{made.experiment}.qmd for the experiment {made.experiment}.",
-            f"Begin with a copy: cp reports/quickstart.qmd reports/{made.experiment}.qmd",
+            f"The experiment {made.experiment} has no report: there is no file reports/{made.experiment}.qmd.",
+            f"Start with a copy: cp reports/quickstart.qmd reports/{made.experiment}.qmd",
         )
     spawn.find_benchload()
     with engine.connected_cluster(made, Progress(0.0)):

@@ -1,4 +1,4 @@
-"""``bench compare A B``: compare two runs, machines or versions."""
+"""``bench compare A B``: compare two runs, for example of two machines or versions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from benchbook.cli import options, table
 def command(
     a: Annotated[
         str,
-        typer.Argument(metavar="A", help=f"The run to compare with. {options.RUN_HELP}"),
+        typer.Argument(metavar="A", help=f"The baseline. {options.RUN_HELP}"),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The run to compare, named in the same way.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The run to compare with it, named in the same way.")],
     across: Annotated[
-        bool, typer.Option("--across", help="Compare runs of different data, query sets or configurations.")
+        bool,
+        typer.Option(
+            "--across", help="Compare the runs even if their data, query sets or configurations differ."
+        ),
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Show every metric that has a direction, not only the main ones.")
+        bool, typer.Option("--all", help="Show every metric of which higher or lower is better.")
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs, machines or versions.
 
-    Shows what differs besides the results, then B over A with its interval for each cell and metric.
+    Shows how the runs differ (machine, versions, settings). Then shows the ratio B/A with its 95 % CI, for each cell
+    and metric.
     """
     from benchbook.analyse import compare
     from benchbook.declare.metric import MAIN
@@ -42,11 +46,11 @@ def command(
         table.show(rows(found), as_json=True)
         return
     print(f"A  {found.a}\nB  {found.b}\n")
-    print("What differs besides the results:")
+    print("How the runs differ:")
     table.show(
         [{"group": each.group, "what": each.what, "A": each.a, "B": each.b} for each in found.differences],
         as_json=False,
-        empty="nothing that was recorded",
+        empty="no recorded difference",
     )
     print()
     table.show(
@@ -64,7 +68,7 @@ def rows(found: Any) -> list[dict[str, Any]]:
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row for display."""
-    interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
+    interval = "" if row["low"] is None else f"{row['low']:.3f}-{row['high']:.3f}"
     return {
         "cell": row["cell"],
         "phase": row["phase"],
@@ -73,7 +77,7 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         "B": table.shown(None if row["b"] is None else float(f"{row['b']:.4g}")),
         "unit": row["unit"],
         "B/A": "" if row["ratio"] is None else f"{row['ratio']:.3f}",
-        "95 % interval": interval,
+        "95 % CI": interval,
         "effect": "" if row["effect"] is None else f"{row['effect']:+.1f}",
         "trials": f"{row['a_trials']}, {row['b_trials']}",
         "B is": row["said"],

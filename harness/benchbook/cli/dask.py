@@ -11,8 +11,8 @@ CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 
 
 def command(context: typer.Context) -> None:
-    """Start a Dask scheduler or worker.
+    """Start a Dask scheduler or worker, for --cluster.
 
-    For example: dask scheduler, dask worker tcp://HOST:8786 --resources "client=1".
+    For example: dask scheduler; dask worker tcp://HOST:8786 --resources "client=1".
     """
     os.execv(sys.executable, [sys.executable, "-P", "-m", "dask", *context.args])

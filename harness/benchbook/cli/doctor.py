@@ -12,14 +12,14 @@ from benchbook.errors import BenchbookError
 
 def command(
     strict: Annotated[
-        bool, typer.Option("--strict", help="End with code 2 if something is not controlled.")
+        bool, typer.Option("--strict", help="End with exit code 2 if something is not controlled.")
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
     """Check this machine for measurements.
 
-    Shows which disturbances it controls, how to fix the others, and which programs it has.
+    Shows what disturbs measurements here and how to prevent it, and which programs are installed.
     """
     from benchbook.declare.catalogue import root
     from benchbook.host.controls import checks
@@ -40,5 +40,5 @@ def command(
     if strict and loose:
         raise BenchbookError(
             f"{len(loose)} of {len(controls)} things are not controlled on this machine: {', '.join(loose)}.",
-            "The column fix shows what would help. Without --strict, runs record them and continue.",
+            "The column `fix` shows what to do. `run` without --strict starts, and records them.",
         )

@@ -19,14 +19,14 @@ def command(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
     private: Annotated[
-        bool, typer.Option("--private", help="Keep names of user and host, and private paths.")
+        bool, typer.Option("--private", help="Keep the names of user and host, and private paths.")
     ] = False,
     publish: Annotated[
         bool,
         typer.Option(
             "--publish",
-            help="Write a small form to reports/data/EXPERIMENT, from which `{bench} site` renders; for an A/A run to"
-            " EXPERIMENT-aa.",
+            help="Write a smaller form to reports/data/EXPERIMENT, which `{bench} site` shows. An A/A run goes to"
+            " reports/data/EXPERIMENT-aa.",
         ),
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,

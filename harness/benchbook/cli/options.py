@@ -42,11 +42,11 @@ Results = Annotated[
         help="Folder of results, or s3://BUCKET/PREFIX.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects, instead of a table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON: a list of objects.")]
 
 RUN_HELP = (
-    "A run, the beginning of its name, an experiment (its latest run), `latest`, or the folder of an exported or"
-    " published run, such as reports/data/quickstart."
+    "A run's id or its beginning, an experiment (its latest run), `latest`, or the folder of an exported or published"
+    " run, such as reports/data/quickstart."
 )
 Run = Annotated[str, typer.Argument(metavar=optional("RUN"), help=RUN_HELP)]
 Experiment = Annotated[
@@ -54,25 +54,37 @@ Experiment = Annotated[
 ]
 Profile = Annotated[
     str,
-    typer.Option("--profile", metavar="NAME", help="How big: smoke (seconds), quick (minutes), published."),
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="How big: smoke (seconds), quick (minutes) or published. Some experiments have others, such as seed or"
+        " out-of-cache; `{bench} list` shows them.",
+    ),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="FACTOR=A,B", help="Levels of a factor, such as system=duckdb,sqlite. Repeatable."
+        "--set",
+        metavar="FACTOR=A,B",
+        help="Levels to run in place of those of the experiment, such as system=duckdb,sqlite. Repeatable.",
     ),
 ]
-Trials = Annotated[int | None, typer.Option("--trials", metavar="N", help="Trials of each cell.")]
+Trials = Annotated[
+    int | None,
+    typer.Option("--trials", metavar="N", help="Trials of each cell (combination of levels)."),
+]
 OrderSeed = Annotated[
     int | None,
-    typer.Option("--order-seed", metavar="N", help="Seed of the order of trials; random by default."),
+    typer.Option(
+        "--order-seed", metavar="N", help="Seed of the random order of trials; a new one by default."
+    ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Start a run of many hours or gigabytes without asking.")]
 RecordOperations = Annotated[
     bool,
     typer.Option(
         "--record-operations",
-        help="Keep each operation as a row of table operations, about 40 bytes each.",
+        help="Keep each single operation, in the table operations; about 40 bytes each.",
     ),
 ]
 System = Annotated[
@@ -80,7 +92,7 @@ System = Annotated[
     typer.Option(
         "--system",
         metavar="NAME=PATH|URL|docker://IMAGE",
-        help="Program, image or running server to use for a system. Repeatable.",
+        help="The program, container image or running server to use for the system NAME. Repeatable.",
     ),
 ]
 Cluster = Annotated[
@@ -88,6 +100,7 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="tcp://HOST:8786",
-        help="Dask scheduler whose workers run the server and its clients.",
+        help="Run server and clients on the workers of this Dask scheduler. Start both first: `{bench} dask scheduler`,"
+        " `{bench} dask worker`.",
     ),
 ]

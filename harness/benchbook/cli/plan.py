@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Show what a run would do, without doing it.
 
-    Shows factors, trials, time and disk, where each system would come from, and the order of the trials.
+    Shows the factors, the time and disk that the run needs, the source of each system, and the trials in their order.
     """
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue

@@ -46,8 +46,8 @@ def continue_run(pilot: Plan, results: Path) -> int:
     found = precision.needed(pilot.run_id, measured, pilot.precision["asked"])
     share = f"{100 * pilot.precision['asked']:g} %"
     print(
-        f"bench: the pilot {pilot.run_id} shows a spread of {100 * (found.spread - 1):.1f} % in "
-        f"{' '.join(found.pair)}; {found.trials} trials of each cell should give intervals within {share}",
+        f"bench: the trials of the pilot {pilot.run_id} vary by {100 * (found.spread - 1):.1f} % in "
+        f"{' '.join(found.pair)}; {found.trials} trials of each cell should give a 95 % CI of ±{share}",
         file=sys.stderr,
     )
     made = planned(Catalogue(), **{**asked, "trials": found.trials})

@@ -19,8 +19,8 @@ def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
             raise RequestError(
-                f"--system {text}: write it as NAME=PATH or NAME=URL.",
-                "To choose which systems are compared, use --set system=a,b.",
+                f"--system {text}: expected NAME=PATH or NAME=URL, the program or server to use for a system.",
+                f"To choose the systems of the run, use --set system={name or 'a,b'}.",
             )
         catalogue.path("system", name)
         given[name] = value
@@ -47,15 +47,15 @@ def planned(
     )  # fmt: skip
     if record_operations and cluster:
         raise RequestError(
-            "--record-operations keeps files on the client's machine, and --cluster uses another machine for it.",
-            "Leave one of them out; a cluster still returns the histograms of intervals.",
+            "--record-operations does not work with --cluster: the operations would stay on the client's machine.",
+            "Leave one of them out. A run on a cluster still has the latencies of each interval, as histograms.",
         )
     made = replace(made, record_operations=record_operations)
     unused = sorted(set(given) - set(made.systems()))
     if unused:
         raise RequestError(
-            f"--system {unused[0]}=…: this run does not use {unused[0]}.",
-            f"Add it with --set system={','.join([*made.systems(), unused[0]])}.",
+            f"--system {unused[0]}=…: this run does not use {unused[0]}, only {', '.join(made.systems())}.",
+            f"Leave it out, or add the system to the run: --set system={','.join([*made.systems(), unused[0]])}.",
         )
     if cluster is None:
         for name in made.given:  # reports a missing path before the plan is stored

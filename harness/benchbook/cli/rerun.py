@@ -16,14 +16,14 @@ def command(
     run: options.Run = "latest",
     flake: Annotated[
         str | None,
-        typer.Option("--flake", metavar="REF", help="Flake that has the source; by default this checkout."),
+        typer.Option("--flake", metavar="REF", help="Nix flake with the source; by default this checkout."),
     ] = None,
     only_print: Annotated[bool, typer.Option("--print", help="Only print the command.")] = False,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> int:
-    """Run a run again, at its revision.
+    """Repeat a run at the revision that made it.
 
-    Prints the command with the options and the order of the run; executes it if Nix is on PATH.
+    Prints the command, with the options and the order of the run. Executes it if Nix is on PATH.
     """
     from benchbook.record.opened import facts, is_folder
     from benchbook.record.rerun import OWN_EXIT_CODES, rerun
@@ -32,32 +32,40 @@ def command(
     run_id = found["run_id"]
     if "provenance" not in found and not is_folder(run):
         raise RequestError(
-            f"{run_id} ended before its provenance was stored.",
+            f"The run {run_id} was interrupted before it stored its revision, so it cannot be repeated exactly.",
             f"Finish it first: {typed(f'resume {run_id}')}",
         )
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
     again = rerun(found, flake, target)
     print(again.shown(), flush=True)
-    dirty = f"{run_id} was made from a checkout with uncommitted changes, so its revision alone is another program"
-    elsewhere = f"… in the command replaces a folder of the machine that {run_id} was made on"
+    dirty = f"The checkout of {run_id} had uncommitted changes, which its revision {again.revision[:12]} does not contain."
+    elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
     for holds, why, way in (
-        (again.dirty, dirty, "To use the revision alone, execute the command yourself."),
-        (again.elsewhere, elsewhere, "Execute it yourself with the folder of this machine."),
+        (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),
+        (
+            again.elsewhere,
+            elsewhere,
+            "Replace … with the folder on this machine, and type the command yourself.",
+        ),
     ):
         if holds and only_print:
-            print(f"bench: {why}.\n  {way}", file=sys.stderr)
+            print(f"bench: {why}\n  {way}", file=sys.stderr)
         elif holds:
-            raise RequestError(f"{why}, so the command above was not executed.", way)
+            raise RequestError(f"{why} The command above was not executed.", way)
     if only_print:
         return 0
     if not again.executable:
-        print("bench: nix is not on PATH to execute the command; type it yourself.", file=sys.stderr)
+        print(
+            "bench: nix is not on PATH, so the command was not executed; type it yourself.", file=sys.stderr
+        )
         return 0
     try:
         code = again.execute()
-        failed = f"nix ended with exit code {code} (its messages are above), so nothing was run again."
+        failed = f"nix ended with exit code {code}, and nothing was run. Its messages are above."
     except OSError as error:
         code, failed = 127, f"{again.command[0]} cannot be started: {error.strerror or error}."
     if code in OWN_EXIT_CODES:
         return code
-    raise RequestError(failed, f"Without Nix, in a clone of Benchbook: {again.by_hand}")
+    raise RequestError(
+        failed, f"To repeat the run without Nix, type in a clone of Benchbook: {again.by_hand}"
+    )

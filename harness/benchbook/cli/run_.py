@@ -21,8 +21,8 @@ def command(
         str | None,
         typer.Option(
             "--precision",
-            metavar="5%",
-            help="Run as many trials as intervals of this width need; a pilot run finds out how many.",
+            metavar="PERCENT",
+            help="Wanted 95 % CI of each cell, such as 5% for ±5 %. A pilot run finds out how many trials it takes.",
         ),
     ] = None,
     order_seed: options.OrderSeed = None,
@@ -33,15 +33,16 @@ def command(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Refuse to run if `{bench} doctor` finds something that is not controlled."
+            "--strict", help="Refuse to run if `{bench} doctor` reports something that is not controlled."
         ),
     ] = False,
     cluster: options.Cluster = None,
 ) -> int:
     """Run an experiment and render its report.
 
-    Shows what the run found; the last line printed is the report's path.
-    Exit code: 4 if a trial failed or is invalid, else 3 if one was skipped, else 0.
+    Prints a line for each trial, then the results; the last line is the report's path.
+    Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
+    is invalid; 130 if interrupted.
     """
     from benchbook.cli import precise
     from benchbook.cli.carry_out import carry_out_and_report, confirm, store
@@ -56,7 +57,9 @@ def command(
     }  # fmt: skip
     if precision is not None:
         if trials is not None:
-            raise RequestError("--precision and --trials both set the number of trials.", "Give one of them.")
+            raise RequestError(
+                "--precision and --trials both set the number of trials.", "Leave one of them out."
+            )
         return precise.begin(asked, results, precision)
     made = planned(Catalogue(), trials=trials, **asked)
     confirm(results, made, yes)
@@ -71,7 +74,7 @@ def _require_controlled(results: Path) -> None:
     loose = [one for one in checks(results) if one.state == "not controlled"]
     if loose:
         raise RequestError(
-            f"Nothing was started: {len(loose)} things are not controlled on this machine: "
+            f"Nothing was started, because --strict was given and this machine does not control {len(loose)} things: "
             f"{', '.join(one.control for one in loose)}.",
-            f"{typed('doctor')} shows what would help. Without --strict, a run records them.",
+            f"`{typed('doctor')}` shows how to fix them. Without --strict, the run starts and records them.",
         )

@@ -10,7 +10,8 @@ import typer
 
 from benchbook.cli import table
 from benchbook.cli.options import DEFAULT_RESULTS, Json, Results
-from benchbook.errors import unknown
+from benchbook.errors import RequestError, nearest
+from benchbook.errors import command as typed
 
 
 def command(
@@ -18,8 +19,8 @@ def command(
         str,
         typer.Argument(
             metavar="X",
-            help="An experiment, system, dataset, storage, run (or `latest`, or the folder of an exported or published"
-            " run), or a trial: RUN/NNNN.",
+            help="An experiment, system, dataset, storage or run (also `latest`, or the folder of an exported or"
+            " published run), or a trial: RUN/NNNN.",
         ),
     ],
     results: Results = DEFAULT_RESULTS,
@@ -76,7 +77,13 @@ def _unknown(name: str, results: Path) -> Exception:
     declared = [
         one for kind in ("experiment", "system", "dataset", "storage") for one in catalogue.names(kind)
     ]
-    return unknown("experiment, system, dataset, storage, run or trial", name, [*declared, *run_ids(results)])
+    guess = nearest(name, [*declared, *run_ids(results)])
+    return RequestError(
+        f'There is no experiment, system, dataset, storage, run or trial "{name}".',
+        f'Did you mean "{guess}"?'
+        if guess
+        else f"`{typed('list')}` shows the experiments, and `{typed('list runs')}` the runs.",
+    )
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -17,8 +17,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar=options.optional("FOLDER") + " " + options.optional("SQL"),
-            help="One SELECT statement, and the folder of an exported or published run to query instead of your"
-            " results. Without a statement, the tables are listed; docs/results.md describes them.",
+            help="One SELECT statement. With the FOLDER of an exported or published run, it queries this run in place"
+            " of your results. docs/results.md describes the tables.",
         ),
     ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Query all results, or one run's folder, with SQL.
 
-    Without a query, lists the tables.
+    Without a statement, lists the tables.
     """
     from benchbook.record import database, query
     from benchbook.record.opened import opened
@@ -47,7 +47,7 @@ def _parsed(words: list[str]) -> tuple[str | None, str | None]:
     texts = [word for word in words if word not in folders]
     if len(folders) > 1 or len(texts) > 1:
         raise RequestError(
-            "This command takes one SQL statement and at most one folder of a run.",
+            f"`sql` takes one SQL statement and at most one folder of a run; found {len(texts)} and {len(folders)}.",
             f'For example: {typed("sql reports/data/quickstart")} "DESCRIBE trials"',
         )
     name = next(iter(folders), None)

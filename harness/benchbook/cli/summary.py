@@ -45,7 +45,7 @@ def _show_verdicts(results: Path, run_id: str) -> None:
         return
     counts = Counter(one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
-    rows = [{"what": one.row, "verdict": one.verdict, "ratio (95 % interval)": one.ratio()} for one in found]
+    rows = [{"what": one.row, "verdict": one.verdict, "ratio (95 % CI)": one.ratio()} for one in found]
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")

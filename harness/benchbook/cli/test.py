@@ -27,13 +27,13 @@ def command(
 ) -> int:
     """Run the tests of Benchbook, Python and Go.
 
-    Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. A test whose server is
-    missing is skipped by name. Further arguments go to pytest; with them, tests run one after the other.
+    Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. Tests whose server is
+    missing are skipped and listed. Further arguments go to pytest, and tests then run one after the other.
     """
     from benchbook.declare.catalogue import root
 
     if only not in (None, "python", "go"):
-        raise RequestError(f'--only {only}: allowed are "python" and "go".')
+        raise RequestError(f'--only {only}: allowed are "python" and "go".', "Leave --only out to run both.")
     harness = root() / "harness"
     codes = []
     if only != "go":
@@ -45,7 +45,8 @@ def command(
         go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
         if go is None:
             raise RequestError(
-                "There is no Go toolchain to test benchload with.", "Start the tests with ./bench test."
+                "There is no Go toolchain, which the tests of benchload need.",
+                "Start the tests with ./bench test, which installs one.",
             )
         environment = {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
         done = subprocess.run([go, "test", "./..."], cwd=harness / "benchload", env=environment, check=False)

@@ -76,15 +76,17 @@ class Published(Model):
         ]
         if len(given) != 1:
             found = " and ".join(given) or "none"
-            raise ValueError(f"needs exactly one of ratio, of and over, file, cells; found {found}")
+            raise ValueError(
+                f"needs exactly one of `ratio`, `cells`, `file`, or both `of` and `over`; found {found}"
+            )
         if (self.of is None) != (self.over is None):
-            raise ValueError("of and over belong together: give both values, or their ratio")
+            raise ValueError("`of` and `over` belong together: give both values, or their `ratio`")
         if self.of is not None and not self.unit:
-            raise ValueError("of and over need the key unit: the published unit")
+            raise ValueError('`of` and `over` need the key `unit`, such as unit = "1/s"')
         if self.file is None:
             for key in ("select", "of_rows", "over_rows", "columns", "repeats"):
                 if getattr(self, key):
-                    raise ValueError(f"{key} selects rows of a file, but the key file is missing")
+                    raise ValueError(f"`{key}` selects rows of a file, but the key `file` is missing")
         return self
 
 
@@ -194,53 +196,59 @@ class Claim(Model):
         self._check_size()
         if self.unstated and self.underspecified is None:
             raise ValueError(
-                "unstated needs the key underspecified: a sentence on what the publication omits"
+                "`unstated` needs the key `underspecified`: a sentence on what the publication omits"
             )
         sides = {*self.of, *self.over}
         for key, names in (("where", self.where), ("across", self.across), ("unstated", self.unstated)):
             both = sorted(sides.intersection(names))
             if both:
-                raise ValueError(f"{key}: {both[0]} is already a factor of the sides of and over")
+                raise ValueError(
+                    f"{key}: the factor {both[0]} is already in `of` or `over`; remove it from `{key}`"
+                )
         return self
 
     def _check_size(self) -> None:
         if self.margin == 0 and self.test not in ONE_SIDED:
-            raise ValueError(
-                f'margin = 0: test "{self.test}" is met within a margin above 0, such as {MARGIN:g}'
-            )
+            raise ValueError(f'margin = 0: test "{self.test}" needs a margin above 0, such as {MARGIN:g}')
         tests = {"much": ONE_SIDED, "slightly": ONE_SIDED, "little": ("equal",)}
         if self.words is not None and self.test not in tests[self.words]:
-            raise ValueError(f'words = "{self.words}" belongs to test {" or ".join(tests[self.words])}')
+            raise ValueError(
+                f'words = "{self.words}" belongs to test {" or ".join(tests[self.words])}; found test "{self.test}"'
+            )
         if self.words is not None and self.published is not None and self.published.ratio != 1:
-            raise ValueError(f'words = "{self.words}" replaces a published ratio: leave published out')
+            raise ValueError(
+                f'words = "{self.words}" takes the place of a published number; remove the key `published`'
+            )
 
     def _check_trend(self) -> None:
         if self.along is None or self.over:
-            raise ValueError(f'test "{self.test}" needs along = "<factor>" and must not have the key over')
+            raise ValueError(f'test "{self.test}" needs along = "<factor>" and must not have the key `over`')
         if self.by_at_least is not None and self.by_at_least < 1:
             raise ValueError(
                 f"by_at_least = {self.by_at_least:g} is below 1; write the factor of the rise or fall, such as 1.5"
             )
         if self.along in {*self.of, *self.where, *self.across}:
-            raise ValueError(f"along: {self.along} must not be in of, where or across too")
+            raise ValueError(
+                f"along: the factor {self.along} is also in `of`, `where` or `across`; remove it there"
+            )
 
     def _check_sides(self) -> None:
         if self.along is not None or self.monotonic or self.by_at_least is not None:
-            raise ValueError('along, monotonic and by_at_least belong to the tests "rises" and "falls"')
+            raise ValueError('`along`, `monotonic` and `by_at_least` belong to the tests "rises" and "falls"')
         if not self.of or self.of.keys() != self.over.keys():
             raise ValueError(
-                f'test "{self.test}" needs of and over with the same factors;'
-                f" of has {_listing(self.of)}, over has {_listing(self.over)}"
+                f'test "{self.test}" needs `of` and `over` with the same factors;'
+                f" `of` has {_listing(self.of)}, `over` has {_listing(self.over)}"
             )
         if self.of == self.over:
-            raise ValueError(f"of and over are the same; `{command('aa')}` compares a system with itself")
+            raise ValueError(f"`of` and `over` are the same; `{command('aa')}` compares a system with itself")
         if (
             self.published is None
             and self.test not in ("equal", "agree")
             and self.words is None
             and self.underspecified is None
         ):
-            raise ValueError(f'test "{self.test}" needs the key published')
+            raise ValueError(f'test "{self.test}" needs the key `published` or `words`')
 
 
 def _listing(names: Side) -> str:
@@ -257,7 +265,7 @@ def check_claims(
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
-            raise ValueError(f"claims: two claims have the id {claim.id}")
+            raise ValueError(f"claims: two claims have the id {claim.id}; rename one of them")
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
@@ -306,4 +314,6 @@ def _known(name: str, allowed: Iterable[str], what: str) -> None:
     names = list(allowed)
     if name not in names:
         guess = suggestion(name, names)
-        raise ValueError(f'{what} "{name}" is none of {", ".join(sorted(names)) or "none"}{guess}')
+        raise ValueError(
+            f'{what} "{name}" does not exist; allowed: {", ".join(sorted(names)) or "none"}{guess}'
+        )

@@ -100,7 +100,9 @@ class KlineParameters(Model):
     def _numbered(self) -> Self:
         if self.first - 1 + self.stocks > MOST_STOCKS:
             last = self.first - 1 + self.stocks
-            raise ValueError(f"the last stock would have the number {last}; the largest is {MOST_STOCKS}")
+            raise ValueError(
+                f"first = {self.first} and stocks = {self.stocks} end at stock {last}; the last one is {MOST_STOCKS}"
+            )
         return self
 
     def rows(self) -> int:

@@ -210,7 +210,9 @@ class Experiment(Model):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if "system" not in self.factors:
-            raise ValueError("factors needs the key system: a list of names of systems/*.toml")
+            raise ValueError(
+                "`factors` needs the key `system`: a list of names of systems/*.toml, such as sqlite"
+            )
         if not self.question.endswith("?"):
             raise ValueError("question must be one sentence that ends with a question mark")
         self._check_without("without", self.without)

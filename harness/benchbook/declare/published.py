@@ -96,7 +96,9 @@ def read(folder: Path, name: str) -> list[Row]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RequestError(f"cannot read datasets/published/{name}: {error}.") from None
     if not found:
-        raise RequestError(f"datasets/published/{name} has no rows.")
+        raise RequestError(
+            f"datasets/published/{name} has no rows.", "Add the published numbers, or name another file."
+        )
     return found
 
 
@@ -180,7 +182,7 @@ class Selection:
                 guess = nearest(str(value), known)
                 shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
                 raise self._wrong(
-                    f'no row selected so far has {column} = "{value}"; found {shown or "none"}.',
+                    f'no row has {column} = "{value}"; rows that match the other keys have {shown or "no value"}.',
                     f'Did you mean "{guess}"?' if guess else None,
                 )
             left = held
@@ -211,9 +213,9 @@ class Selection:
         if differing or not self.stated.repeats:
             what = ", ".join(differing) or "nothing but the value"
             raise self._wrong(
-                f"{len(rows)} rows match one cell of one side; they differ in {what}.",
-                "Select one value of a column in published.select, or list columns that number repetitions in"
-                " published.repeats.",
+                f"{len(rows)} rows match one cell of one side, where one is expected; they differ in {what}.",
+                "Choose one of them with published.select. If they are repetitions, name the column that numbers them"
+                " in published.repeats.",
             )
 
     def _number(self, text: str) -> float:
@@ -222,7 +224,10 @@ class Selection:
         except ValueError:
             value = math.nan
         if not (value > 0 and math.isfinite(value)):
-            raise self._wrong(f'the {self.stated.value} "{text}" is not a number above zero.')
+            raise self._wrong(
+                f'the column {self.stated.value} has "{text}", which is not a number above zero.',
+                "Correct the file, or name another column in published.value.",
+            )
         return value
 
     def _wrong(self, message: str, hint: str | None = None) -> RequestError:
@@ -259,7 +264,8 @@ def check(claims: Sequence[Claim], folder: Path) -> None:
         known = [ratio for ratio in held if ratio is not None]
         if held and not known:
             raise RequestError(
-                f'claims "{claim.id}": published: no cell has the published values of both sides.'
+                f'claims "{claim.id}": published: no cell has numbers of both sides, `of` and `over`.',
+                "Check `select`, `of_rows` and `over_rows`: each side needs a row in the file.",
             )
         if claim.test in ONE_SIDED and claim.margin and known:
             _check_margin(claim, known)
@@ -291,12 +297,15 @@ def _cells(claim: Claim, stated: Published) -> list[PublishedRatio]:
             raise RequestError(
                 f"published: the cell {shown or 'without levels'} must have a level of each of"
                 f" {', '.join(sorted(needed)) or 'no factor'}.",
-                "Those are the factors in across and along.",
+                "Those are the factors in `across` and `along`.",
             )
         both = cell.of / cell.over if cell.of is not None and cell.over is not None else None
         ratio = cell.ratio if cell.ratio is not None else both
         if ratio is None and not (claim.trend and cell.of is not None):
-            raise RequestError(f"published: the cell {shown} has neither ratio nor of and over.")
+            raise RequestError(
+                f"published: the cell {shown} has neither `ratio` nor both `of` and `over`.",
+                "Write ratio = 2, or the two values: of = 40, over = 20.",
+            )
         found.append(PublishedRatio(texts(cell.levels), ratio, cell.of, cell.over, stated.unit))
     if claim.along is not None:
         return _trend_ratios(claim.along, [(one.levels, one.of) for one in found], stated.unit)

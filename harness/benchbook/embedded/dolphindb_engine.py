@@ -69,7 +69,7 @@ class DolphinDB:
 
     def query(self, specification: Specification) -> list[Row]:
         """Raise FailedError: it only reads bars."""
-        raise FailedError(f"DolphinDB reads only bars here, not {specification.type}")
+        raise FailedError(f"DolphinDB reads only bars here (the workload kline), not {specification.type}")
 
     def reader(self) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
         """Return a function that runs scripts over a separate session; scripts have no bound values."""

@@ -35,15 +35,19 @@ def parse_set(texts: list[str]) -> dict[str, list[str]]:
         name, equals, levels = text.partition("=")
         values = [level.strip() for level in levels.split(",")]
         if not equals or not name.strip() or not all(values):
-            raise RequestError(f"--set {text}: write it as factor=level or factor=level,level.")
+            raise RequestError(
+                f"--set {text}: expected FACTOR=LEVEL or FACTOR=LEVEL,LEVEL.",
+                "For example: --set system=duckdb,sqlite",
+            )
         if name.strip() in chosen:
             raise RequestError(
-                f"--set {text}: the factor {name.strip()} is set twice.", "Separate its levels with commas."
+                f"--set {text}: the factor {name.strip()} is set twice.",
+                f"Write all its levels once, with commas: --set {name.strip()}=a,b",
             )
         if len(set(values)) < len(values):
             raise RequestError(
                 f"--set {text}: a level is given twice.",
-                f"Use `{command('aa')}` to compare a system with itself.",
+                f"Remove one of them. `{command('aa EXPERIMENT')}` compares each system with itself.",
             )
         chosen[name.strip()] = values
     return chosen
@@ -71,7 +75,10 @@ def factors(
     for name, texts in chosen.items():
         merged[name] = [_typed(experiment, dataset, storages, name, text, arms.get(name)) for text in texts]
         if len(set(merged[name])) < len(texts):
-            raise RequestError(f"--set {name}={','.join(texts)}: two levels are the same value.")
+            raise RequestError(
+                f"--set {name}={','.join(texts)}: two of the levels are the same value.",
+                "Remove one of them.",
+            )
     for name, levels in merged.items():
         for level in levels:
             for storage in storages if name in _storage_factors(storages) else ():
@@ -144,7 +151,9 @@ def _whole(name: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise RequestError(f'--set {name}={text}: "{text}" is not a whole number.') from None
+        raise RequestError(
+            f'--set {name}={text}: "{text}" is not a whole number.', f"Write, for example, --set {name}=10."
+        ) from None
 
 
 def _check_level(
@@ -180,5 +189,5 @@ def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experi
                 if factor not in system.arms[str(arm)].factors:
                     raise RequestError(
                         f"The factor {factor} does not exist in the arm {arm} of systems/{name}.toml.",
-                        "Leave the factor out, or choose systems and arms that have it with --set.",
+                        "Leave the factor out, or use --set to choose only systems and arms that have it.",
                     )

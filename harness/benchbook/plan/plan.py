@@ -129,8 +129,8 @@ class Plan:
         """Return the plan from the content of ``plan.json``."""
         if data.get("schema") != SCHEMA:
             raise RequestError(
-                f"plan.json has schema {data.get('schema')}, but this Benchbook reads only {SCHEMA}.",
-                "Use the Benchbook revision that made the run; its run.json names it.",
+                f"plan.json has schema {data.get('schema')}, but this version of Benchbook reads only {SCHEMA}.",
+                "Use the revision that made the run; its run.json names it.",
             )
         trials = [PlannedTrial(**trial) for trial in data["trials"]]
         return Plan(**{**data, "trials": trials})
@@ -164,15 +164,18 @@ def plan(
     profile = profile_named(slug, experiment, profile_name)
     dataset = _dataset(catalogue, slug, experiment, profile)
     if trials is not None and trials < 1:
-        raise RequestError(f"--trials {trials}: a cell needs at least 1 trial, and 3 for any verdict.")
+        raise RequestError(
+            f"--trials {trials}: a cell needs at least 1 trial, and 3 for any verdict.",
+            "Write --trials 3 or more.",
+        )
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
     if against_itself:
         levels = {**levels, AA: list(AA_LABELS)}
     chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell, profile, chosen or {})]
     if not chosen_cells:
         raise RequestError(
-            f"experiments/{slug}/experiment.toml leaves out every requested cell.",
-            "Choose other levels with --set; `without` there lists excluded combinations.",
+            f"Nothing is left to run: experiments/{slug}/experiment.toml leaves out every requested cell.",
+            "Choose other levels with --set. The tables `without` in that file list what is left out.",
         )
     seed = secrets.randbits(32) if order_seed is None else order_seed
     count = trials or profile.trials

@@ -49,7 +49,7 @@ def parse(text: str) -> float:
         means = "not a number" if math.isnan(found) else f"this means {100 * found:g} %"
         raise RequestError(
             f"--precision {text}: {means}; allowed are 0.1% to 50%.",
-            "Write it as a share, such as --precision 5% (or 0.05).",
+            "Write, for example, --precision 5% (or 0.05).",
         )
     return found
 
@@ -57,7 +57,7 @@ def parse(text: str) -> float:
 def needed(
     pilot: str, measured: Mapping[tuple[str, str], Sequence[Sequence[float]]], precision: float
 ) -> Needed:
-    """Return the trials per cell for which the 95 % interval of each cell is expected within ± ``precision``.
+    """Return the trials per cell for which the 95 % CI of each cell is expected within ± ``precision``.
 
     ``measured`` holds the pilot's values: (phase, metric) → one sequence per cell. The spread of a metric is pooled
     over all cells. Raise RequestError if the pilot has no spread.
@@ -76,8 +76,8 @@ def needed(
             found.append(Needed(trials(spread, precision), pair, math.exp(spread)))
     if not found:
         raise RequestError(
-            f"The pilot {pilot} has no metric with 2 trials of a cell, so its spread is unknown.",
-            f"See why with `{command(f'report {pilot}')}`, or set a number of trials with --trials.",
+            f"The pilot run {pilot} has no cell with a rate or latency of 2 trials, so its spread is unknown.",
+            f"Its report says why: {command(f'report {pilot}')}. Or choose the number of trials with --trials.",
         )
     return max(found, key=lambda one: (one.trials, one.spread))
 

@@ -182,7 +182,10 @@ class Containers:
         """Connect to the engine; create the private network if the options request one."""
         engine = connect(os.environ)
         if isinstance(engine, NoEngine):
-            raise TrialFailed(f"{program.system} runs from an image: {engine.reason}.", engine.command)
+            raise TrialFailed(
+                f"{program.system} runs from a container image, but {engine.reason}.",
+                f"Fix it with: {engine.command}",
+            )
         self._engine: DockerClient = engine
         self._program = program
         self._options = program.container or ContainerOptions()

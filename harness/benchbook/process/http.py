@@ -78,7 +78,8 @@ class Http:
         except requests.RequestException as error:
             self._on_failure()
             raise TrialFailed(
-                f"{self.name} at {self.url} does not answer {what}: {_reason(error)}."
+                f"{self.name} at {self.url} did not answer the request {what}: {_reason(error)}.",
+                "The log of the server may say why.",
             ) from error
         content = answer.content.decode(errors="replace")
         if not answer.ok:

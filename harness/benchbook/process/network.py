@@ -96,8 +96,9 @@ def require_reason(system: System, addresses: list[str]) -> None:
     """Raise TrialFailed if a system listens beyond loopback and its declaration does not say why."""
     if addresses and system.listens_beyond is None:
         raise TrialFailed(
-            f"{system.name} listens on {', '.join(addresses)}, which other machines reach.",
-            f"Make it listen on loopback only, or give the reason as listens_beyond in systems/{system.name}.toml.",
+            f"{system.name} listens on {', '.join(addresses)}, which other machines can reach.",
+            f"Make it listen on loopback only. If it cannot, give the reason as listens_beyond in systems/{system.name}"
+            ".toml.",
         )
 
 

@@ -207,12 +207,12 @@ def user_supplied(system: System, flag: str, value: str, request: Request) -> Pr
     program = next((one.program for one in sources if one is not None and one.program), None)
     if program is None:
         raise RequestError(
-            f"{flag}: no source in systems/{system.name}.toml names a program to start.",
-            "Add source.docker.program.",
+            f"{flag}: systems/{system.name}.toml does not say which program to start in a container.",
+            "Add the key program to source.docker there.",
         )
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        raise Unavailable(f"{flag}: {engine.reason}.", f"Get one with: {engine.command}")
+        raise Unavailable(f"{flag}: {engine.reason}.", f"Fix it with: {engine.command}")
     try:
         found = ensure_image(engine, reference, file(request), request.progress)
     finally:

@@ -149,7 +149,8 @@ def _build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Requ
     record = _read_record(folder, wanted)
     if record is None:
         raise Unavailable(
-            f"{folder} lost the program after its build.", "Check whether something clears the cache."
+            f"{folder} no longer contains the program that was just built there.",
+            "Check whether another program deletes files of the cache, then run again.",
         )
     return record
 

@@ -25,8 +25,8 @@ def find(system: System, request: Request) -> Program | None:
     flag = f"--system {system.name}={value}"
     if system.embedded:
         raise RequestError(
-            f"{flag}: {system.title} runs inside a Python process, from the locked environment.",
-            f"Leave --system {system.name} out.",
+            f"{flag}: {system.title} runs inside a Python process of Benchbook, and its package is pinned.",
+            f"Leave --system {system.name} out: no program can replace it.",
         )
     if value.startswith(docker.SCHEME):
         return docker.user_supplied(system, flag, value, request)
@@ -43,7 +43,7 @@ def find(system: System, request: Request) -> Program | None:
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
         raise RequestError(
-            f"{flag}: it reports version {version}, but {system.name} is pinned to {system.version}.",
+            f"{flag}: this program reports version {version}, but {system.name} is pinned to {system.version}.",
             f"Give a program of version {system.version}.",
         )
     return program_at(system, version, "given", path, f"given by {flag}")

@@ -170,10 +170,10 @@ def _require_writable(output: Path, overwrite: bool) -> None:
     if not output.exists() or not any(output.iterdir()):
         return
     if not overwrite:
-        raise RequestError(f"{output} already holds files.", "Name another folder, or add --overwrite.")
+        raise RequestError(f"{output} already contains files.", "Name another folder, or add --overwrite.")
     if not (output / manifest.FILE).is_file():
         raise RequestError(
-            f"{output} holds files and no {manifest.FILE}: it is not an earlier export, and is not overwritten.",
+            f"{output} contains files and no {manifest.FILE}: it is not an earlier export, so it is not overwritten.",
             "Name another folder.",
         )
 

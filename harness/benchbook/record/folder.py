@@ -159,7 +159,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not whole JSON: {error}") from error
+        raise ValueError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError(f"{path} holds {type(value).__name__}, not an object")  # noqa: TRY004 - one error for all
     return value

@@ -182,7 +182,7 @@ def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
             raise ValueError(f'it is run "{run_id}"')
         tables = {name: arrow(name, held) for name, held in made.items()}
     except (ValueError, OverflowError) as error:
-        say(f"Left out: the run in {where} has no whole facts: {error}.")
+        say(f"Left out: the run in {where} has an invalid run.json or plan.json: {error}.")
         return False
     with _transaction(connection):
         _delete(connection, OF_RUN, [run_id])

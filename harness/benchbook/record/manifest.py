@@ -18,6 +18,7 @@ from benchbook.record.tables import SCHEMA_VERSION
 FILE = "manifest.json"
 KIND = "benchbook-run"
 """Marks a folder as an exported run, as other programs write manifests too."""
+_UNSAFE = "Benchbook never writes this. Do not use the folder, and get the run from a source that you trust."
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,12 @@ def read(where: Path) -> Export:
     texts = [stated.get(key) for key in ("run_id", "experiment", "profile")]
     if not isinstance(schema, int) or not all(isinstance(text, str) and text for text in texts):
         raise RequestError(
-            f"{where / FILE} lacks the schema, run_id, experiment or profile of a run.",
+            f"{where / FILE} must have schema, run_id, experiment and profile; at least one is missing or invalid.",
             f"Name a folder that `{command('export')}` wrote.",
         )
     run_id, experiment, profile = map(str, texts)
     if "/" in run_id or run_id.startswith("."):
-        raise RequestError(f'{where / FILE}: "{run_id}" is not the name of a run.', "Do not use this folder.")
+        raise RequestError(f'{where / FILE}: run_id is "{run_id}", which is not the name of a run.', _UNSAFE)
     if schema > SCHEMA_VERSION:
         raise RequestError(
             f"{where} was written by a newer Benchbook: its tables have version {schema}, and this Benchbook reads"
@@ -135,20 +136,19 @@ def _check(export: Export) -> None:
         pure = PurePosixPath(name)
         if pure.is_absolute() or ".." in pure.parts or not pure.parts:
             raise RequestError(
-                f'{export.folder / FILE} names the file "{name}", which lies outside the export.',
-                "Do not use this folder.",
+                f'{export.folder / FILE} names the file "{name}", which lies outside the export.', _UNSAFE
             )
         path = export.folder / pure
         if any(part.is_symlink() for part in (path, *list(path.parents)[: len(pure.parts) - 1])):
-            raise RequestError(f"{path} is a link; an export holds only files.", "Do not use this folder.")
+            raise RequestError(f"{path} is a link; an export contains only files.", _UNSAFE)
         if not path.is_file():
             missing.append(name)
         elif sha256(path) != entry.get("sha256"):
             damaged.append(name)
-    for names, problem in ((missing, "it lacks"), (damaged, "the content differs from what was exported in")):
+    for names, problem in ((missing, "files are missing"), (damaged, "files have changed since the export")):
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise RequestError(
-                f"{export.folder} is damaged: {problem} {', '.join(names[:3])}{more}.",
+                f"{export.folder} is damaged: {problem}: {', '.join(names[:3])}{more}.",
                 "Copy the export again from its source.",
             )

@@ -204,8 +204,8 @@ def _require_same(place: Path, files: dict[str, str], export: Path) -> None:
         raise RequestError(
             f"{place} exists and differs from {export} in {differing[0]}"
             f"{f' and {len(differing) - 1} other files' if len(differing) > 1 else ''}. Nothing was changed.",
-            "Import into another folder with --results DIR. (An export without private names differs from the run"
-            " that it was made of.)",
+            "Import into another folder with --results DIR. An export without private names always differs from its"
+            " original run.",
         )
 
 

@@ -139,9 +139,9 @@ def read(where: Path) -> dict[str, Any]:
             if value := trial.get(key):
                 moment(str(value))
     except ValidationError as error:
-        raise ValueError(f"{path} is not a whole trial: {_first(error)}") from error
+        raise ValueError(f"{path} is not a complete trial: {_first(error)}") from error
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is not a whole trial: {error}") from error
+        raise ValueError(f"{path} is not a complete trial: {error}") from error
     expected = f"{where.parent.parent.name}/{where.name}"
     if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
         raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')

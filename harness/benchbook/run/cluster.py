@@ -227,7 +227,7 @@ class Cluster:
         found = self.workers(SERVER)
         if not found:
             raise Unavailable(
-                f"No worker of {self.address} has the resource {SERVER}.",
+                f"No Dask worker of the scheduler {self.address} has the resource {SERVER}.",
                 f'Start one there with: {command(f"dask worker {self.address}")} --resources "{SERVER}=1"',
             )
         return found[0]
@@ -274,7 +274,7 @@ class Cluster:
             raise
         except Exception as error:
             self._stop_clients()
-            raise TrialFailed(f"The trial ended on its worker {server}: {error}") from error
+            raise TrialFailed(f"The trial failed on its worker {server}: {error}") from error
         finally:
             future.cancel()
         unpack(packed, folder)
@@ -298,7 +298,7 @@ class Cluster:
         at = [one for one in self.workers(CLIENT) if one != server] or self.workers(CLIENT)
         if not at:
             raise Unavailable(
-                f"No worker of {self.address} has the resource {CLIENT}.",
+                f"No Dask worker of the scheduler {self.address} has the resource {CLIENT}.",
                 f'Start one there with: {command(f"dask worker {self.address}")} --resources "{CLIENT}=1"',
             )
         for one in at:
@@ -318,8 +318,8 @@ class Cluster:
             return future.result()
         except ModuleNotFoundError as error:
             raise RequestError(
-                f"The worker {worker} does not have Benchbook ({error}).",
-                f"Start it from a checkout, with: {command('dask worker …')}",
+                f"The worker {worker} cannot import Benchbook ({error}).",
+                f"Start the worker in a checkout of Benchbook, with: {command(f'dask worker {self.address}')}",
             ) from error
 
     def _wait(self) -> None:
@@ -332,7 +332,7 @@ class Cluster:
         for kind in (SERVER, CLIENT):
             if not self.workers(kind):
                 raise RequestError(
-                    f"--cluster {self.address}: no worker has the resource {kind}.",
+                    f"--cluster {self.address}: no Dask worker of this scheduler has the resource {kind}.",
                     f'Start one with: {command(f"dask worker {self.address}")} --resources "{kind}=1"',
                 )
 
@@ -344,9 +344,9 @@ class Cluster:
             for what in ("source_digest", "benchload"):
                 if theirs[what] != ours[what]:
                     raise RequestError(
-                        f"The worker {worker} on {theirs['host']} has another {what} ({theirs[what]}) than this"
-                        f" machine ({ours[what]}).",
-                        "Check out the same revision there, and start the worker again.",
+                        f"The worker {worker} on {theirs['host']} runs another version of Benchbook: its {what} is"
+                        f" {theirs[what]}, and on this machine it is {ours[what]}.",
+                        "Check out the same revision on both machines, and start the worker again.",
                     )
 
     def _forward(self, event: tuple[float, Any]) -> None:

@@ -278,8 +278,9 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
     for name, value in now.items():
         if then[name] != value:
             raise RequestError(
-                f"{context.plan.run_id} began with another {name}: {then[name]} then, {value} now.",
-                "Check out the revision with which it began, or start a new run.",
+                f"The run {context.plan.run_id} cannot continue: the digest of {name} was {then[name]} at its start,"
+                f" and is {value} now.",
+                "Check out the revision with which the run began, or start a new run.",
             )
 
 

@@ -248,9 +248,10 @@ def _refuse_unexpected(phase: str, options: LoadOptions, errors: list[Event]) ->
     for event in errors:
         if options.expects and not load.expected(options, event):
             raise TrialFailed(
-                f"{phase}: {event.get('operations')} writes were refused with a message that the experiment "
-                f"does not expect: {event.get('message')}",
-                f"Expected are: {', '.join(options.expects)}. Add others to the phase's option expects.",
+                f"{phase}: the system refused {event.get('operations')} writes for a reason that the experiment does "
+                f"not expect: {event.get('message')}",
+                f"The phase's option `expects` allows only: {', '.join(options.expects)}. If this refusal is part of"
+                " the test, add a part of its message there.",
             )
 
 

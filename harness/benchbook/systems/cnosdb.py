@@ -146,7 +146,7 @@ class CnosDB(DatabaseServer):
         self.check_alive(0.0)
         reported = self._ping(5.0)
         if reported is None:
-            raise TrialFailed(f"{self.name} at {self.url} does not answer the request for its version.")
+            raise TrialFailed(f"{self.name} at {self.url} did not answer the request for its version.")
         return reported
 
     def sql(self, statement: str, database: str = "public") -> list[dict[str, Any]]:

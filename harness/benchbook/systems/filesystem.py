@@ -33,7 +33,7 @@ class Filesystem(Tool):
             if name != "sync" or value not in SYNCS:
                 raise TrialFailed(
                     f'{name} = "{value}": a file system has only the setting sync, one of {", ".join(SYNCS)}.',
-                    "Correct the arm.",
+                    "Correct the arm in systems/*.toml.",
                 )
         return {"sync": self._sync}
 

@@ -201,7 +201,8 @@ class InfluxDB1(DatabaseServer):
         )
         if ran.returncode != 0:
             raise TrialFailed(
-                f"{self.name} refuses its configuration: {' '.join(ran.stderr.split())}", "Correct the arm."
+                f"{self.name} refuses its configuration: {' '.join(ran.stderr.split())}",
+                "Correct the arm in systems/*.toml.",
             )
         return flat_keys(tomllib.loads(ran.stdout))
 
@@ -216,7 +217,7 @@ class InfluxDB1(DatabaseServer):
         self.check_alive(0.0)
         answer = self.http.probe("/ping", 5.0)
         if answer is None:
-            raise TrialFailed(f"{self.name} at {self.url} does not answer the request for its version.")
+            raise TrialFailed(f"{self.name} at {self.url} did not answer the request for its version.")
         return str(answer.headers.get("X-Influxdb-Version", "")).removeprefix("v")
 
     def query(self, statement: str, database: str = "") -> list[dict[str, Any]]:

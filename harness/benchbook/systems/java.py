@@ -33,7 +33,7 @@ def program() -> str:
     found = shutil.which("java")
     if found is None:
         raise TrialFailed(
-            "java is not on PATH, and this system runs in it.",
+            "java is not on PATH, but this system needs it.",
             "Install it with: apt-get install openjdk-17-jdk-headless",
         )
     return found
@@ -45,7 +45,9 @@ def jars(path: Path) -> list[Path]:
     found = sorted(folder.glob("*.jar"))
     if not found:
         raise TrialFailed(
-            f"{folder} contains no jars.", "Give the program in the bin folder of a distribution."
+            f"There are no .jar files in {folder}.",
+            "Give the program of an unpacked distribution, with --system NAME=FOLDER/bin/PROGRAM; its .jar files are in"
+            " FOLDER/lib.",
         )
     return found
 

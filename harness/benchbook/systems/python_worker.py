@@ -177,7 +177,11 @@ class WorkerClient:
     def blob(self, request: BlobRequest) -> Iterator[Event]:
         """Put, get and delete objects, or read all of them back; every operation in flight has a thread."""
         if request.rate:
-            raise TrialFailed("Embedded systems put and get objects in a closed loop only.", "Set rate to 0.")
+            raise TrialFailed(
+                "The option rate is above 0, but embedded systems put and get objects only without a rate"
+                " (a closed loop).",
+                "Remove the option rate, or leave the embedded system out.",
+            )
         flags = dict(flag.removeprefix("--").split("=", 1) for flag in request.flags)
         mix = dict(part.split("=") for part in request.mix.split(",")) if request.mix else {request.do: 1}
         options = {
@@ -222,7 +226,8 @@ def _path(file: Path | None) -> str | None:
 def _one_worker(workers: int) -> None:
     if workers != 1:
         raise TrialFailed(
-            f"A system in Python has one worker; the request is for {workers}.", "Set workers to 1."
+            f"This system runs in one Python process and has one worker, but workers is {workers}.",
+            "Set workers = 1.",
         )
 
 

@@ -192,8 +192,8 @@ class Server:
         for name in self.reserved:
             if name in self.settings:
                 raise TrialFailed(
-                    f'The arm {self.place.arm} sets "{name}", which the harness sets.',
-                    "Remove it from the arm.",
+                    f'The arm {self.place.arm} sets "{name}", which the harness sets itself.',
+                    f"Remove it from the arm in systems/{self.place.program.system}.toml.",
                 )
         self._addresses = [f"{self.place.host}:{port}" for port in self.free_ports()]
         if self._addresses:
@@ -327,7 +327,7 @@ def check_settings(settings: Mapping[str, Setting], known: Sequence[str], name: 
             guess = nearest(setting, known)
             raise TrialFailed(
                 f'{name} has no setting "{setting}".',
-                f'Did you mean "{guess}"?' if guess else "Correct the arm.",
+                f'Did you mean "{guess}"?' if guess else "Correct the arm in systems/*.toml.",
             )
 
 

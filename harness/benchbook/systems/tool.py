@@ -87,7 +87,8 @@ class _NoClient:
 
     def _refusal(self, reason: str) -> TrialFailed:
         return TrialFailed(
-            f"{self._name} {reason}.", "Use a workload that needs no server, such as fio, or another system."
+            f"{self._name} {reason}, because it is a program and not a server.",
+            "Use a workload that needs no server, such as fio, or another system.",
         )
 
 

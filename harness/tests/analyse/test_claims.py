@@ -110,7 +110,7 @@ def test_claims_are_those_that_the_run_declared(tmp_path: Path) -> None:
     assert judge(tmp_path, twice) == []
     measured_run.write(tmp_path, "run-2", {"system": [CNOS]}, lambda levels, block: {}, declared={})
     assert claims.judge_run(tmp_path, "run-2", measured_run.PUBLISHED) == []
-    with pytest.raises(RequestError, match='there is no run "run-3"'):
+    with pytest.raises(RequestError, match='There is no run "run-3"'):
         claims.judge_run(tmp_path, "run-3", measured_run.PUBLISHED)
 
 

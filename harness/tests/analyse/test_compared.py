@@ -84,7 +84,7 @@ def test_what_differs_is_said_in_words(tmp_path: Path) -> None:
     assert said["systems", f"version of {SYSTEM}"] == ("none", "2.4.3")
     assert said["experiment", "profile"] == ("quick", "published")
     assert not any("load" in what for _, what in said)
-    assert any("machines differ" in note for note in found.notes)
+    assert any("machines or their settings differ" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_different_work_is_refused_without_across(tmp_path: Path, digest: str, g
     found = compare(tmp_path, "a", "b", across=True)
     assert {one.group for one in found.differences} >= {group}
     assert found.mixed == (group,)
-    assert any(f"as was asked for: {group}" in note for note in found.notes)
+    assert any(f"compares them anyway: {group}" in note for note in found.notes)
 
 
 def test_two_versions_are_compared_cell_by_cell(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path: Path) -> None:
         compare(tmp_path, "a", "a")
     with pytest.raises(RequestError, match="no cell in common"):
         compare(tmp_path, "a", "b")
-    with pytest.raises(RequestError, match='there is no run "c"'):
+    with pytest.raises(RequestError, match='There is no run "c"'):
         compare(tmp_path, "a", "c")
 
 

@@ -21,7 +21,7 @@ from benchbook.cli.app import GROUPS, app, run
         (["plan", "quickstart", "--profil", "smoke"], ["--profil"]),
         (["plan", "quickstart", "--profile", "smok"], ["smoke"]),
         (["plan", "quickstart", "--trials", "x"], ["--trials"]),
-        (["plan", "quickstart", "--set", "system"], ["factor=level"]),
+        (["plan", "quickstart", "--set", "system"], ["FACTOR=LEVEL"]),
         (["plan", "quickstart", "--system", "duckdb"], ["NAME=PATH"]),
         (["plan", "quickstart", "--system", "duckbd=/x"], ["duckdb"]),
         (["plan", "quickstart", "--system", "influxdb-1.8.10=/x"], ["does not use influxdb-1.8.10"]),

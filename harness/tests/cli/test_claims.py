@@ -85,7 +85,7 @@ def test_an_a_a_run_has_no_claims(results: Path, capsys: pytest.CaptureFixture[s
 def test_compare(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", "first", "second", "--results", str(results)]) == 0
     out = capsys.readouterr().out
-    assert "What differs besides the results:" in out
+    assert "How the runs differ:" in out
     assert "faster" in out
     assert run(["compare", "first", "second", "--json", "--results", str(results)]) == 0
     printed = json.loads(capsys.readouterr().out)

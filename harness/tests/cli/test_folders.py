@@ -64,7 +64,7 @@ def test_show_a_published_run_and_one_of_its_trials(capsys: pytest.CaptureFixtur
     assert shown["trial_id"].endswith("/0003")
     assert shown["levels"]["system"] == shown["system"]
     assert run(["show", f"{QUICKSTART}/9999"]) == 2
-    assert "there is no experiment, system" in capsys.readouterr().err
+    assert "There is no experiment, system" in capsys.readouterr().err
 
 
 def test_compare_a_published_run_with_an_imported_one(

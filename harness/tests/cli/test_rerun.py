@@ -43,9 +43,9 @@ def test_what_is_only_printed_is_warned_of_and_no_failure(
     told = capsys.readouterr()
     assert told.out.startswith(f"no-such-nix run 'github:owner/name/{REVISION}#experiment' -- quickstart")
     assert told.err == (
-        "bench: quickstart-1 was made from a checkout with uncommitted changes,"
-        " so its revision alone is another program.\n"
-        "  To use the revision alone, execute the command yourself.\n"
+        "bench: The checkout of quickstart-1 had uncommitted changes,"
+        f" which its revision {REVISION[:12]} does not contain.\n"
+        "  To run the revision without these changes, type the command yourself.\n"
     )
 
 
@@ -55,7 +55,7 @@ def test_a_revision_that_is_another_program_is_not_executed(
     assert rerun(results) == 2
     told = capsys.readouterr()
     assert f"/{REVISION}#experiment" in told.out
-    assert "so the command above was not executed." in told.err
+    assert "The command above was not executed." in told.err
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_what_the_run_itself_ends_with_is_passed_on(
 ) -> None:
     nix(code)
     assert rerun(clean) == code
-    assert "Without Nix" not in capfd.readouterr().err
+    assert "without Nix" not in capfd.readouterr().err
 
 
 def test_a_nix_that_is_not_there_is_told(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,11 +125,13 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
     file.write_text(
         file.read_text().replace('"quickstart"]', '"quickstart", "--system", "minio=\\u2026/minio"]')
     )
-    words = "bench: … in the command replaces a folder of the machine that quickstart-1 was made on"
+    words = "bench: The command contains …, because the publication of quickstart-1 left out the name of a folder."
     assert rerun(clean, "--print") == 0
-    assert capsys.readouterr().err == f"{words}.\n  Execute it yourself with the folder of this machine.\n"
+    assert capsys.readouterr().err == (
+        f"{words}\n  Replace … with the folder on this machine, and type the command yourself.\n"
+    )
     assert rerun(clean) == 2
-    assert f"{words}, so the command above was not executed." in capsys.readouterr().err
+    assert f"{words} The command above was not executed." in capsys.readouterr().err
 
 
 def test_an_aa_run_is_done_again_as_one(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,21 +120,24 @@ def test_numbers_in_the_claim_itself() -> None:
         ({"where": {"batch_size": [1000, 999]}}, ['"999"']),
         (
             {"metric": "rows_a_second"},
-            ['"rows_a_second" is none of ', 'did you mean "rows_per_second"'],
+            ['"rows_a_second" does not exist; allowed: ', 'did you mean "rows_per_second"'],
         ),
         ({"metric": "queries_per_second"}, ["metric of the phase load"]),
         ({"phase": "laod"}, ['phase "laod"', 'did you mean "load"']),
         ({"across": ["batchsize"]}, ["across", 'did you mean "batch_size"']),
-        ({"across": ["system"]}, ["across: system is already a factor of the sides"]),
-        ({"over": {"workers": 100}}, ["the same factors", "of has system, over has workers"]),
+        ({"across": ["system"]}, ["across: the factor system is already in `of` or `over`"]),
+        ({"over": {"workers": 100}}, ["the same factors", "`of` has system, `over` has workers"]),
         ({"over": {"system": "cnosdb-2.0.1"}}, ["the same", "bench aa"]),
-        ({"published": None}, ["needs the key published"]),
-        ({"published": {}}, ["exactly one of ratio", "found none"]),
+        ({"published": None}, ["needs the key `published`"]),
+        ({"published": {}}, ["exactly one of `ratio`", "found none"]),
         ({"published": {"ratio": 2, "file": "x.csv"}}, ["exactly one", "ratio and file"]),
         ({"published": {"of": 2, "over": 1}}, ["unit"]),
         ({"published": {"of": 2, "unit": "s"}}, ["belong together"]),
         ({"published": {"ratio": 0}}, ["published.ratio"]),
-        ({"published": {"ratio": 2, "select": {"a": 1}}}, ["select selects rows", "the key file is missing"]),
+        (
+            {"published": {"ratio": 2, "select": {"a": 1}}},
+            ["`select` selects rows", "the key `file` is missing"],
+        ),
         ({"published": {"file": "../secret.csv"}}, ["published.file"]),
         ({"test": "rise"}, ["allowed", "rises"]),
         ({"margin": 0}, ["margin"]),
@@ -161,8 +164,8 @@ def test_a_mistake_is_one_sentence(change: dict[str, Any], words: list[str]) -> 
     ("change", "words"),
     [
         ({"along": None}, ["needs along"]),
-        ({"over": {"system": "influxdb-1.8.10"}}, ["must not have the key over"]),
-        ({"where": {"batch_size": 1}}, ["must not be in of, where or across"]),
+        ({"over": {"system": "influxdb-1.8.10"}}, ["must not have the key `over`"]),
+        ({"where": {"batch_size": 1}}, ["is also in `of`, `where` or `across`"]),
         ({"along": "batch"}, ['along: factor "batch"']),
         ({"by_at_least": 0.5}, ["below 1"]),
     ],
@@ -200,7 +203,7 @@ def test_a_claim_may_name_an_unavailable_system_with_a_substitute() -> None:
             ["not a number above zero"],
         ),
         ({"cells": [{"levels": {"workers": 1}, "ratio": 2}]}, ["must have a level of each of batch_size"]),
-        ({"cells": [{"levels": {"batch_size": 1}, "of": 2}]}, ["neither ratio nor of and over"]),
+        ({"cells": [{"levels": {"batch_size": 1}, "of": 2}]}, ["neither `ratio` nor both `of` and `over`"]),
     ],
 )
 def test_a_mistake_in_published_numbers_names_the_claim(published: dict[str, Any], words: list[str]) -> None:
@@ -245,7 +248,7 @@ def test_a_margin_that_a_ratio_of_1_lies_within_is_refused(change: dict[str, Any
     [
         ({"words": "much", "test": "ratio"}, 'words = "much" belongs to test at-least or at-most'),
         ({"words": "little", "test": "at-least"}, 'words = "little" belongs to test equal'),
-        ({"words": "slightly", "test": "at-least", "published": {"ratio": 2}}, "leave published out"),
+        ({"words": "slightly", "test": "at-least", "published": {"ratio": 2}}, "remove the key `published`"),
         ({"words": "hardly", "test": "at-least"}, "much"),
         ({"test": "equal", "margin": 0, "published": None}, "margin = 0"),
         ({"at": {"batchsize": 1}}, 'at: factor "batchsize"'),
@@ -305,5 +308,5 @@ def test_a_claim_without_its_source_is_refused(source: str | None) -> None:
 
 
 def test_published_values_without_their_unit_are_refused() -> None:
-    with pytest.raises(RequestError, match="need the key unit"):
+    with pytest.raises(RequestError, match="need the key `unit`"):
         experiment({**RATIO, "published": {"of": 3.0, "over": 2.0}})

@@ -16,7 +16,7 @@ OUTSIDE = ["../x", "/etc/passwd", "a/../../b", "..", ".", "a\x00b", "~root", "C:
 def test_a_name_is_one_that_is_there_or_is_refused(kind, name):
     catalogue = Catalogue()
     if name not in catalogue.names(kind):
-        with pytest.raises(RequestError, match="there is no"):
+        with pytest.raises(RequestError, match="There is no"):
             catalogue.path(kind, name)
     else:
         assert catalogue.path(kind, name).resolve().is_relative_to(catalogue.root.resolve())

@@ -63,7 +63,8 @@ def test_text_that_is_not_json_is_told(server, web):
 
 def test_a_server_that_is_gone_is_told_with_its_address_and_the_reason():
     with pytest.raises(
-        TrialFailed, match=r"Nobody at http://127.0.0.1:9 does not answer GET /x: Connection refused"
+        TrialFailed,
+        match=r"Nobody at http://127.0.0.1:9 did not answer the request GET /x: Connection refused",
     ):
         Http("Nobody", "http://127.0.0.1:9").text("/x")
 
@@ -84,7 +85,7 @@ def test_a_request_that_the_server_may_have_seen_is_not_sent_again():
 
         threading.Thread(target=hang_up, daemon=True).start()
         one = Http("Hasty", f"http://127.0.0.1:{listening.getsockname()[1]}")
-        with pytest.raises(TrialFailed, match="does not answer POST /sql: "):
+        with pytest.raises(TrialFailed, match="did not answer the request POST /sql: "):
             one.text("/sql", "INSERT")
         assert len(seen) == 1
 
@@ -124,7 +125,7 @@ def test_no_proxy_of_the_environment_is_used(server, web, monkeypatch):
 
 def test_a_slow_answer_ends_at_its_timeout(server, web):
     web.answers = {"GET /x": lambda _: threading.Event().wait(2.0) or "late"}
-    with pytest.raises(TrialFailed, match="does not answer GET /x: "):
+    with pytest.raises(TrialFailed, match="did not answer the request GET /x: "):
         server.text("/x", timeout_seconds=0.1)
 
 

@@ -65,7 +65,7 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     output.mkdir()
     export.export_run(results, run_id, output)
     before = files(output)
-    with pytest.raises(RequestError, match="already holds files"):
+    with pytest.raises(RequestError, match="already contains files"):
         export.export_run(results, run_id, output)
     (output / "left over").write_text("")
     export.export_run(results, run_id, output, overwrite=True)

@@ -50,10 +50,10 @@ def test_twice_is_as_once(exported, tmp_path, said):
 def test_a_damaged_export_is_refused_by_the_file_that_is(exported, tmp_path, name, said):
     with (exported[0] / name).open("ab") as file:
         file.write(b" ")
-    with pytest.raises(RequestError, match=f"differs from what was exported in {name}"):
+    with pytest.raises(RequestError, match=f"files have changed since the export: {name}"):
         opened.import_run(exported[0], tmp_path / "elsewhere", said.append)
     (exported[0] / name).unlink()
-    with pytest.raises(RequestError, match=f"it lacks {name}"):
+    with pytest.raises(RequestError, match=f"files are missing: {name}"):
         opened.import_run(exported[0], tmp_path / "elsewhere", said.append)
     assert not (tmp_path / "elsewhere").exists()
 

@@ -80,9 +80,9 @@ def test_one_trial_at_a_time_gives_what_a_rebuild_gives(recorded: tuple[Path, st
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("trial.json", b"", "is not a whole trial"),
-        ("trial.json", b"\x00\xff garbage", "is not a whole trial"),
-        ("trial.json", b"[1, 2]", "is not a whole trial"),
+        ("trial.json", b"", "is not a complete trial"),
+        ("trial.json", b"\x00\xff garbage", "is not a complete trial"),
+        ("trial.json", b"[1, 2]", "is not a complete trial"),
         ("telemetry.jsonl", b'{"phase":"load","seconds":0.5,"scope":"ser', "telemetry.jsonl"),
         ("telemetry.jsonl", b'{"phase":"load","seconds":"half","scope":"server"}\n', "telemetry.jsonl"),
         ("telemetry.jsonl", b'{"phase":"load"}\n', "telemetry.seconds"),

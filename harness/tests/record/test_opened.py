@@ -161,12 +161,16 @@ def test_runs_of_several_places_are_opened_together(machine: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message", "hint"),
     [
-        (lambda one: (one / "plan.json").write_text("{}"), "the content differs", "Copy the export again"),
-        (lambda one: (one / "run.json").unlink(), "it lacks run.json", "Copy the export again"),
-        (lambda one: (one / manifest.FILE).write_text("{"), "is not whole JSON", "Copy the export again"),
+        (
+            lambda one: (one / "plan.json").write_text("{}"),
+            "files have changed since the export: plan.json",
+            "Copy the export again",
+        ),
+        (lambda one: (one / "run.json").unlink(), "files are missing: run.json", "Copy the export again"),
+        (lambda one: (one / manifest.FILE).write_text("{"), "is not valid JSON", "Copy the export again"),
         (
             lambda one: (one / manifest.FILE).write_text("{}"),
-            "lacks the schema, run_id",
+            "must have schema, run_id",
             "Name a folder that",
         ),
         (lambda one: (one / manifest.FILE).unlink(), "is not the folder of a run", "Name a folder that"),

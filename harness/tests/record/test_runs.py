@@ -112,7 +112,7 @@ def test_a_corrupt_trial_is_left_to_do_and_a_corrupt_run_is_said(
     said.clear()
     assert runs.all_runs(results, said.append) == []
     assert runs.run_ids(results) == [run_id]
-    assert "plan.json is not whole JSON" in said[0]
+    assert "plan.json is not valid JSON" in said[0]
 
 
 def test_catching_up_enters_what_is_missing_and_then_rests(

@@ -46,19 +46,21 @@ def test_the_same_goes_on(context: Any) -> None:
 def test_other_queries_are_refused(context: Any, tmp_path: Path) -> None:
     before = begun(context)
     (tmp_path / "q.jsonl").write_text('{"id": 2}\n')
-    with pytest.raises(RequestError, match="began with another queries"):
+    with pytest.raises(RequestError, match="the digest of queries was"):
         shared.check_same(context, before)
 
 
 def test_another_program_is_refused(context: Any) -> None:
     before = begun(context)
     before["programs"]["a-system"]["digest"] = "sha256:two"
-    with pytest.raises(RequestError, match=r"another a-system: sha256:two then, sha256:one now"):
+    with pytest.raises(
+        RequestError, match="the digest of a-system was sha256:two at its start, and is sha256:one now"
+    ):
         shared.check_same(context, before)
 
 
 def test_another_dataset_is_refused(context: Any) -> None:
     before = begun(context)
     context.digests[()] = {"sha256": "other"}
-    with pytest.raises(RequestError, match="another dataset"):
+    with pytest.raises(RequestError, match="the digest of dataset was"):
         shared.check_same(context, before)

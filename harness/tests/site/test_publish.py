@@ -111,7 +111,7 @@ def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
     shutil.copytree(checkout, copy, symlinks=True)
     path = copy / "reports" / "data" / "quickstart" / "plan.json"
     path.write_text(json.dumps({}))
-    with pytest.raises(RequestError, match=r"differs from what was exported in plan\.json"):
+    with pytest.raises(RequestError, match=r"files have changed since the export: plan\.json"):
         published.all_published(copy)
 
 

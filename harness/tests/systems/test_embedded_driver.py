@@ -129,7 +129,7 @@ def test_more_than_one_worker_is_refused(started, benchload, tmp_path, workers):
     client = started.client(benchload())
     with pytest.raises(TrialFailed, match="has one worker"):
         client.load(request(1, workers=workers))
-    with pytest.raises(TrialFailed, match="Set workers to 1"):
+    with pytest.raises(TrialFailed, match="Set workers = 1"):
         client.query(QueryRequest(tmp_path / "q", workers=workers))
 
 

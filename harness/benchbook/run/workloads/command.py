@@ -67,7 +67,7 @@ def prepare(
     with file.open("wb") as out:
         done = subprocess.run(asked, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise TrialFailed(f"The dataset could not be written: {done.stderr.strip()}")
+        raise TrialFailed(f"benchload could not write the dataset to {file}: {done.stderr.strip()}")
     if has_placeholder(options.commands[options.tool], "sized"):
         with file.open("ab") as end:
             end.write(f"dataset-size:{digest['rows']},{digest['values']}\n".encode())
@@ -78,8 +78,8 @@ def received(driver: Driver) -> int:
     counted = getattr(driver, "received", None)
     if counted is None:
         raise TrialFailed(
-            "The option received needs a server that counts the rows that it receives; this one does not.",
-            "Leave the option out of the phase, or test with the system null-server.",
+            "The phase has the option received = true, but this system does not count the rows that it receives.",
+            "Remove the option, or use the system null-server, which counts them.",
         )
     return int(counted())
 
