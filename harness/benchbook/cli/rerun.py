@@ -38,7 +38,8 @@ def command(
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
     again = rerun(found, flake, target)
     print(again.shown(), flush=True)
-    dirty = f"The checkout of {run_id} had uncommitted changes, which its revision {again.revision[:12]} does not contain."
+    revision = again.revision[:12]
+    dirty = f"The checkout of {run_id} had uncommitted changes, which its revision {revision} does not contain."
     elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
     for holds, why, way in (
         (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),
