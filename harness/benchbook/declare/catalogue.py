@@ -14,6 +14,7 @@ from benchbook.errors import RequestError, unknown
 if TYPE_CHECKING:
     from benchbook.declare.dataset import Dataset
     from benchbook.declare.experiment import Experiment
+    from benchbook.declare.publication import Publication
     from benchbook.declare.storage import Storage
     from benchbook.declare.system import System
     from benchbook.declare.toml import Model
@@ -84,6 +85,19 @@ class Catalogue:
         except RequestError as error:
             raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
         return experiment
+
+    def publication(self, slug: str) -> Publication | None:
+        """Return the publication that an experiment reruns; None if this catalogue declares none.
+
+        Pages take it from here, because a run keeps the declarations of its own time.
+        """
+        from benchbook.declare.publication import Publication
+
+        try:
+            stated = self.unchecked("experiment", slug).get("publication")
+            return Publication.model_validate(stated) if stated else None
+        except (RequestError, ValueError):  # other commands report an invalid declaration
+            return None
 
     @property
     def published(self) -> Path:

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from benchbook.declare.claim import Choice, Claim, PublishedMachine, check_claims
 from benchbook.declare.level import listed, text
+from benchbook.declare.publication import Publication
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
 from benchbook.declare.workload import WORKLOADS, Options
 from benchbook.errors import suggestion
@@ -206,6 +207,8 @@ class Experiment(Model):
     """Published statements that Benchbook compares with a run; declared before the run."""
     published_machine: PublishedMachine | None = None
     """The machine of the publication."""
+    publication: Publication | None = None
+    """The publication that this experiment reruns; without it, the experiment is a test of the tool."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -237,7 +240,14 @@ class Experiment(Model):
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
+        self._check_lead()
         return self
+
+    def _check_lead(self) -> None:
+        lead = self.publication.lead if self.publication else None
+        ids = [claim.id for claim in self.claims]
+        if lead is not None and lead not in ids:
+            raise ValueError(f'publication: lead: there is no claim "{lead}"{suggestion(lead, ids)}')
 
     def leaves_out(
         self, levels: Mapping[str, Setting], profile: Profile | None = None, chosen: Collection[str] = ()

@@ -1,0 +1,30 @@
+"""Publications that experiments rerun: who claimed what, when and where. Table ``[publication]`` of an experiment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from benchbook.declare.toml import Model, Name, Text
+
+
+class Publication(Model):
+    """The publication that an experiment reruns."""
+
+    title: Text
+    """Name of the publication, for links and citations."""
+    author: Text
+    """Author or publisher, such as "the vendor of CnosDB"."""
+    year: Annotated[int, Field(ge=1970, le=2100)] | None = None
+    """Year of the publication; without it, the site calls it undated."""
+    url: Annotated[str, StringConstraints(pattern=r"^https://\S+$")] | None = None
+    """Its public address; without it, the site only names the publication."""
+    claimed: Text
+    """What it claims, in one sentence."""
+    lead: Name | None = None
+    """Id of the claim that stands for the comparison. Default: the first claim with test ``ratio``."""
+    of: Text | None = None
+    """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
+    over: Text | None = None
+    """Name of the claim's side ``over``, likewise."""
