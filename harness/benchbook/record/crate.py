@@ -20,6 +20,11 @@ PARTS = {
     "plan.json": ("The plan: every trial in its order, made before anything ran", "application/json"),
     "environment.json": ("The environment: machine, controls, programs and versions", "application/json"),
     "report.html": ("The report: charts, conclusions and limits in one page", "text/html"),
+    "report-data.html": (
+        "The data page of the report: trials, telemetry, environment and rules",
+        "text/html",
+    ),
+    "report-numbers.csv": ("Every mean of the run with its 95 % interval", "text/csv"),
     "report.pdf": ("The report as PDF", "application/pdf"),
     "manifest.json": ("The bytes and sha256 of every file", "application/json"),
     README: ("What is in this folder and how to open it", "text/markdown"),

@@ -162,7 +162,9 @@ def _report(render: Render, stage: Path, run_id: str, made: Path, say: Say) -> N
     except BenchbookError as error:
         say(f"The export has no report: {error}")
         return
-    shutil.copyfile(report, made / report.name)
+    # Beside a page are its data page and its numbers.
+    for path in (report, *sorted(report.parent.glob(f"{report.stem}-*"))):
+        shutil.copyfile(path, made / path.name)
 
 
 def _require_writable(output: Path, overwrite: bool) -> None:

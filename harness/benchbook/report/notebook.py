@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,17 +27,25 @@ CELL_TIMEOUT_SECONDS = 300
 START_TIMEOUT_SECONDS = 60
 
 
-def execute(document: Document, environment: dict[str, str], folder: Path) -> None:
+def execute(document: Document, environment: dict[str, str], folder: Path, *others: Document) -> None:
     """Run the cells of ``document`` in a separate Python process in ``folder``; store their outputs in its notebook.
 
-    The process needs no installed kernel; ``environment`` adds to its environment. Raises BenchbookError, which names
-    the .qmd and the cell, if a cell fails or takes longer than five minutes.
+    The cells of ``others`` run after it in the same process, which has then read the run and the libraries. The
+    process needs no installed kernel; ``environment`` adds to its environment. Raises BenchbookError, which names the
+    .qmd and the cell, if a cell fails or takes longer than five minutes.
     """
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbformat.v4 import new_notebook
 
+    documents = (document, *others)
+    whole = document.notebook
+    if others:
+        # The combined notebook has the very cells of the documents, so each document gets its outputs.
+        whole = new_notebook()
+        whole.cells = [cell for one in documents for cell in one.notebook.cells]
     with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch:
         # Sockets in the scratch folder need no port: pages can render concurrently, and without a network.
         manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")), transport="ipc")
@@ -54,7 +63,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
             language="python",
         )
         client = NotebookClient(
-            document.notebook,
+            whole,
             km=manager,
             timeout=CELL_TIMEOUT_SECONDS,
             startup_timeout=START_TIMEOUT_SECONDS,
@@ -68,9 +77,9 @@ def execute(document: Document, environment: dict[str, str], folder: Path) -> No
             # By default, a client ends the process only if it created the manager.
             client.execute(env=_environment(environment, scratch), cleanup_kc=True)
         except CellExecutionError as error:
-            raise _failure(document, error) from error
+            raise _failure(documents, error) from error
         except CellTimeoutError as error:
-            where = _where(document)
+            where = _where(documents)
             raise BenchbookError(
                 f"{where} did not finish within {CELL_TIMEOUT_SECONDS} s.",
                 "Render a smaller run, or simplify the cell.",
@@ -106,28 +115,28 @@ def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:
     }
 
 
-def _where(document: Document) -> str:
+def _where(documents: Sequence[Document]) -> str:
     """Return the name of the cell that started last."""
-    cells = document.notebook.cells
-    number = next(
-        (
-            number
-            for number, cell in reversed(list(enumerate(cells)))
-            if cell.cell_type == "code" and cell.get("execution_count")
-        ),
-        next((number for number, cell in enumerate(cells) if cell.cell_type == "code"), 0),
-    )
-    return _named(document, number, cells[number].source)
+    started = [
+        (document, number)
+        for document in documents
+        for number, cell in enumerate(document.notebook.cells)
+        if cell.cell_type == "code" and cell.get("execution_count")
+    ]
+    document, number = started[-1] if started else (documents[0], 0)
+    return _named(document, number, document.notebook.cells[number].source)
 
 
-def _failure(document: Document, error: CellExecutionError) -> BenchbookError:
+def _failure(documents: Sequence[Document], error: CellExecutionError) -> BenchbookError:
     """Return the error for a cell's exception, with file, cell and message."""
-    number, source = 0, ""
+    document, number, source = documents[0], 0, ""
     name, value = str(error.ename), str(error.evalue)
-    for place, cell in enumerate(document.notebook.cells):
-        for output in cell.get("outputs", []):
-            if output.output_type == "error":
-                number, source, name, value = place, cell.source, output.ename, output.evalue
+    for one in documents:
+        for place, cell in enumerate(one.notebook.cells):
+            for output in cell.get("outputs", []):
+                if output.output_type == "error":
+                    document, number, source = one, place, cell.source
+                    name, value = output.ename, output.evalue
     message = " ".join(value.split()) or "(no message)"
     kinds: dict[str, Any] = {"RequestError": RequestError}
     kind = kinds.get(name, BenchbookError)
@@ -148,7 +157,7 @@ OPTIONS = {"echo": False, "output": True, "include": True, "eval": True, "fig-ca
 SILENT = {"label", "fig-alt"}
 """Cell options that Benchbook ignores."""
 HEADER = {"title", "subtitle", "lang", "execute", "format", "jupyter", "description"}
-"""Header entries that a .qmd may have; only Quarto uses ``format``, ``jupyter`` and ``description``."""
+"""Header entries that a .qmd may have; only Quarto uses ``format`` and ``jupyter``."""
 
 OPTION_LINE = re.compile(r"^#\|\s?(.*)$")
 FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -163,10 +172,15 @@ class Document:
     subtitle: str
     lang: str
     notebook: NotebookNode
+    description: str = ""
+    """Text for search engines and previews of links; by default the page's first paragraph."""
 
 
-def read(path: Path) -> Document:
-    """Read a .qmd; raise RequestError if it is unreadable or uses what the two renderers render differently."""
+def read(path: Path, title: str = "") -> Document:
+    """Read a .qmd; raise RequestError if it is unreadable or uses what the two renderers render differently.
+
+    ``title`` replaces that of the header.
+    """
     import jupytext
 
     try:
@@ -186,10 +200,11 @@ def read(path: Path) -> Document:
             _apply(path, number, cell, defaults)
     return Document(
         path=path,
-        title=str(header.get("title") or path.stem),
+        title=title or str(header.get("title") or path.stem),
         subtitle=str(header.get("subtitle") or ""),
         lang=str(header.get("lang") or "en"),
         notebook=notebook,
+        description=str(header.get("description") or ""),
     )
 
 

@@ -5,25 +5,47 @@ from __future__ import annotations
 import functools
 import html
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from benchbook.report import data
 from benchbook.report.notebook import Document
-from benchbook.report.table import escape_html
+from benchbook.report.table import Markdown, escape_html
+
+if TYPE_CHECKING:
+    from benchbook.analyse.run import Run
+    from benchbook.report.colophon import Colophon
 
 TEMPLATE = Path(__file__).parent / "template"
 CONTENTS_MARK = "<!--contents-->"
+DESCRIPTION_MARK = "<!--description-->"
+MAIN = '<main id="main">'
 FEWEST_SECTIONS = 3
 """A page with fewer sections has no table of contents."""
+DESCRIPTION = 200
+"""Most characters of a page's description."""
 
-PLAIN_HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
+HEADING = re.compile(r'<(h[23])(?: id="([^"]+)")?>(.*?)</\1>', re.DOTALL)
 SECTION = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
+PERMALINK = re.compile(r'<a class="bb-permalink".*?</a>', re.DOTALL)
+STATIC = re.compile(r'<div class="bb-static"><svg.*?</svg>', re.DOTALL)
+PLACES = re.compile(r' (?:d|transform|x1|x2|y1|y2)="[^"]*"')
+DECIMALS = re.compile(r"(\.\d)\d+")
+PARAGRAPH = re.compile(r"<p(?: [^>]*)?>(.*?)</p>", re.DOTALL)
 
 
-def render(document: Document, bundle: str, navigation: str = "", script: str = "") -> str:
+def render(
+    document: Document,
+    bundle: str,
+    navigation: str = "",
+    script: str = "",
+    colophon: Colophon | None = None,
+) -> str:
     """Return the page of an executed document.
 
     A page with charts contains ``bundle``, the code that draws them. A page of a site has ``navigation`` at the top and
-    loads the code from the file ``script`` next to it.
+    loads the code from the file ``script`` next to it. ``colophon`` makes the line below the title and the foot.
     """
     from nbconvert import HTMLExporter
     from nbconvert.exporters.templateexporter import TemplateExporter
@@ -36,14 +58,16 @@ def render(document: Document, bundle: str, navigation: str = "", script: str = 
         require_js_url="",
         jquery_url="",
     )
-    exporter.register_filter("sections", sections)
     page = {
         "title": document.title,
         "subtitle": document.subtitle,
         "lang": document.lang,
-        "style": part("page.css") + part("figures.css"),
+        "style": part("page.css") + part("figures.css") + part("site.css"),
         "contents_mark": CONTENTS_MARK,
+        "description_mark": DESCRIPTION_MARK,
         "navigation": navigation,
+        "byline": colophon.byline() if colophon else "",
+        "foot": colophon.html() if colophon else "",
     }
     if has_figure(document) and script:
         page |= {"source": script}
@@ -51,13 +75,34 @@ def render(document: Document, bundle: str, navigation: str = "", script: str = 
         page |= {"bundle": bundle, "script": part("charts.js")}
     # HTMLExporter's method would parse the finished page again, only to add attributes that the template has written.
     body, _ = TemplateExporter.from_notebook_node(exporter, document.notebook, resources={"page": page})
-    return str(body).replace(CONTENTS_MARK, contents(str(body)), 1)
+    # Only what is above the scripts has headings and sentences.
+    written, main, rest = str(body).partition(MAIN)
+    text, end, scripts = rest.partition("</main>")
+    text = STATIC.sub(lambda drawing: lighter(drawing[0]), sections(text))
+    written = written.replace(CONTENTS_MARK, contents(text), 1)
+    described = document.description or description(text, document.subtitle)
+    written = written.replace(DESCRIPTION_MARK, card(document.title, described), 1)
+    return written + main + text + end + scripts
+
+
+def lighter(drawing: str) -> str:
+    """Return a static drawing with places to a tenth of a pixel, which halves its paths.
+
+    >>> lighter('<path d="M20.526,145.452L50.007,170"/><text>0.123</text>')
+    '<path d="M20.5,145.4L50.0,170"/><text>0.123</text>'
+    """
+    return PLACES.sub(lambda place: DECIMALS.sub(r"\1", place[0]), drawing)
 
 
 @functools.cache
 def part(name: str) -> str:
-    """Return a file of the template: ``page.css``, ``figures.css`` or ``charts.js``."""
+    """Return a file of the template: ``page.css``, ``figures.css``, ``site.css`` or ``charts.js``."""
     return (TEMPLATE / name).read_text(encoding="utf-8")
+
+
+def data_link(run: Run) -> Markdown:  # noqa: ARG001 - every call of a report names its run
+    """Return a sentence with the link to the run's data page; empty if the page is rendered without one."""
+    return data.link()
 
 
 def has_figure(document: Document) -> bool:
@@ -67,29 +112,72 @@ def has_figure(document: Document) -> bool:
 
 
 def sections(markup: str) -> str:
-    """Give each heading an id, made from its text, for links.
+    """Give each heading an id of its own, made from its text, and a link to itself.
 
-    >>> sections("<h2>How to <em>rerun</em></h2>")
-    '<h2 id="how-to-rerun">How to <em>rerun</em></h2>'
+    >>> sections("<h2>How to <em>rerun</em></h2>").partition(" <a")[0]
+    '<h2 id="how-to-rerun">How to <em>rerun</em>'
     """
+    taken: set[str] = set()
 
     def named(match: re.Match[str]) -> str:
-        slug = re.sub(r"[^\w]+", "-", _plain_text(match[2]).lower()).strip("-")
-        return f'<{match[1]} id="{escape_html(slug)}">{match[2]}</{match[1]}>'
+        text = _plain_text(match[3])
+        slug = match[2] or escape_html(re.sub(r"[^\w]+", "-", text.lower()).strip("-")) or "section"
+        name = next(one for one in _numbered(slug) if one not in taken)
+        taken.add(name)
+        label = escape_html(f"Link to {text}")
+        permalink = f'<a class="bb-permalink" href="#{name}" aria-label="{label}">#</a>'
+        return f'<{match[1]} id="{name}">{match[3]} {permalink}</{match[1]}>'
 
-    return PLAIN_HEADING.sub(named, str(markup))
+    return HEADING.sub(named, str(markup))
+
+
+def _numbered(slug: str) -> Iterator[str]:
+    yield slug
+    number = 1
+    while True:
+        number += 1
+        yield f"{slug}-{number}"
 
 
 def _plain_text(markup: str) -> str:
-    return html.unescape(re.sub(r"<[^>]+>", "", markup)).strip()
+    shown = PERMALINK.sub("", markup)
+    return html.unescape(re.sub(r"<[^>]+>", "", shown)).strip()
 
 
 def contents(page: str) -> str:
-    """Return the table of contents; empty for a page with fewer than three sections."""
+    """Return the table of contents, which narrow pages fold; empty for a page with fewer than three sections."""
     found = SECTION.findall(page)
     if len(found) < FEWEST_SECTIONS:
         return ""
     links = "".join(
         f'<li><a href="#{name}">{escape_html(_plain_text(text))}</a></li>' for name, text in found
     )
-    return f'<nav class="bb-contents" aria-label="Contents"><ul>{links}</ul></nav>'
+    return (
+        '<nav class="bb-contents" aria-label="Contents"><details><summary>Contents</summary>'
+        f"<ul>{links}</ul></details></nav>"
+    )
+
+
+def description(markup: str, otherwise: str = "") -> str:
+    """Return the first paragraph of a page as plain text, shortened at a word.
+
+    >>> description("<p></p><p><b>Two</b> words.</p>")
+    'Two words.'
+    """
+    for paragraph in PARAGRAPH.findall(markup):
+        text = " ".join(_plain_text(paragraph).split())
+        if text:
+            return text if len(text) <= DESCRIPTION else f"{text[:DESCRIPTION].rpartition(' ')[0]} …"
+    return otherwise
+
+
+def card(title: str, described: str) -> str:
+    """Return the head's elements that search engines and previews of links show."""
+    properties = {"og:type": "article", "og:site_name": "Benchbook", "og:title": title}
+    names = {"twitter:card": "summary", "twitter:title": title}
+    if described:
+        properties["og:description"] = described
+        names |= {"description": described, "twitter:description": described}
+    lines = [f'<meta name="{name}" content="{escape_html(text)}">' for name, text in names.items()]
+    lines += [f'<meta property="{name}" content="{escape_html(text)}">' for name, text in properties.items()]
+    return "\n".join(lines)

@@ -8,10 +8,15 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
+
+if TYPE_CHECKING:
+    from benchbook.report.colophon import Colophon
 
 TIMEOUT_SECONDS = 900
 TARGETS = {"html": "html", "pdf": "typst"}
@@ -26,24 +31,34 @@ def quarto() -> str | None:
     return shutil.which("quarto")
 
 
-def render(program: str, source: Path, environment: dict[str, str], target: Path, to: str) -> None:
+def render(
+    program: str,
+    source: Path,
+    environment: dict[str, str],
+    target: Path,
+    to: str,
+    folder: Path,
+    colophon: Colophon | None = None,
+    title: str = "",
+) -> None:
     """Render ``source`` to ``target`` with Quarto; raise BenchbookError with the end of its output if it fails.
 
-    Quarto renders a copy in an empty folder, so that it neither writes into ``reports/`` nor renders the site. The
-    page has the same style and code for charts as one rendered without Quarto.
+    Quarto renders a copy in an empty folder, so that it neither writes into ``reports/`` nor renders the site. Its
+    cells run in ``folder``. The page has the same style, code for charts and foot as one rendered without Quarto.
     """
     with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
-        folder = Path(scratch)
-        copy = folder / source.name
+        project = Path(scratch)
+        copy = project / source.name
         shutil.copyfile(source, copy)
         name = f"report{target.suffix}"
         arguments = [program, "render", copy.name, "--to", TARGETS[to], "--output", name]
-        arguments += ["--execute-dir", str(source.parent), "--no-execute-daemon"]
+        arguments += ["--execute-dir", str(folder), "--no-execute-daemon"]
         arguments += ["--metadata", "embed-resources:true", "--metadata", "toc:true"]
+        arguments += ["--metadata", f"title:{title}"] if title else []
         if to == "html":
-            arguments += _page_parts(folder)
-        done = _run(arguments, folder, environment, source)
-        made = folder / name
+            arguments += _page_parts(project, colophon)
+        done = _run(arguments, project, environment, source)
+        made = project / name
         if done.returncode != 0 or not made.is_file():
             output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
             raise BenchbookError(
@@ -55,13 +70,14 @@ def render(program: str, source: Path, environment: dict[str, str], target: Path
         neighbour.replace(target)
 
 
-def _page_parts(folder: Path) -> list[str]:
-    """Write the style and the code for charts next to the copy; return the arguments that include them."""
+def _page_parts(folder: Path, colophon: Colophon | None) -> list[str]:
+    """Write the style, the foot and the code for charts next to the copy; return the arguments that include them."""
     from benchbook.report.figure import bundle
     from benchbook.report.page import part
 
-    (folder / "benchbook.css").write_text(part("figures.css"), encoding="utf-8")
+    (folder / "benchbook.css").write_text(part("figures.css") + part("site.css"), encoding="utf-8")
     code = f'<script type="module" id="bb-bundle">{bundle()}\n{part("charts.js")}</script>\n'
+    code = (colophon.html() + "\n" if colophon else "") + code
     (folder / "benchbook.html").write_text(code, encoding="utf-8")
     return ["--css", "benchbook.css", "--include-after-body", "benchbook.html"]
 
@@ -93,30 +109,56 @@ FORMATS = {"html": "report.html", "pdf": "report.pdf", "ipynb": "report.ipynb"}
 """Format of a report → name of the file in the run's folder."""
 
 
-def report(results: Path, run_id: str, reports: Path, to: str = "html") -> Path:
-    """Render the report of a run into its folder and return the path of the file, which is replaced atomically.
+def data_page(page: Path) -> Path:
+    """Return the data page of a report's page: ``report-data.html`` of ``report.html``."""
+    return page.with_name(f"{page.stem}-data.html")
 
-    ``reports`` is the folder of the .qmd files. Raises RequestError for an unknown format or a run without a report,
-    and BenchbookError if a cell or Quarto fails.
+
+def numbers_file(page: Path) -> Path:
+    """Return the CSV file with all numbers beside a report's page."""
+    return page.with_name(f"{page.stem}-numbers.csv")
+
+
+def report(results: Path, run_id: str, reports: Path, to: str = "html", target: Path | None = None) -> Path:
+    """Render the report of a run and return the path of the file, which is replaced atomically.
+
+    Without ``target``, the file is in the run's folder. A page of HTML has a data page beside it. ``reports`` is the
+    folder of the .qmd files. Raises RequestError for an unknown format or a run without a report, and BenchbookError
+    if a cell or Quarto fails.
     """
+    from benchbook.report import colophon, data
+
     if to not in FORMATS:
         raise unknown("report format", to, FORMATS, "--to")
     run = results / "runs" / run_id
     if not run.is_dir():
         raise unknown("run", run_id, [folder.name for folder in sorted(results.glob("runs/*"))], str(results))
-    source = document_of(results, run_id, reports)
+    source = document_of(results, run_id, reports).resolve()
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
-    target = run / FORMATS[to]
+    target = target or run / FORMATS[to]
     program = quarto()
-    if program and to != "ipynb":
-        render(program, source.resolve(), environment, target, to)
+    if to == "html":
+        beside = data_page(target)
+        # Links to the run's own files hold only from its folder.
+        files = run if target.parent.resolve() == run.resolve() else None
+        environment |= data.environment(beside, numbers_file(target), files)
+        about = colophon.of_run(results, run_id, beside.name)
+        title = f"Data: {about.title}"
+        about_data = replace(about, title=title, data="", report=target.name)
+        if program:
+            render(program, source, environment, target, to, source.parent, about)
+            render(program, data.SOURCE, environment, beside, to, source.parent, about_data, title)
+        else:
+            _pages_without_quarto(source, environment, {target: about, beside: about_data})
+    elif program and to == "pdf":
+        render(program, source, environment, target, to, source.parent)
     elif to == "pdf":
         raise RequestError(
             "PDF needs Quarto, and there is no program quarto on PATH.",
             "Run Benchbook through Nix, which provides Quarto, or print report.html from a browser.",
         )
     else:
-        write(target, _without_quarto(source, environment, to))
+        write(target, _notebook_without_quarto(source, environment))
     return target
 
 
@@ -139,21 +181,29 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
     return path
 
 
-def _without_quarto(source: Path, environment: dict[str, str], to: str) -> str:
-    """Render without Quarto; make the code for charts while the cells run."""
-    from benchbook.report import notebook, page
-    from benchbook.report.figure import bundle
+def _notebook_without_quarto(source: Path, environment: dict[str, str]) -> str:
+    """Return the executed notebook."""
+    import nbformat
+
+    from benchbook.report import notebook
 
     document = notebook.read(source)
-    if to == "ipynb":
-        import nbformat
+    notebook.execute(document, environment, source.parent)
+    return str(nbformat.writes(document.notebook)) + "\n"
 
-        notebook.execute(document, environment, source.parent)
-        return str(nbformat.writes(document.notebook)) + "\n"
+
+def _pages_without_quarto(source: Path, environment: dict[str, str], targets: dict[Path, Colophon]) -> None:
+    """Write the report and its data page, executed in one process; make the code for charts while the cells run."""
+    from benchbook.report import data, notebook, page
+    from benchbook.report.figure import bundle
+
+    (target, about), (beside, about_data) = targets.items()
+    document, other = notebook.read(source), notebook.read(data.SOURCE, about_data.title)
     with ThreadPoolExecutor(max_workers=1) as pool:
         code = pool.submit(bundle)
-        notebook.execute(document, environment, source.parent)
-        return page.render(document, code.result())
+        notebook.execute(document, environment, source.parent, other)
+        write(beside, page.render(other, code.result(), colophon=about_data))
+        write(target, page.render(document, code.result(), colophon=about))
 
 
 def write(target: Path, text: str) -> None:

@@ -32,6 +32,18 @@ PALETTE = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "pink": "#CC79A7",
     "violet": "#7733FF", "crimson": "#E5004C", "periwinkle": "#6680FF", "plum": "#9B4B80",
 }  # fmt: skip
+VERDICTS = {
+    "reproduced": "#009E73",
+    "different size": "#B07800",
+    "direction only": "#6680FF",
+    "contradicted": "#D55E00",
+    "inconclusive": "#858A93",
+    "underspecified": "#B0578F",
+    "substitute only": "#9B4B80",
+    "not run": "#858A93",
+}
+"""Verdict → its colour on every page, in the order of pages. Text names the verdict too: colour is not enough."""
+OTHER_VERDICT = "#858A93"
 SHAPES: tuple[str, ...] = get_args(Shape)
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
 PLACES = len(PALETTE) * len(SHAPES)
@@ -59,6 +71,15 @@ def look(system: str) -> tuple[str, str]:
     colour, shape = _declared(system)
     drawn = int.from_bytes(hashlib.sha256(system.encode()).digest()[:4], "big") % PLACES
     return colour or list(PALETTE)[drawn % len(PALETTE)], shape or _shape_at(drawn)
+
+
+def verdict_colour(verdict: str) -> str:
+    """Return the colour of a verdict as ``#rrggbb``.
+
+    >>> verdict_colour("reproduced")
+    '#009E73'
+    """
+    return VERDICTS.get(verdict, OTHER_VERDICT)
 
 
 def slot(system: str) -> int:
@@ -234,6 +255,8 @@ def benchbook() -> alt.theme.ThemeConfig:
         "symbolOpacity": 1,
     }
     config: dict[str, Any] = {
+        # The figure has the alternative text; labels of single marks would double the page.
+        "aria": False,
         "background": "transparent",
         "font": FONT,
         "padding": {"left": 2, "right": 12, "top": 4, "bottom": 4},

@@ -51,6 +51,6 @@ def test_every_defect_says_how_it_is_known():
     assert len(found) >= 6
     for one in found:
         assert one.defects
-        for defect, known in one.defects:
+        for defect, known in ((held.defect, held.known) for held in one.defects):
             assert defect.endswith(".")
             assert known.endswith(".")

@@ -20,7 +20,8 @@ value = lambda name: arguments[arguments.index(name) + 1]
 told = {{"arguments": arguments, "folder": os.getcwd(), "files": sorted(os.listdir("."))}}
 names = ("BENCHBOOK_RESULTS", "BENCHBOOK_RUN", "QUARTO_PYTHON", "PYTHONPATH")
 told["environment"] = {{name: os.environ[name] for name in names if name in os.environ}}
-open(os.environ["TOLD"], "w").write(json.dumps(told))
+if arguments[1] != "data.qmd":
+    open(os.environ["TOLD"], "w").write(json.dumps(told))
 if os.environ.get("FAIL"):
     sys.exit("ERROR: cell 3 fell over" if os.environ["FAIL"] == "1" else 0)
 open(value("--output"), "w").write("<html>made by a stand-in</html>")
@@ -44,6 +45,7 @@ def test_it_is_told_everything_it_needs(stand_in, made, reports):
     run = made()
     path = render.report(run.results, run.run_id, reports)
     assert path.read_text(encoding="utf-8") == "<html>made by a stand-in</html>"
+    assert render.data_page(path).read_text(encoding="utf-8") == "<html>made by a stand-in</html>"
     told = json.loads(stand_in.read_text(encoding="utf-8"))
     arguments = told["arguments"]
     assert arguments[:2] == ["render", "quickstart.qmd"]

@@ -11,12 +11,4 @@ const draw = async (figure) => {
     console.error(error);
   }
 };
-let opened = [];
-window.addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll("details:not([open])")];
-  for (const box of opened) box.open = true;
-});
-window.addEventListener("afterprint", () => {
-  for (const box of opened) box.open = false;
-});
 for (const figure of document.querySelectorAll(".bb-figure")) await draw(figure);
