@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.defects import Publication, publications
-from benchbook.report.table import Markdown, Table, code, escape_markdown
+from benchbook.report.colophon import linked
+from benchbook.report.table import Markdown, Table, code, escape_html, escape_markdown
 
 
 def table(publication: Publication) -> Table:
     """Return a row for each defect."""
-    return Table(["Defect", "How we know"], [list(row) for row in publication.defects])
+    return Table(
+        ["Defect", "How we know"], [[one.defect, one.known] for one in publication.defects], stacked=True
+    )
+
+
+def anchor(place: int) -> str:
+    """Return the id of a publication's heading: its experiment, and a number if it is not the first of it."""
+    slugs = [one.experiment for one in publications()][: place + 1]
+    again = slugs.count(slugs[-1])
+    return slugs[-1] if again == 1 else f"{slugs[-1]}-{again}"
+
+
+def _source(publication: Publication) -> str:
+    declared = Catalogue().publication(publication.experiment)
+    return f" {linked(declared)}." if declared and declared.url else ""
 
 
 @dataclass(frozen=True)
@@ -21,8 +37,9 @@ class Listing:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         html = "".join(
-            f"<h3>{escape_markdown(one.title)}</h3><p>Rerun by {code(one.experiment)}.</p>{table(one).html()}"
-            for one in self.publications
+            f'<h3 id="{anchor(place)}">{escape_html(one.title)}</h3>'
+            f"<p>Rerun by {code(one.experiment)}.{_source(one)}</p>{table(one).html()}"
+            for place, one in enumerate(self.publications)
         )
         plain = "".join(
             f"### {escape_markdown(one.title)}\n\nRerun by {code(one.experiment)}.\n\n{table(one).markdown()}\n"

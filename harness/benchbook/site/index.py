@@ -1,25 +1,27 @@
-"""The index of experiments with their verdicts, and the navigation between pages."""
+"""The index: what the comparisons claimed and what their reruns found; and the navigation between pages."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchbook.analyse import comparison, quantity, same_work
+from benchbook.analyse.claims import Judgement, of_run
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.defects import publications
+from benchbook.declare.publication import Publication
 from benchbook.errors import BenchbookError
-from benchbook.report import theme as axes
-from benchbook.report.charts import ratio as ratios
+from benchbook.report import theme
+from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
-from benchbook.report.table import Markdown, Table, code, escape_html, escape_markdown, missing
-from benchbook.site import published
+from benchbook.report.table import Details, Markdown, Table, code, escape_html, escape_markdown, missing
+from benchbook.site import defects, forest, outcome, published
 from benchbook.site.published import Published
 
 FIXED = (
-    ("index", "Experiments"),
+    ("index", "Comparisons"),
     ("methods", "Methods"),
     ("systems", "Systems"),
     ("defects", "Known defects"),
@@ -35,17 +37,57 @@ class Page:
     source: Path
     run_id: str | None
     """The published run that the page shows; None for a page about all runs."""
+    experiment: str = ""
+    title: str = ""
+    """Title in place of that of the source."""
+    data: bool = False
+    """True for the data page of a run."""
+
+
+def data_page(experiment: str) -> str:
+    """Return the file name of the data page of an experiment's published run."""
+    return f"{experiment}-data.html"
 
 
 def pages(root: Path, published: list[Published]) -> list[Page]:
-    """Return the pages of the site: the fixed ones, and one for each published run that has a .qmd."""
+    """Return the pages of the site: the fixed ones, and two for each published run that has a .qmd."""
+    from benchbook.report.data import SOURCE
+
     reports = root / "reports"
+    catalogue = Catalogue(root)
+    runs = [one for one in published if not one.against_itself]
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
-    for one in published:
+    reran = sum(catalogue.publication(one.experiment) is not None for one in runs)
+    made[0] = Page("index", made[0].source, None, title=title(reran))
+    for one in runs:
         source = reports / f"{one.experiment}.qmd"
-        if source.is_file() and not one.against_itself:
-            made.append(Page(one.experiment, source, one.run_id))
+        if source.is_file():
+            slug, named = one.experiment, f"Data: {_title(catalogue, one.experiment)}"
+            made.append(Page(slug, source, one.run_id, slug))
+            made.append(Page(f"{slug}-data", SOURCE, one.run_id, slug, named, data=True))
     return made
+
+
+def _title(catalogue: Catalogue, experiment: str) -> str:
+    try:
+        return str(catalogue.unchecked("experiment", experiment).get("title") or experiment)
+    except BenchbookError:  # a run of an experiment that this checkout lacks
+        return experiment
+
+
+NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+def title(comparisons: int) -> str:
+    """Return the title of the index.
+
+    >>> title(5)
+    'Five published comparisons, rerun: what still holds?'
+    """
+    if not comparisons:
+        return "Published comparisons, rerun: what still holds?"
+    number = NUMBERS[comparisons] if comparisons < len(NUMBERS) else str(comparisons)
+    return f"{number} published comparison{'s' if comparisons > 1 else ''}, rerun: what still holds?"
 
 
 def navigation(page: str) -> str:
@@ -63,278 +105,219 @@ def _current(name: str, page: str) -> str:
     return ' aria-current="page"' if here else ""
 
 
-NOT_RANKED = "not ranked"
-"""Verdict on an embedded system compared with a server."""
-STYLES = {
-    "reproduced": ("#009E73", "circle"),
-    "different size": ("#E69F00", "wedge"),
-    "direction only": ("#6680FF", "triangle-up"),
-    "contradicted": ("#D55E00", "cross"),
-    "inconclusive": ("#8A8F98", "diamond"),
-    "underspecified": ("#CC79A7", "square"),
-    "substitute only": ("#CC79A7", "triangle-right"),
-    "not run": ("#8A8F98", "triangle-down"),
-    "better": ("#009E73", "circle"),
-    "worse": ("#D55E00", "cross"),
-    "no difference claimed": ("#8A8F98", "diamond"),
-    NOT_RANKED: ("#CC79A7", "square"),
-    "no verdict": ("#8A8F98", "triangle-down"),
-}
-"""Verdict → colour and shape; colour is never the only distinction."""
+# The comparisons
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The verdict on a claim or a comparison, with its ratio and interval."""
+class Comparison:
+    """A published comparison and its rerun."""
 
-    row: str
-    """Short label: the claim's id, or phase and metric."""
-    statement: str
-    verdict: str
-    value: float | None
-    low: float | None
-    high: float | None
-    published: float | None
-    reason: str
-    axis: str = "Ratio"
-    """Title of the axis of ratios."""
-
-    def ratio(self) -> str:
-        """Return the ratio with its interval as text."""
-        if self.value is None:
-            return quantity.MISSING
-        if self.low is None or self.high is None:
-            return quantity.number(self.value)
-        return f"{quantity.number(self.value)} ({quantity.number(self.low)} to {quantity.number(self.high)})"
+    run: Run
+    publication: Publication
+    claims: Sequence[Judgement]
+    """The judgements on what was published."""
+    lead: Judgement | None
+    """The claim that stands for the comparison."""
 
 
-def outcomes(run: Run) -> list[Outcome]:
-    """Return the verdicts on the claims of a run; without claims, on every comparison with its baseline."""
-    declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
-    return _claims(run) if declared else _comparisons(run)
+def comparisons() -> list[Comparison]:
+    """Return the published runs that rerun a publication, by its year; undated ones are last."""
+    catalogue = Catalogue()
+    found = []
+    for run in published.opened(root()):
+        publication = catalogue.publication(run.experiment)
+        if publication is not None:
+            claims = outcome.published_claims(run)
+            found.append(Comparison(run, publication, claims, outcome.lead(run, publication)))
+    return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
-def _claims(run: Run) -> list[Outcome]:
-    from benchbook.analyse import claims
-
-    found = claims.of_run(run)
-    return [
-        Outcome(
-            one.id,
-            one.statement,
-            str(one.verdict),
-            one.measured,
-            one.low,
-            one.high,
-            one.published,
-            one.reason,
-        )
-        for one in found
-    ]
+OPEN = ("inconclusive", "underspecified", "substitute only", "not run")
+"""Verdicts that decide nothing."""
 
 
-def _comparisons(run: Run) -> list[Outcome]:
-    base = comparison.baseline(run)
-    if base is None or same_work.faults(run):
-        return []
-    made = []
-    pairs = [
-        pair
-        for phase, metric in comparison.metrics(run)
-        for pair in comparison.against(run, phase, metric, base)
-    ]
-    said = iter(comparison.verdicts([pair for pair in pairs if not comparison.mixed(run, pair)]))
-    for pair in pairs:
-        judged = None if comparison.mixed(run, pair) else next(said)
-        better = pair.advantage
-        if judged is None:
-            verdict = NOT_RANKED
-        elif judged.winner is not None:
-            verdict = "better" if judged.winner == pair.cell.label else "worse"
-        else:
-            verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
-        what = f"{pair.cell.label} compared with {base.label}: {ratios.label(pair)}"
-        made.append(
-            Outcome(
-                f"{ratios.short(pair)}, {pair.cell.label}",
-                what,
-                verdict,
-                better.value,
-                better.low,
-                better.high,
-                None,
-                "embedded systems and servers are not ranked together" if judged is None else judged.sentence,
-                f"Times as good as {base.label}: right of 1 is better",
-            )
-        )
-    return made
-
-
-ROW_HEIGHT = 44
-"""Height of a row in pixels; its label is above its mark and can use the whole width of a phone."""
-
-
-def chart(run: Run, title: str | None = None) -> Figure | Markdown:
-    """Draw the verdicts of a run, a row for each; return a sentence if there are none."""
-    name = title or f"Verdicts of {run.info['experiment']}"
-    found = outcomes(run)
+def summary() -> Markdown:
+    """Return the sum of all verdicts in one sentence."""
+    found = comparisons()
     if not found:
-        return missing(name, "the run has no claims and no two systems with the same answers")
-    drawn = [one for one in found if one.verdict != NOT_RANKED]
-    if not drawn:
-        return missing(name, "its systems are not ranked together")
-    note = "" if len(drawn) == len(found) else "Only the table shows comparisons that are not ranked."
-    return Figure(name, _draw(drawn), _alternative(drawn, name), table(found), note)
-
-
-def table(found: list[Outcome]) -> Table:
-    """Return a row for each outcome: statement, verdict, ratio, published ratio and reason."""
-    rows = [
-        [
-            one.statement,
-            one.verdict,
-            one.ratio(),
-            quantity.number(one.published) if one.published is not None else quantity.MISSING,
-            one.reason,
-        ]
-        for one in found
-    ]
-    return Table(["Statement", "Verdict", "Ratio (95 % CI)", "Published", "Why"], rows)
-
-
-def _draw(found: list[Outcome]) -> Any:
-    import altair as alt
-
-    rows = [
-        {
-            "row": one.row,
-            "label": f"{one.row}: {one.verdict}" + ("" if one.value is not None else ", no ratio"),
-            "verdict": one.verdict,
-            "ratio": one.value,
-            "low": one.low,
-            "high": one.high,
-            "published": one.published,
-            "text": one.ratio(),
-            "statement": one.statement,
-        }
-        for one in found
-    ]
-    order = list(dict.fromkeys(one.row for one in found))
-    verdicts = [verdict for verdict in STYLES if any(one.verdict == verdict for one in found)]
-    ends = [1.0] + [
-        end for one in found for end in (one.value, one.low, one.high, one.published) if end is not None
-    ]
-    claims = any(one.published is not None for one in found)
-    title = "Measured ratio (bar: 95 % CI; line: published)" if claims else found[0].axis
-    scale, axis = axes.logarithmic(ends if len(ends) > 1 else [0.5, 1.0, 2.0], title)
-    y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=order, padding=0), axis=None)
-    x = alt.X("ratio:Q", scale=scale, axis=axis)
-    colour = alt.Color(
-        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][0] for one in verdicts])
-    )
-    shape = alt.Shape(
-        "verdict:N", scale=alt.Scale(domain=verdicts, range=[STYLES[one][1] for one in verdicts])
-    )
-    tooltip = [
-        alt.Tooltip("statement:N"),
-        alt.Tooltip("verdict:N"),
-        alt.Tooltip("text:N", title="ratio"),
-    ]
-    measured = [row for row in rows if row["ratio"] is not None]
-    layers: list[Any] = [
-        alt.Chart(alt.InlineData(values=[{"one": 1}]))
-        .mark_rule(strokeDash=[4, 3], opacity=0.8)
-        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
-        alt.Chart(alt.InlineData(values=[row for row in measured if row["low"] is not None]))
-        .mark_rule(strokeWidth=7, opacity=0.3, strokeCap="round")
-        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
-        alt.Chart(alt.InlineData(values=measured))
-        .mark_point(filled=True, size=85)
-        .encode(y=y, x=x, color=colour, shape=shape, tooltip=tooltip),
-    ]
-    if claims:
-        layers.append(
-            alt.Chart(alt.InlineData(values=[row for row in rows if row["published"] is not None]))
-            .mark_tick(thickness=2.5, size=17, color="currentColor")
-            .encode(y=y, x=alt.X("published:Q", scale=scale, axis=axis))
+        return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
+    counted = Counter[str]()
+    for one in found:
+        counted.update(outcome.counts(one.claims))
+    total, undecided = counted.total(), sum(counted[name] for name in OPEN)
+    decided = [
+        f"**{counted[name]}** {words}"
+        for name, words in (
+            ("reproduced", "hold as published"),
+            ("different size", "hold in direction but not in size"),
+            ("direction only", "hold in direction only"),
+            ("contradicted", "do not hold"),
         )
-    layers.append(
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_text(align="left", baseline="bottom", dy=-8, dx=2)
-        .encode(y=y, x=alt.value(0), text="label:N", tooltip=tooltip)
-    )
-    return alt.layer(*layers).properties(width="container", height=ROW_HEIGHT * len(order) + 8)
+        if counted[name]
+    ]
+    reasons = outcome.listing([f"{counted[name]} {name}" for name in OPEN if counted[name]])
+    decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
+    return Markdown(f"Of {total} published claims, {outcome.listing(decided)}.")
 
 
-def _alternative(found: list[Outcome], name: str) -> str:
-    parts = [f"{one.statement}: {one.verdict}, ratio {one.ratio()}" for one in found]
-    return f"{name}: {len(found)} rows. {'; '.join(parts)}."
+def picture() -> Figure | Markdown:
+    """Return the forest plot: the lead claim of each comparison."""
+    rows = [forest.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
+    if not rows:
+        return missing("The picture of all comparisons", "no published run has a claim")
+    counted = Counter(one.verdict for one in rows)
+    words = outcome.listing([f"{counted[name]} {name}" for name in outcome.ordered(counted)])
+    return forest.figure(f"The main claim of each comparison: {words}", rows)
 
 
 @dataclass(frozen=True)
-class Experiments:
-    """The experiments of a checkout with question, verdicts and run; those with a published run come first."""
+class Cards:
+    """HTML of the index, with plain text for readers without HTML."""
 
-    runs: tuple[Run, ...]
-    others: tuple[tuple[str, str, str], ...]
-    """(slug, title, question) of experiments without a published run."""
+    markup: str
+    plain: str
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        parts = [_shown(run) for run in self.runs]
-        waiting = [
-            f"<h3>{escape_html(title)}</h3><p>{escape_html(question)}</p>"
-            f"<p>There is no published run yet. To run it: {code(f'./bench run {slug}')}</p>"
-            for slug, title, question in self.others
-        ]
-        html = "".join([*parts, *waiting])
-        plain = "\n\n".join(
-            [run.info["title"] or run.info["experiment"] for run in self.runs]
-            + [f"{title}: no published run yet (./bench run {slug})" for slug, title, _ in self.others]
-        )
-        return {"text/html": html, "text/plain": plain}
+        return {"text/html": self.markup, "text/plain": self.plain}
 
 
-def _shown(run: Run) -> str:
-    info = run.info
-    slug = info["experiment"]
-    drawn = chart(run, f"Verdicts of {slug}")
-    figure = drawn.html() if isinstance(drawn, Figure) else f"<p>{escape_html(str(drawn).strip('*'))}</p>"
-    page = root() / "reports" / f"{slug}.qmd"
-    title = escape_html(info["title"] or slug)
-    linked = f'<a href="{escape_html(slug)}.html">{title}</a>' if page.is_file() else title
-    question = escape_html(info["question"] or "")
-    return f"<h3>{linked}</h3><p>{question}</p><p>{_counted(run)}</p>{figure}{_which(run)}"
+def cards() -> Cards | Markdown:
+    """Return a card for each comparison: who claimed what, our finding, all verdicts, and a caveat."""
+    found = comparisons()
+    if not found:
+        return missing("The list of comparisons", "there is no published rerun of a comparison yet")
+    markup = "".join(_card(one) for one in found)
+    plain = "\n\n".join(f"{one.run.info['title']}: {_found(one)}" for one in found)
+    return Cards(f'<div class="bb-cards">{markup}</div>', plain)
 
 
-def _counted(run: Run) -> str:
-    counts = Counter(one.verdict for one in outcomes(run))
-    verdicts = ", ".join(f"<b>{count}</b> {escape_html(verdict)}" for verdict, count in counts.most_common())
-    return f"{verdicts or 'No verdicts'}."
+def _found(one: Comparison) -> str:
+    if one.lead is None:
+        return "The run has no claim of the publication."
+    said = outcome.finding(one.run, one.lead, one.publication)
+    return f"{said[0].upper()}{said[1:]}"
 
 
-def _which(run: Run) -> str:
-    info = run.info
-    when = f", {info['started_at']:%Y-%m-%d}" if info["started_at"] else ""
-    host = run.facts("host")
-    cpu, memory = host.get("cpu") or {}, host.get("memory") or {}
-    cores = cpu.get("usable_cores", cpu.get("logical_cores"))
-    size = memory.get("total_bytes")
-    machine = [str(cpu["model"])] if cpu.get("model") else []
-    machine += [f"{cores} cores"] if cores else []
-    machine += [f"{size / 1e9:.0f} GB of memory"] if isinstance(size, int) else []
-    on = f", on {escape_html(', '.join(machine))}" if machine else ""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def _card(one: Comparison) -> str:
+    publication = one.publication
+    when = str(publication.year) if publication.year else "Undated"
+    rows = [
+        ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
+        ("Found", escape_html(_found(one))),
+        ("Verdicts", strip(one.claims)),
+        ("Caveat", escape_html(outcome.caveat(one.run, one.lead))),
+    ]
+    listed = "".join(
+        f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
+    )
     return (
-        f'<p class="bb-note">Run {code(run.run_id)}, profile {escape_html(info["profile"])},'
-        f" {run.ok.height} valid trials{when}{on}.</p>"
+        f'<article class="bb-card"><p class="bb-year">{when}, {escape_html(publication.author)}</p>'
+        f"<h3>{_linked_title(one.run)}</h3><dl>{listed}</dl>{_every(one)}</article>"
     )
 
 
-def experiments() -> Experiments:
-    """Return every experiment, with its published run if it has one."""
-    runs = published.opened(root())
-    there = {run.info["experiment"] for run in runs}
+def strip(found: Sequence[Judgement]) -> str:
+    """Return verdicts as HTML: a coloured square for each claim, and their number in words."""
+    items = []
+    for name, number in outcome.counts(found).items():
+        squares = "".join(
+            f'<span class="bb-square" style="--verdict: {theme.verdict_colour(name)}"></span>'
+            for _ in range(number)
+        )
+        items.append(f'<li><span class="bb-squares" aria-hidden="true">{squares}</span>{number} {name}</li>')
+    return f'<ul class="bb-strip">{"".join(items)}</ul>' if items else ""
+
+
+def _every(one: Comparison) -> str:
+    """Return all claims with their verdicts, folded."""
+    own = [held for held in of_run(one.run) if held.statement.startswith(outcome.OWN)]
+    order = outcome.ordered(str(held.verdict) for held in one.claims)
+    found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
+    items = "".join(
+        f'<li><span class="bb-square" style="--verdict: {theme.verdict_colour(held.verdict)}"></span>'
+        f"<span><b>{held.verdict}</b>: {escape_html(held.statement.removeprefix(outcome.OWN))}</span></li>"
+        for held in (*found, *own)
+    )
+    more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""
+    return (
+        f'<details class="bb-data"><summary>All {len(found)} claims{more}</summary>'
+        f'<ul class="bb-claims">{items}</ul></details>'
+    )
+
+
+def _linked_title(run: Run) -> str:
+    slug = run.experiment
+    named = escape_html(run.info["title"] or slug)
+    there = (root() / "reports" / f"{slug}.qmd").is_file()
+    return f'<a href="{escape_html(slug)}.html">{named}</a>' if there else named
+
+
+# Defects of method that changed a result
+
+
+def changes() -> Markdown:
+    """Return the defects that changed a result, each with the ratio as published and as corrected."""
+    runs = {run.experiment: run for run in published.opened(root())}
+    lines = []
+    for place, one in enumerate(publications()):
+        for defect in one.defects:
+            run = runs.get(one.experiment)
+            if defect.changed is None or run is None:
+                continue
+            judged = {held.id: held for held in of_run(run)}
+            publication = Catalogue().publication(one.experiment)
+            first = judged.get(defect.as_published or "")
+            parts = [
+                f"{words} {outcome.ratio_text(held.measured, held.low, held.high)}, {held.verdict}"
+                for words, name in (("as published", defect.as_published), ("corrected", defect.corrected))
+                if (held := judged.get(name or "")) is not None
+            ]
+            if first is not None and len(parts) == 2:
+                sides = outcome.names(run, first, publication)
+                said = escape_markdown(f"Ratio of {sides.of} to {sides.over}: {parts[0]}; {parts[1]}.")
+                address = f"defects.html#{defects.anchor(place)}"
+                lines.append(f"1. **{escape_markdown(defect.changed)}** {said} [How we know]({address}).")
+    if not lines:
+        return missing("The list of defects that changed a result", "no published run measured one both ways")
+    return Markdown("\n".join(lines))
+
+
+# Tests of the tool, and experiments without a run
+
+
+def tools() -> Cards | Markdown:
+    """Return a card for each published run without a publication: a test of the tool."""
     catalogue = Catalogue()
-    others = []
+    found = [run for run in published.opened(root()) if catalogue.publication(run.experiment) is None]
+    if not found:
+        return missing("The list of tests", "none is published yet")
+    cards = []
+    for run in found:
+        every = outcome.outcomes(run)
+        table = Details(f"All {len(every)} comparisons", comparisons_table(every)).html() if every else ""
+        cards.append(
+            f'<article class="bb-card"><h3>{_linked_title(run)}</h3><dl><dt>Question</dt>'
+            f"<dd>{escape_html(run.info['question'] or '')}</dd><dt>Found</dt>"
+            f"<dd>{escape_html(outcome.tool_finding(run))}</dd></dl>{table}</article>"
+        )
+    plain = "\n\n".join(f"{run.info['title']}: {outcome.tool_finding(run)}" for run in found)
+    return Cards(f'<div class="bb-cards">{"".join(cards)}</div>', plain)
+
+
+def comparisons_table(found: Sequence[outcome.Outcome]) -> Table:
+    """Return a row for each comparison with the baseline of a run."""
+    rows = [[f"{one.statement}: {one.verdict}", one.ratio(), one.reason] for one in found]
+    return Table(["Comparison", "Times as good (95 % CI)", "Why"], rows, stacked=True)
+
+
+def waiting() -> Markdown:
+    """Return the experiments without a published run, with the command that runs each; empty if there are none."""
+    there = {run.experiment for run in published.opened(root())}
+    catalogue = Catalogue()
+    lines = []
     for slug in catalogue.names("experiment"):
         if slug in there:
             continue
@@ -342,12 +325,17 @@ def experiments() -> Experiments:
             declared = catalogue.experiment(slug)
         except BenchbookError:  # other commands report an invalid declaration
             continue
-        others.append((slug, declared.title, declared.question))
-    return Experiments(tuple(runs), tuple(others))
+        lines.append(
+            f"- {escape_markdown(declared.title)}. There is no published run yet. To run it: "
+            f"{code(f'./bench run {slug}')}"
+        )
+    return Markdown("\n".join(lines))
 
 
-def published_count() -> Markdown:
-    """Return a sentence with the number of experiments that have a published run."""
-    found = experiments()
-    total = len(found.runs) + len(found.others)
-    return Markdown(escape_markdown(f"{len(found.runs)} of {total} experiments have a published run."))
+def rerun() -> Markdown:
+    """Return the commands that repeat the published runs."""
+    lines = [f"./bench rerun reports/data/{run.experiment}" for run in published.opened(root())]
+    if not lines:
+        return Markdown(f"To make a first run: {code('./bench run quickstart')}")
+    commands = escape_html("\n".join([*lines, "./bench site"]))
+    return Markdown(f"<pre><code>{commands}</code></pre>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,12 +33,22 @@ def all_published(root: Path) -> list[Export]:
 
 
 def opened(root: Path) -> list[Run]:
-    """Return the published runs that answer a question, from the results folder that the site's rendering names."""
-    from benchbook.analyse.run import RESULTS_VARIABLE, open_run
+    """Return the published runs that answer a question, from the results folder that the site's rendering names.
+
+    Pages that are rendered in one process share them, so each run is judged once.
+    """
+    from benchbook.analyse.run import RESULTS_VARIABLE
 
     given = os.environ.get(RESULTS_VARIABLE)
-    return [
-        open_run(Path(given) if given else None, one.run_id)
-        for one in all_published(root)
-        if not one.against_itself
-    ]
+    return list(_opened(root, Path(given))) if given else _open(root, None)
+
+
+@functools.cache
+def _opened(root: Path, results: Path) -> tuple[Run, ...]:
+    return tuple(_open(root, results))
+
+
+def _open(root: Path, results: Path | None) -> list[Run]:
+    from benchbook.analyse.run import open_run
+
+    return [open_run(results, one.run_id) for one in all_published(root) if not one.against_itself]

@@ -12,16 +12,20 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command
+from benchbook.record import manifest
 from benchbook.record.folder import cannot_write, require_folder
-from benchbook.report import notebook, page, render
+from benchbook.record.manifest import Export
+from benchbook.report import colophon, data, notebook, page, render
+from benchbook.report.colophon import Colophon
 from benchbook.report.figure import bundle
 from benchbook.report.page import part
 from benchbook.report.render import LAST_LINES, TIMEOUT_SECONDS
-from benchbook.site import index, published
+from benchbook.site import index, keys, published
 from benchbook.site.index import FIXED, Page
 
 
@@ -33,22 +37,23 @@ def render_with_quarto(program: str, root: Path, pages: list[Page], results: Pat
     with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
         project = Path(scratch)
         for one in pages:
-            shutil.copyfile(one.source, project / one.source.name)
+            shutil.copyfile(one.source, project / f"{one.name}.qmd")
         (project / "_quarto.yml").write_text(configuration(pages), encoding="utf-8")
-        (project / "benchbook.css").write_text(part("figures.css"), encoding="utf-8")
-        tag = f'<script src="{SCRIPT}" id="bb-bundle"></script>\n'
-        (project / "benchbook.html").write_text(tag, encoding="utf-8")
+        style = part("figures.css") + part("site.css")
+        (project / "benchbook.css").write_text(style, encoding="utf-8")
         for one in pages:
-            _run(program, project, one, environment(root, results, one), root / "reports")
+            tag = f'<script src="{SCRIPT}" id="bb-bundle"></script>'
+            foot = colophon_of(pages, results, one).html()
+            (project / "benchbook.html").write_text(f"{foot}\n{tag}\n", encoding="utf-8")
+            _run(program, project, one, environment(root, results, one, output), root / "reports")
         shutil.copytree(project / "_site", output, dirs_exist_ok=True)
-    (output / SCRIPT).write_text(script(bundle()), encoding="utf-8")
 
 
 def configuration(pages: list[Page]) -> str:
     """Return the project's _quarto.yml, with only the pages that exist; it is JSON, which is valid YAML."""
     links = [{"href": f"{name}.qmd", "text": text} for name, text in FIXED]
     project = {
-        "project": {"type": "website", "output-dir": "_site", "render": [one.source.name for one in pages]},
+        "project": {"type": "website", "output-dir": "_site", "render": [f"{one.name}.qmd" for one in pages]},
         "website": {"title": "Benchbook", "search": False, "navbar": {"left": links}},
         "format": {
             "html": {
@@ -66,8 +71,9 @@ def configuration(pages: list[Page]) -> str:
 def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: Path) -> None:
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
-    command = [program, "render", one.source.name, "--to", "html", "--execute-dir", str(folder.resolve())]
+    command = [program, "render", f"{one.name}.qmd", "--to", "html", "--execute-dir", str(folder.resolve())]
     command += ["--no-execute-daemon"]
+    command += ["--metadata", f"title:{one.title}"] if one.title else []
     try:
         done = subprocess.run(
             command,
@@ -94,14 +100,18 @@ def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: 
 SCRIPT = "benchbook.js"
 """The code that draws charts, for all pages: a classic script, which browsers also load from file://."""
 MARK = ".benchbook-site"
-"""File in a folder that Benchbook wrote, and may therefore replace."""
+"""File in a folder that Benchbook wrote, and may therefore replace: JSON with the key of each page."""
+DATA = "data"
+"""Folder of the site with the files of each published run."""
+NUMBERS = "numbers.csv"
 
 
 def site(root: Path, output: Path) -> Path:
     """Render every page into ``output`` and return it; replace an earlier site there.
 
-    Raises RequestError if ``output`` is not an earlier site or cannot be written, or if published data is damaged, and
-    BenchbookError if a page fails.
+    Pages of the earlier site are kept if neither their data nor any source of theirs has changed. Raises RequestError
+    if ``output`` is not an earlier site or cannot be written, or if published data is damaged, and BenchbookError if a
+    page fails.
     """
     _may_write(output)
     found = published.all_published(root)
@@ -113,17 +123,24 @@ def site(root: Path, output: Path) -> Path:
             f"Run `{command('site')}` in a checkout of Benchbook.",
         )
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
+    program = render.quarto()
+    made_of = keys.of(root, pages, found, program)
     try:
         with tempfile.TemporaryDirectory(prefix="benchbook-site-") as scratch:
             results = published.results(found, Path(scratch) / "results")
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
-            program = render.quarto()
-            if program:
+            for one in found:
+                if not one.against_itself:
+                    _copy_data(one, beside / DATA / one.experiment)
+            stale = [one for one in pages if not _kept(output, beside, one, made_of[one.name])]
+            if program and stale:  # Quarto's pages are one project
+                stale = pages
                 render_with_quarto(program, root, pages, results, beside)
-            else:
-                _without_quarto(root, pages, results, beside)
-        (beside / MARK).write_text("written by bench site\n", encoding="utf-8")
+            elif stale:
+                _without_quarto(root, pages, stale, results, beside)
+            _write_script(output, beside, fresh=len(stale) == len(pages))
+        (beside / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(output, ignore_errors=True)
         beside.rename(output)
     except OSError as error:
@@ -133,27 +150,89 @@ def site(root: Path, output: Path) -> Path:
     return output
 
 
-def environment(root: Path, results: Path, one: Page) -> dict[str, str]:
-    """Return the environment variables that name the checkout, the results and the run of a page."""
-    return {
+def _copy_data(export: Export, target: Path) -> None:
+    """Copy the files of a published run, which the data page links."""
+    for entry in (*export.files, {"file": manifest.FILE}):
+        place = target / str(entry["file"])
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(export.folder / str(entry["file"]), place)
+
+
+def _kept(earlier: Path, output: Path, one: Page, key: str) -> bool:
+    """Copy a page of the earlier site if its key is the same; return whether it was."""
+    try:
+        stated = json.loads((earlier / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    files = [f"{one.name}.html", *([f"{DATA}/{one.experiment}/{NUMBERS}"] if one.data else [])]
+    if not isinstance(stated, dict) or stated.get(one.name) != key:
+        return False
+    if not all((earlier / name).is_file() for name in files):
+        return False
+    for name in files:
+        shutil.copyfile(earlier / name, output / name)
+    return True
+
+
+def _write_script(earlier: Path, output: Path, *, fresh: bool) -> None:
+    """Write the code for charts, which takes a second to make; keep that of the earlier site if a page was kept."""
+    if not fresh and (earlier / SCRIPT).is_file():
+        shutil.copyfile(earlier / SCRIPT, output / SCRIPT)
+    else:
+        (output / SCRIPT).write_text(script(bundle()), encoding="utf-8")
+
+
+def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str, str]:
+    """Return the environment variables that name the checkout, the results, the run of a page and its data."""
+    found = {
         "BENCHBOOK_ROOT": str(root.resolve()),
         RESULTS_VARIABLE: str(results.resolve()),
         RUN_VARIABLE: one.run_id or "",
     }
+    if one.run_id is None:
+        return found
+    files = output / DATA / one.experiment
+    return found | data.environment(output / index.data_page(one.experiment), files / NUMBERS, files)
 
 
-def _without_quarto(root: Path, pages: list[Page], results: Path, output: Path) -> None:
+def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:
+    """Return what the foot of a page says; a page about all runs has the date of the latest."""
+    if one.run_id is not None:
+        if one.data:
+            about = colophon.of_run(results, one.run_id, title=one.title)
+            return replace(about, report=f"{one.experiment}.html")
+        return colophon.of_run(results, one.run_id, index.data_page(one.experiment))
+    dates = [colophon.of_run(results, page.run_id).date for page in pages if page.run_id]
+    title = one.title or notebook.read(one.source).title
+    return Colophon(title, f"benchbook-{one.name}", max(dates, default=""))
+
+
+def _without_quarto(root: Path, pages: list[Page], stale: list[Page], results: Path, output: Path) -> None:
+    """Render pages with our renderer: those of one run, and those about all runs, in one process each."""
+    groups: dict[str | None, list[Page]] = {}
+    for one in stale:
+        groups.setdefault(one.run_id, []).append(one)
+    feet = {one.name: colophon_of(pages, results, one) for one in stale}
     with ThreadPoolExecutor(max_workers=min(4, (os.cpu_count() or 1) + 1)) as pool:
-        code = pool.submit(bundle)
-        for text, one in zip(pool.map(lambda one: _page(root, results, one), pages), pages, strict=True):
-            (output / f"{one.name}.html").write_text(text, encoding="utf-8")
-        (output / SCRIPT).write_text(script(code.result()), encoding="utf-8")
+        for texts in pool.map(lambda held: _pages(root, results, held, output, feet), groups.values()):
+            for name, text in texts.items():
+                (output / f"{name}.html").write_text(text, encoding="utf-8")
 
 
-def _page(root: Path, results: Path, one: Page) -> str:
-    document = notebook.read(one.source)
-    notebook.execute(document, environment(root, results, one), one.source.parent)
-    return page.render(document, bundle="", navigation=index.navigation(one.name), script=SCRIPT)
+def _pages(
+    root: Path, results: Path, pages: list[Page], output: Path, feet: dict[str, Colophon]
+) -> dict[str, str]:
+    """Return name → text of the pages, whose cells run in one process."""
+    documents = [notebook.read(one.source, one.title) for one in pages]
+    first, *others = documents
+    folder = (root / "reports").resolve()
+    notebook.execute(first, environment(root, results, pages[0], output), folder, *others)
+    return {
+        one.name: page.render(
+            document, "", index.navigation(one.name), script=SCRIPT, colophon=feet[one.name]
+        )
+        for one, document in zip(pages, documents, strict=True)
+    }
 
 
 def script(code: str) -> str:

@@ -12,7 +12,7 @@ from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.report.table import Table
 from benchbook.report.tables import verdicts
-from benchbook.site import index, published
+from benchbook.site import outcome, published
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = [one for one in published.all_published(ROOT) if not one.against_itself]
@@ -37,7 +37,7 @@ def test_the_page_and_the_index_show_what_claims_prints(results: Path, export: A
     shown = verdicts.table(run)
     assert isinstance(shown, Table)
     assert [row[1] for row in shown.rows] == [row["verdict"] for row in rows]
-    outcomes = index.outcomes(run)
+    outcomes = outcome.outcomes(run)
     assert [(one.verdict, one.value, one.low, one.high) for one in outcomes] == [
         (row["verdict"], row["measured"], row["low"], row["high"]) for row in rows
     ]

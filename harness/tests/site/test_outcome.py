@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from benchbook.analyse.run import open_run
+from benchbook.declare.publication import Publication
 from benchbook.record import database
 from benchbook.report.figure import Figure
-from benchbook.report.table import Markdown
-from benchbook.site import index
-from benchbook.site.index import outcomes
+from benchbook.site import forest, outcome
+from benchbook.site.outcome import outcomes
 from tests.record import synthetic_run
 
 FACTOR = 400_000 / 180_000
@@ -49,23 +49,61 @@ def run_with_claims(results: Path, *published: float):
 def test_claims_have_their_verdicts_and_a_picture(tmp_path):
     run = run_with_claims(tmp_path / "results", FACTOR, 0.5)
     found = outcomes(run)
-    assert [one.row for one in found] == ["faster-0", "faster-1"]
+    assert [one.statement for one in found] == [
+        f"DuckDB loads {ratio} times as fast as SQLite" for ratio in (FACTOR, 0.5)
+    ]
     assert found[0].verdict in ("reproduced", "direction only")
     assert found[1].verdict == "contradicted"
     assert found[1].published == 0.5
-    figure = index.chart(run)
+    rows = [forest.row(run, one, None) for one in outcome.published_claims(run)]
+    figure = forest.figure("Two claims", rows)
     assert isinstance(figure, Figure)
-    assert "DuckDB loads 0.5 times as fast as SQLite: contradicted" in figure.alt
+    assert "DuckDB loads 0.5 times as fast as SQLite: published 0.500, rerun 2." in figure.alt
+    assert "contradicted; left of 1 is SQLite 3.45.1 faster, right of 1 is DuckDB 1.5.6 faster" in figure.alt
     assert "<svg" in figure.svg()
 
 
 def test_without_claims_every_comparison_with_the_baseline(plain):
     found = outcomes(plain)
     assert {one.verdict for one in found} <= {"better", "worse", "no difference claimed"}
-    assert found[0].row == "load, rows/s, SQLite 3.45.1"
+    assert found[0].statement == "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second"
     assert found[0].verdict == "worse"
+    said = outcome.tool_finding(plain)
+    assert said.startswith("DuckDB 1.5.6 ")
+    assert "Rows loaded per second: 2.28 times better in 1 of 1." in said
 
 
 def test_different_answers_leave_nothing_to_judge(made):
-    said = index.chart(made(wrong_answers_of="sqlite"))
-    assert isinstance(said, Markdown)
+    run = made(wrong_answers_of="sqlite")
+    assert outcomes(run) == []
+    assert outcome.tool_finding(run).startswith("No comparison")
+
+
+def test_a_question_of_ours_is_no_published_claim(tmp_path):
+    run = run_with_claims(tmp_path / "results", FACTOR, 0.5)
+    path = run.results / "runs" / run.run_id / "run.json"
+    facts = json.loads(path.read_text())
+    facts["declared"]["experiment"]["claims"][0]["statement"] = f"{outcome.OWN}a question"
+    path.write_text(json.dumps(facts))
+    database.rebuild(run.results)
+    again = open_run(run.results, run.run_id)
+    assert [one.id for one in outcome.published_claims(again)] == ["faster-1"]
+    assert outcome.counts(outcome.published_claims(again)) == {"contradicted": 1}
+
+
+def test_the_lead_claim_is_the_declared_one_else_the_first_ratio(tmp_path):
+    run = run_with_claims(tmp_path / "results", FACTOR, 0.5)
+    stated = {"title": "A page", "author": "An author", "claimed": "DuckDB is faster."}
+    named = Publication(**stated, lead="faster-1", of="Ducks", over="the lite one")
+    lead = outcome.lead(run, named)
+    assert lead is not None
+    assert lead.id == "faster-1"
+    said = outcome.finding(run, lead, named)
+    assert said.startswith("The claim does not hold: Ducks reached 2.2")
+    assert said.endswith("where 0.500 was published.")
+    assert "times the rate of the lite one (95 % CI " in said
+    assert outcome.ends(lead, outcome.names(run, lead, named)) == ("lite one faster", "Ducks faster")
+    assert "trials per setup" in outcome.caveat(run, lead)
+    gone = outcome.lead(run, Publication(**stated, lead="renamed-since"))
+    assert gone is not None
+    assert gone.id == "faster-0"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from benchbook.site import index, render
 from tests.report.parsed import Page
 from tests.site import checkout as making
 
-PAGES = ("index", "methods", "systems", "defects", "quickstart")
+PAGES = ("index", "methods", "systems", "defects", "quickstart", "quickstart-data")
 
 
 @pytest.fixture
@@ -22,12 +24,13 @@ def without_quarto(monkeypatch):
 
 
 def digests(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_it_has_every_page(site: Path):
     names = {path.name for path in site.iterdir()}
-    assert names == {render.MARK, render.SCRIPT, *(f"{name}.html" for name in PAGES)}
+    assert names == {render.MARK, render.SCRIPT, render.DATA, *(f"{name}.html" for name in PAGES)}
 
 
 def test_rendered_twice_it_has_the_same_bytes(
@@ -51,6 +54,7 @@ def test_links_lead_to_pages_and_nothing_is_fetched(site: Path, name: str):
         assert (site / link.partition("#")[0]).is_file(), link
     names = [found["id"] for _, found in page.tags if found.get("id")]
     assert len(names) == len(set(names))
+    assert {link[1:] for link in links if link.startswith("#")} <= set(names)
 
 
 def test_no_page_names_the_machine_that_rendered_it(site: Path, checkout: Path):
@@ -60,13 +64,59 @@ def test_no_page_names_the_machine_that_rendered_it(site: Path, checkout: Path):
             assert private not in markup, path.name
 
 
-def test_the_index_shows_verdicts_as_a_picture(site: Path):
+def test_the_index_shows_every_comparison_of_a_test_of_the_tool(site: Path):
     page = Page.read(site / "index.html")
-    figures = page.having("class", "bb-chart")
-    assert len(figures) == 1
-    words = figures[0][1]["aria-label"]
-    assert "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second: worse" in words
-    assert page.markup.count("<summary>Table</summary>") == 1
+    cards = page.having("class", "bb-card")
+    assert len(cards) == 1
+    assert "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second: worse" in page.text
+    assert "DuckDB 1.5.6 was better than SQLite 3.45.1" in page.text
+    assert len(re.findall(r"<summary>All \d+ comparisons</summary>", page.markup)) == 1
+
+
+def test_a_page_says_who_when_and_from_what(site: Path):
+    page = Page.read(site / "quickstart.html")
+    metas = [found for tag, found in page.tags if tag == "meta"]
+    names = {found.get("name") or found.get("property"): found.get("content") for found in metas}
+    assert names["description"] == names["og:description"] == names["twitter:description"]
+    assert names["og:title"] == "Quickstart: loading and querying DevOps telemetry"
+    foot = Page(page.markup.partition("<footer")[2].partition("</footer>")[0])
+    for part in ("By The Benchbook authors", "licence Apache-2.0", "revision", "@misc{benchbook-quickstart,"):
+        assert part in foot.text
+    assert ("a", "quickstart-data.html") in [(tag, found.get("href")) for tag, found in foot.tags]
+
+
+def test_the_data_page_links_the_files_of_the_run(site: Path):
+    page = Page.read(site / "quickstart-data.html")
+    links = {found["href"] for tag, found in page.tags if tag == "a"}
+    assert {"data/quickstart/numbers.csv", "data/quickstart/tables/measurements.parquet"} <= links
+    rows = list(csv.DictReader((site / "data/quickstart/numbers.csv").read_text().splitlines()))
+    loaded = [row for row in rows if (row["phase"], row["metric"]) == ("load", "rows_per_second")]
+    assert {row["system"] for row in loaded} == {"duckdb", "sqlite"}
+    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in loaded)
+
+
+def test_only_pages_that_changed_are_rendered_again(
+    site: Path, checkout: Path, tmp_path, without_quarto, monkeypatch
+):
+    copy, output = tmp_path / "checkout", tmp_path / "site"
+    shutil.copytree(checkout, copy, symlinks=True)
+    shutil.copytree(site, output)
+    executed = []
+    run = render.notebook.execute
+
+    def counted(document, environment, folder, *others):
+        executed.extend(one.path.name for one in (document, *others))
+        run(document, environment, folder, *others)
+
+    monkeypatch.setattr(render.notebook, "execute", counted)
+    render.site(copy, output)
+    assert executed == []
+    assert digests(output) == digests(site)
+    changed = copy / "reports" / "systems.qmd"
+    changed.write_text(changed.read_text() + "\nOne more sentence.\n")
+    render.site(copy, output)
+    assert executed == ["systems.qmd"]
+    assert "One more sentence." in (output / "systems.html").read_text()
 
 
 def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):

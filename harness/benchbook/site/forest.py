@@ -1,0 +1,228 @@
+"""The forest plot of the index: a row for each comparison, the published ratio and the measured one."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.run import Run
+from benchbook.declare.publication import Publication
+from benchbook.report import theme
+from benchbook.report.figure import Figure
+from benchbook.report.table import Table
+from benchbook.site import outcome
+
+LINE = 52
+"""Characters of a line of a statement that fit at 390 pixels."""
+LINE_HEIGHT = 15
+HEAD = 16
+"""Height in pixels of a row's first line, which has the verdict and the numbers."""
+MARK = 17
+"""Distance in pixels from the last line of text to the mark."""
+WORDS = 11
+"""Distance in pixels from the mark to the words at both ends of the axis."""
+ROW_GAP = 36
+"""Height in pixels from the words to the next row."""
+SHAPES = {"≥": "triangle-right", "≤": "triangle-left"}
+"""Sign of a bound → shape of its mark."""
+NARROWEST = 1e-3
+WIDEST = 1e3
+"""Ends of an interval beyond these are drawn at them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim with its published and its measured ratio."""
+
+    name: str
+    """Name and year of the comparison."""
+    statement: str
+    verdict: str
+    measured: float | None
+    low: float | None
+    high: float | None
+    stated: outcome.Stated
+    """The published ratio or bound."""
+    ends: tuple[str, str]
+    """What a ratio left of 1 means, and right of 1."""
+
+    @property
+    def ratio(self) -> str:
+        """The measured ratio with its interval as text."""
+        return outcome.ratio_text(self.measured, self.low, self.high)
+
+    @property
+    def head(self) -> str:
+        """The first line: verdict and numbers."""
+        verdict = self.verdict.capitalize()
+        measured = f": {self.ratio}" if self.measured is not None else ""
+        return (
+            f"{verdict}{measured}, published {self.stated.text}" if self.stated.value else verdict + measured
+        )
+
+
+def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
+    """Return the row of a claim."""
+    year = f", {publication.year}" if publication and publication.year else ""
+    return Row(
+        name=f"{run.info['title'] or run.experiment}{year}",
+        statement=one.statement.rstrip("."),
+        verdict=str(one.verdict),
+        measured=one.measured,
+        low=one.low,
+        high=one.high,
+        stated=outcome.stated(one),
+        ends=outcome.ends(one, outcome.names(run, one, publication)),
+    )
+
+
+def figure(title: str, rows: Sequence[Row]) -> Figure:
+    """Draw a row for each claim, on one logarithmic axis of ratios."""
+    note = (
+        "Hollow diamond: published; a triangle is a bound (at least, at most). Dot and bar: rerun, with its 95 % CI. "
+        "A ratio of 1 means no difference."
+    )
+    return Figure(title, _draw(rows), _alternative(title, rows), table(rows), note)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Return the numbers of the picture."""
+    columns = [
+        "Comparison",
+        "Claim",
+        "Published",
+        "Rerun (95 % CI)",
+        "Verdict",
+        "Left of 1",
+        "Right of 1",
+    ]
+    cells = [[one.name, one.statement, one.stated.text, one.ratio, one.verdict, *one.ends] for one in rows]
+    return Table(columns, cells, stacked=True)
+
+
+def _alternative(title: str, rows: Sequence[Row]) -> str:
+    parts = [
+        f"{one.statement}: published {one.stated.text}, rerun {one.ratio}, {one.verdict}; left of 1 is {one.ends[0]}, "
+        f"right of 1 is {one.ends[1]}"
+        for one in rows
+    ]
+    return f"{title}. Forest plot on a logarithmic axis of ratios, {len(rows)} rows. {'. '.join(parts)}."
+
+
+def _within(value: float) -> float:
+    return min(max(value, NARROWEST), WIDEST)
+
+
+def _draw(rows: Sequence[Row]) -> Any:
+    import altair as alt
+
+    placed, height = _placed(rows)
+    values = [
+        value
+        for one in rows
+        for value in (one.measured, one.low, one.high, one.stated.value)
+        if value is not None and value > 0 and math.isfinite(value)
+    ]
+    scale, axis = theme.logarithmic(
+        [_within(value) for value in (*values, *((1.0,) if values else (0.5, 1.0, 2.0)))],
+        "Ratio of the two sides (log scale)",
+    )
+    axis.grid = False
+    verdicts = list(dict.fromkeys(one.verdict for one in rows))
+    x = alt.X("value:Q", scale=scale, axis=axis)
+    vertical = alt.Scale(domain=[height, 0], nice=False, zero=False)
+
+    def y(field: str) -> Any:
+        return alt.Y(f"{field}:Q", scale=vertical, axis=None)
+
+    colour = alt.Color(
+        "verdict:N",
+        scale=alt.Scale(domain=verdicts, range=[theme.verdict_colour(one) for one in verdicts]),
+        legend=None,
+    )
+    tooltip = [
+        alt.Tooltip("statement:N", title="claim"),
+        alt.Tooltip("claimed:N", title="published"),
+        alt.Tooltip("ratio:N", title="rerun"),
+        alt.Tooltip("verdict:N"),
+    ]
+
+    def data(wanted: list[dict[str, Any]]) -> Any:
+        return alt.Chart(alt.InlineData(values=wanted))
+
+    measured = [one | {"value": one["measured"]} for one in placed if one["measured"] is not None]
+    ranges = [one for one in measured if one["low"] is not None]
+    stated = [one | {"value": one["published"]} for one in placed if one["published"] is not None]
+    layers: list[Any] = [
+        data(placed[1:]).mark_rule(opacity=0.16).encode(y=y("top"), x=alt.value(0), x2=alt.value("width")),
+        data([one | {"value": 1} for one in placed])
+        .mark_rule(strokeDash=[4, 3], opacity=0.6)
+        .encode(x=x, y=y("above"), y2="words:Q"),
+        data(ranges)
+        .mark_rule(strokeWidth=7, opacity=0.38, strokeCap="round")
+        .encode(y=y("mark"), x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
+        data(measured)
+        .mark_point(filled=True, size=110, shape="circle")
+        .encode(y=y("mark"), x=x, color=colour, tooltip=tooltip),
+    ]
+    for shape in dict.fromkeys(one["shape"] for one in stated):
+        own = [one for one in stated if one["shape"] == shape]
+        layers.append(
+            data(own)
+            .mark_point(filled=False, size=150, shape=shape, stroke="currentColor", strokeWidth=2)
+            .encode(y=y("mark"), x=x, tooltip=tooltip)
+        )
+    text: dict[str, Any] = {"baseline": "top", "lineHeight": LINE_HEIGHT, "lineBreak": "\n"}
+    layers += [
+        data(placed)
+        .mark_text(align="left", fontWeight="bold", **text)
+        .encode(y=y("top_text"), x=alt.value(0), text="head:N"),
+        data(placed)
+        .mark_text(align="left", **text)
+        .encode(y=y("statement_text"), x=alt.value(0), text="lines:N"),
+        data(placed)
+        .mark_text(align="left", fontSize=11, opacity=0.8, **text)
+        .encode(y=y("words"), x=alt.value(0), text="left:N"),
+        data(placed)
+        .mark_text(align="right", fontSize=11, opacity=0.8, **text)
+        .encode(y=y("words"), x=alt.value("width"), text="right:N"),
+    ]
+    return alt.layer(*layers).properties(width="container", height=height)
+
+
+def _placed(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows with the heights of their parts in pixels from the top, and the height of all."""
+    placed = []
+    top = 0
+    for one in rows:
+        lines = textwrap.wrap(one.statement, LINE) or [""]
+        mark = top + 4 + HEAD + LINE_HEIGHT * len(lines) + MARK
+        placed.append(
+            {
+                "top": top - 2,
+                "top_text": top + 6,
+                "statement_text": top + 6 + HEAD,
+                "above": mark - WORDS,
+                "mark": mark,
+                "words": mark + WORDS,
+                "head": one.head,
+                "lines": "\n".join(lines),
+                "statement": one.statement,
+                "verdict": one.verdict,
+                "measured": _within(one.measured) if one.measured else None,
+                "low": _within(one.low) if one.low is not None else None,
+                "high": _within(one.high) if one.high is not None else None,
+                "published": _within(one.stated.value) if one.stated.value else None,
+                "shape": SHAPES.get(one.stated.sign.strip(), "diamond"),
+                "claimed": one.stated.text,
+                "ratio": one.ratio,
+                "left": f"← {one.ends[0]}",
+                "right": f"{one.ends[1]} →",
+            }
+        )
+        top = mark + WORDS + ROW_GAP
+    return placed, top - ROW_GAP + LINE_HEIGHT + 6

@@ -1,0 +1,374 @@
+"""Outcomes of a run in words: verdicts on its claims, its lead claim, or its comparisons if it has no claims."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchbook.analyse import claims, comparison, quantity, same_work
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.run import Cell, Run
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.metric import Metric, describe
+from benchbook.declare.publication import Publication
+from benchbook.errors import RequestError
+from benchbook.report import theme
+
+NOT_RANKED = "not ranked"
+"""Verdict on an embedded system compared with a server."""
+OWN = "Not published: "
+"""Start of the statement of a claim that is a question of ours."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on a claim or a comparison, with its ratio and interval."""
+
+    statement: str
+    verdict: str
+    value: float | None
+    low: float | None
+    high: float | None
+    published: float | None
+    reason: str
+
+    def ratio(self) -> str:
+        """Return the ratio with its interval as text."""
+        return ratio_text(self.value, self.low, self.high)
+
+
+def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a ratio with its interval as text.
+
+    >>> ratio_text(1.4, 0.97, 1.99), ratio_text(2.0, None, None)
+    ('1.40 (0.970 to 1.99)', '2.00')
+    """
+    if value is None:
+        return quantity.MISSING
+    if low is None or high is None:
+        return quantity.number(value)
+    return f"{quantity.number(value)} ({quantity.number(low)} to {quantity.number(high)})"
+
+
+def outcomes(run: Run) -> list[Outcome]:
+    """Return the verdicts on the claims of a run; without claims, on every comparison with its baseline."""
+    if run.declared.get("claims"):
+        return [
+            Outcome(
+                one.statement,
+                str(one.verdict),
+                one.measured,
+                one.low,
+                one.high,
+                one.published,
+                one.reason,
+            )
+            for one in claims.of_run(run)
+        ]
+    return [one.outcome for one in compared(run)]
+
+
+# Claims of a publication
+
+
+def published_claims(run: Run) -> list[Judgement]:
+    """Return the judgements on the claims that were published, without questions of ours."""
+    return [one for one in claims.of_run(run) if not one.statement.startswith(OWN)]
+
+
+def lead(run: Run, publication: Publication) -> Judgement | None:
+    """Return the claim that stands for a comparison: the declared one, or the first with a published ratio."""
+    found = published_claims(run)
+    named = [one for one in found if one.id == publication.lead]
+    ratios = [one for one in found if one.test == "ratio"]
+    return next(iter([*named, *ratios, *found]), None)
+
+
+def counts(found: Sequence[Judgement]) -> dict[str, int]:
+    """Return verdict → number of claims, in the order of ``theme.VERDICTS``."""
+    counted = Counter(str(one.verdict) for one in found)
+    return {name: counted[name] for name in ordered(counted)}
+
+
+def ordered(verdicts: Iterable[str]) -> list[str]:
+    """Return verdicts in the order of pages, each once."""
+    order = list(theme.VERDICTS)
+    return sorted(dict.fromkeys(verdicts), key=lambda one: order.index(one) if one in order else len(order))
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the two sides of a claim's ratio."""
+
+    of: str
+    over: str
+
+
+def names(run: Run, one: Judgement, publication: Publication | None) -> Names:
+    """Return the names of a claim's sides: titles of systems or levels of factors.
+
+    A publication names the sides of its lead claim; other claims may have other sides, or the same ones reversed.
+    """
+    if publication and publication.of and publication.over and one.id == (publication.lead or one.id):
+        return Names(publication.of, publication.over)
+    if not one.cells:
+        return Names("one side", "the other side")
+    sides = one.cells[0].sides
+    return Names(_side(run, sides.cells[-1], sides.factors), _side(run, sides.cells[0], sides.factors))
+
+
+def _side(run: Run, cell: Cell, factors: Sequence[str]) -> str:
+    if "system" in factors:
+        return run.title(cell.system)
+    return ", ".join(f"{name.replace('_', ' ')} {cell.levels.get(name, '')}" for name in factors)
+
+
+QUALITIES = {"1/s": "faster", "B/s": "faster", "s": "faster", "B": "smaller"}
+"""Unit of a metric → word for a better value."""
+
+
+def ends(one: Judgement, sides: Names) -> tuple[str, str]:
+    """Return what a ratio left of 1 means, and right of 1: "MySQL faster", "packed days faster"."""
+    metric = describe(one.metric)
+    quality = QUALITIES.get(metric.unit, "better")
+    of, over = sides.of.removeprefix("the "), sides.over.removeprefix("the ")
+    if metric.direction == "higher":
+        return f"{over} {quality}", f"{of} {quality}"
+    if metric.direction == "lower":
+        return f"{of} {quality}", f"{over} {quality}"
+    return f"{over} higher", f"{of} higher"
+
+
+MEANINGS = {
+    "reproduced": "The claim holds",
+    "different size": "The direction holds, the size does not",
+    "direction only": "Only the direction holds",
+    "contradicted": "The claim does not hold",
+    "inconclusive": "Too uncertain to call",
+    "underspecified": "Open, because the publication leaves out what a rerun needs",
+    "substitute only": "Measured only on a substitute, so without a verdict",
+    "not run": "Not measured",
+}
+
+
+def finding(run: Run, one: Judgement, publication: Publication | None) -> str:
+    """Return what the rerun found of a claim, in one sentence."""
+    meaning = MEANINGS.get(str(one.verdict), str(one.verdict).capitalize())
+    if one.measured is None:
+        return f"{meaning}: {one.statement.rstrip('.')}."
+    sides = names(run, one, publication)
+    verb, noun = _verb(describe(one.metric))
+    value = quantity.number(one.measured)
+    interval = (
+        f" (95 % CI {quantity.number(one.low)} to {quantity.number(one.high)})"
+        if one.low is not None and one.high is not None
+        else ""
+    )
+    spread = ""
+    values = [cell.measured for cell in one.cells if cell.measured is not None]
+    if len(values) > 1:
+        low, high = quantity.number(min(values)), quantity.number(max(values))
+        spread = f" on average over {len(values)} setups of {low} to {high}"
+    return f"{meaning}: {sides.of} {verb} {value} times the {noun} of {sides.over}{interval}{spread}{_claimed(one)}."
+
+
+def _verb(metric: Metric) -> tuple[str, str]:
+    if metric.unit in ("1/s", "B/s"):
+        return "reached", "rate"
+    if metric.name.startswith("latency"):
+        return "had", metric.title[0].lower() + metric.title[1:]
+    if metric.unit == "s":
+        return "took", "time"
+    return ("needed", "space") if metric.unit == "B" else ("had", metric.title[0].lower() + metric.title[1:])
+
+
+SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a publication states of a ratio."""
+
+    value: float | None
+    """Where a chart marks it; None without a number."""
+    sign: str
+    """``≥`` or ``≤`` before a bound, with a space; else empty."""
+    text: str
+
+
+def stated(one: Judgement) -> Stated:
+    """Return the published ratio, or the bound or the band that the publication's words mean."""
+    expected = one.cells[0].expected if one.cells else None
+    if one.published is None and expected is not None and expected.within is not None:
+        low, high = expected.within
+        return Stated(math.sqrt(low * high), "", f"{quantity.number(low)} to {quantity.number(high)}")
+    value = one.published
+    if value is None and expected is not None and one.test != "agree":
+        value = expected.value
+    if value is None:
+        return Stated(None, "", quantity.MISSING)
+    sign = SIGNS.get(one.test, "")
+    return Stated(value, sign, f"{sign}{quantity.number(value)}")
+
+
+def _claimed(one: Judgement) -> str:
+    """Return the published ratio as the end of a sentence."""
+    found = stated(one)
+    if found.value is None:
+        return ""
+    if not found.sign:
+        return f", where {found.text} was published"
+    more = "more" if one.test == "at-least" else "less"
+    return f", where {more} was claimed" if found.value == 1 else f", where {found.text} was claimed"
+
+
+BRIEF = " lasted "
+"""Part of the reason why a setup with a phase under a second decides nothing."""
+
+
+def caveat(run: Run, one: Judgement | None) -> str:
+    """Return what limits a comparison most: cores, trials, and differences from the publication."""
+    parts = [part for part in (_cores(run), _trials(run, one)) if part]
+    unfit = [cell for cell in one.cells if cell.unfit] if one else []
+    if one and unfit:
+        brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
+        why = f" ({brief[0].partition(',')[0]})" if brief else ""
+        parts.append(f"{len(unfit)} of {len(one.cells)} setups decide nothing{why}")
+    parts += [_titled(condition) for condition in (one.conditions if one else ())]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _cores(run: Run) -> str:
+    cpu = run.facts("host").get("cpu") or {}
+    cores = cpu.get("usable_cores", cpu.get("logical_cores", cpu.get("cores")))
+    published = (run.declared.get("published_machine") or {}).get("cores")
+    if not cores:
+        return ""
+    return f"{cores} cores" + (f" in place of {published}" if published and published != cores else "")
+
+
+def _trials(run: Run, one: Judgement | None) -> str:
+    judged = [cell.ok for held in one.cells for cell in held.sides.cells] if one else []
+    counted = [number for number in judged or [cell.ok for cell in run.cells] if number]
+    if not counted:
+        return ""
+    low, high = min(counted), max(counted)
+    return f"{low} trials per setup" if low == high else f"{low} to {high} trials per setup"
+
+
+def _titled(condition: str) -> str:
+    """Return a condition with the title of the system that the claim names: "MySQL 9.7 in place of MySQL 8.0.26"."""
+    here, apart, there = condition.partition(" in place of ")
+    try:
+        return f"{here}{apart}{Catalogue().system(there).title}" if apart else condition
+    except RequestError:
+        return condition.replace("_", " ")
+
+
+# Comparisons of a run without claims
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One comparison of a cell with the baseline of a run."""
+
+    metric: str
+    other: str
+    outcome: Outcome
+
+
+@functools.cache
+def compared(run: Run) -> tuple[Compared, ...]:
+    """Return every comparison with the baseline; none if the systems did not do the same work."""
+    base = comparison.baseline(run)
+    if base is None or same_work.faults(run):
+        return ()
+    pairs = [
+        pair
+        for phase, metric in comparison.metrics(run)
+        for pair in comparison.against(run, phase, metric, base)
+    ]
+    said = iter(comparison.verdicts([pair for pair in pairs if not comparison.mixed(run, pair)]))
+    made = []
+    for pair in pairs:
+        judged = None if comparison.mixed(run, pair) else next(said)
+        better = pair.advantage
+        if judged is None:
+            verdict = NOT_RANKED
+        elif judged.winner is not None:
+            verdict = "better" if judged.winner == pair.cell.label else "worse"
+        else:
+            verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
+        metric = describe(pair.above.metric).title
+        phase = "" if pair.above.phase in ("trial", "load") else f" ({pair.above.phase})"
+        reason = "embedded systems and servers are not ranked together" if judged is None else judged.sentence
+        made.append(
+            Compared(
+                metric,
+                pair.cell.label,
+                Outcome(
+                    f"{pair.cell.label} compared with {base.label}: {metric}{phase}",
+                    verdict,
+                    better.value,
+                    better.low,
+                    better.high,
+                    None,
+                    reason,
+                ),
+            )
+        )
+    return tuple(made)
+
+
+def tool_finding(run: Run) -> str:
+    """Return how the baseline of a run without claims compares with the others, metric by metric."""
+    base = comparison.baseline(run)
+    ranked = [one for one in compared(run) if one.outcome.verdict != NOT_RANKED]
+    if base is None or not ranked:
+        return "No comparison: fewer than two systems gave the same answers."
+    others = list(dict.fromkeys(own_name(run, one) for one in run.cells if one.name != base.name and one.ok))
+    parts = []
+    for metric in dict.fromkeys(one.metric for one in ranked):
+        parts.append(_counted(metric, [one.outcome for one in ranked if one.metric == metric]))
+    won = all(one.outcome.verdict == "worse" for one in ranked)
+    name = own_name(run, base)
+    head = (
+        f"{name} was better than {listing(others)} in all {len(ranked)} comparisons"
+        if won
+        else f"{name} compared with {listing(others)}"
+    )
+    return f"{head}. {' '.join(parts)}"
+
+
+def own_name(run: Run, cell: Cell) -> str:
+    """Return the name of a cell among those of its run: its system, or its levels if all have the same system."""
+    alone = len({one.system for one in run.cells}) == 1
+    return ", ".join(level for _, level in cell.varying) if alone and cell.varying else cell.title
+
+
+def listing(found: Sequence[str]) -> str:
+    """Return names as a list in words.
+
+    >>> listing(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _counted(metric: str, found: Sequence[Outcome]) -> str:
+    """Return in how many comparisons the baseline won and lost, and by which factors."""
+    parts = []
+    for verdict, said in (("worse", "better"), ("better", "worse")):
+        values = [one.value for one in found if one.verdict == verdict and one.value]
+        factors = sorted(max(value, 1 / value) for value in values)
+        if factors:
+            low, high = quantity.number(factors[0]), quantity.number(factors[-1])
+            by = f"{low} times" if low == high else f"{low} to {high} times"
+            parts.append(f"{by} {said} in {len(factors)} of {len(found)}")
+    undecided = sum(one.verdict in ("no difference claimed", "no verdict") for one in found)
+    if undecided:
+        parts.append(f"undecided in {undecided} of {len(found)}")
+    return f"{metric}: {', '.join(parts)}."

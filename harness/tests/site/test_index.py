@@ -1,0 +1,105 @@
+"""The index of the runs that we publish: claims in words, verdicts that add up, and one picture of all comparisons."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchbook.analyse import claims
+from benchbook.analyse.run import RESULTS_VARIABLE
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.defects import publications
+from benchbook.report.figure import Figure
+from benchbook.site import defects, index, outcome, published
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def results(tmp_path_factory: pytest.TempPathFactory):
+    made = published.results(published.all_published(ROOT), tmp_path_factory.mktemp("published") / "results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHBOOK_ROOT", str(ROOT))
+        patch.setenv(RESULTS_VARIABLE, str(made))
+        yield made
+
+
+def test_the_title_counts_the_comparisons():
+    pages = index.pages(ROOT, published.all_published(ROOT))
+    assert pages[0].title == index.title(len(index.comparisons()))
+    assert index.title(1) == "One published comparison, rerun: what still holds?"
+    assert index.title(0) == "Published comparisons, rerun: what still holds?"
+    assert index.title(12).startswith("12 published comparisons")
+
+
+def test_the_sum_holds_every_published_claim_once():
+    said = str(index.summary())
+    total = int(re.findall(r"Of (\d+) published claims", said)[0])
+    assert sum(int(number) for number in re.findall(r"\*\*(\d+)\*\*", said)) == total
+    every = [one for held in index.comparisons() for one in claims.of_run(held.run)]
+    assert total == sum(not one.statement.startswith(outcome.OWN) for one in every)
+
+
+def test_the_picture_has_a_row_for_each_comparison_with_its_numbers():
+    figure = index.picture()
+    assert isinstance(figure, Figure)
+    found = index.comparisons()
+    assert len(figure.table.rows) == len(found)
+    for one in found:
+        assert one.lead is not None
+        assert one.lead.statement.rstrip(".") in figure.alt
+        text = outcome.ratio_text(one.lead.measured, one.lead.low, one.lead.high)
+        assert text in figure.alt
+    drawn = figure.spec
+    assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
+    assert "log scale" in str(drawn["layer"][1]["encoding"]["x"]["axis"]["title"])
+
+
+def test_cards_are_by_year_and_hold_statements_and_no_ids():
+    found = index.comparisons()
+    years = [one.publication.year or 9999 for one in found]
+    assert years == sorted(years)
+    made = index.cards()
+    assert isinstance(made, index.Cards)
+    for one in found:
+        assert one.publication.claimed.split("'")[0][:40] in made.markup
+        for held in claims.of_run(one.run):
+            if "-" in held.id:
+                assert f">{held.id}<" not in made.markup
+                assert f" {held.id} " not in made.markup
+        strip = index.strip(one.claims)
+        assert strip.count('class="bb-square"') == len(one.claims)
+    for address in (one.publication.url for one in found if one.publication.url):
+        assert address in made.markup
+
+
+def test_load_tools_says_what_its_own_page_says():
+    run = next(run for run in published.opened(ROOT) if run.experiment == "load-tools")
+    said = outcome.tool_finding(run)
+    assert said.startswith("benchload ")
+    assert "better" in said
+    assert "worse" not in said
+
+
+def test_what_changed_the_result_links_the_defects_page():
+    said = str(index.changes())
+    anchors = {defects.anchor(place) for place in range(len(publications()))}
+    linked = re.findall(r"\(defects\.html#([\w-]+)\)", said)
+    assert len(linked) == 3
+    assert set(linked) <= anchors
+    assert len(anchors) == len(publications())
+    for line in said.splitlines():
+        assert "as published" in line
+        assert "; corrected" in line
+
+
+def test_claims_that_show_a_change_are_declared():
+    catalogue = Catalogue(ROOT)
+    for one in publications():
+        ids = {claim.id for claim in catalogue.experiment(one.experiment).claims}
+        for defect in one.defects:
+            named = {defect.as_published, defect.corrected} - {None}
+            assert bool(named) == bool(defect.changed)
+            assert named <= ids
