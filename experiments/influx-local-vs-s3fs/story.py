@@ -1,40 +1,12 @@
-"""Charts and tables for the comparison of a local disk and a mounted bucket."""
+"""Table of requests for the comparison of a local disk and a mounted bucket."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Mapping
 
 import polars as pl
 
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
-from benchbook.report.charts.ratio import Row, published_figure
-from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
-
-
-def slowdown_chart(run: Run, levels: Mapping[str, str], what: str) -> Figure | Markdown:
-    """Draw the measured and published slowdown of some claims, a row for each.
-
-    ``levels`` maps claims, whose ratio is a slowdown, to labels of rows; ``what`` is the title.
-    """
-    from benchbook.analyse import claims
-
-    judged = {one.id: one for one in claims.of_run(run)}
-    found = [
-        Row(
-            label, cell.published, cell.measured, cell.low, cell.high,
-            tuple((block, math.exp(log)) for block, log in cell.logs.items()), str(cell.verdict),
-        )
-        for claim, label in levels.items() if claim in judged
-        for cell in judged[claim].cells
-    ]  # fmt: skip
-    title = f"{what}, rerun and published"
-    if not any(row.measured for row in found):
-        return missing(title, "no level was measured with both storages in one block")
-    return published_figure(run, title, found, "Times slower: right of 1 is slower")
-
 
 COUNTS = {
     "storage_requests": "Requests",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import comparison, order, quantity
+from benchbook.analyse import interval, order, quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
 from benchbook.analyse.order import LittlesLaw
@@ -18,8 +18,9 @@ from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.report import theme
 from benchbook.report import theme as axes
+from benchbook.report.charts import marks
 from benchbook.report.figure import Figure
-from benchbook.report.table import Markdown, Table, escape_markdown, missing
+from benchbook.report.table import Markdown, Table, missing
 from benchbook.report.theme import PALETTE, SHAPES
 
 STEPS = {
@@ -142,41 +143,6 @@ def _published(phase: str, stocks: int) -> float | None:
 FIRST, LAST = next(iter(STEPS.values())), list(STEPS.values())[-1]
 
 
-def answer_sentence(run: Run) -> Markdown:
-    """Return a sentence for each kind of read: the ratio of the first and the last step at the largest volume."""
-    sentences = [sentence for phase in ("long", "short") if (sentence := _sentence(run, phase))]
-    if not sentences:
-        return missing("The answer", "no volume of this run has both the first and the last step")
-    return Markdown(" ".join(escape_markdown(one) for one in sentences))
-
-
-def _sentence(run: Run, phase: str) -> str:
-    found = steps(run, phase, "reads_per_second")
-    both = [{one.stocks for one in found if one.label == label} for label in (FIRST, LAST)]
-    largest = max(set.intersection(*both), default=0)
-    held = [one for one in found if one.stocks == largest]
-    # The first step used the service in Python, as published; the last one uses the store directly.
-    order = list(ARMS.values())
-    first = max(
-        (one for one in held if one.label == FIRST),
-        key=lambda one: _place(order, one),
-        default=None,
-    )
-    last = min(
-        (one for one in held if one.label == LAST),
-        key=lambda one: _place(order, one),
-        default=None,
-    )
-    if first is None or last is None:
-        return ""
-    published = f" (the publication has {quantity.number(first.published)})" if first.published else ""
-    return (
-        f"{phase.capitalize()} reads of {largest} stocks: with the published method, {first.store} reaches "
-        f"{first.text()} times the reads per second of {first.over}{published}; with the same work, {last.store} "
-        f"reaches {last.text()} times those of {last.over}."
-    )
-
-
 def _place(order: list[str], one: Step) -> int:
     return next(place for place, access in enumerate(order) if one.store.endswith(access))
 
@@ -199,14 +165,31 @@ def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figur
     found = steps(run, phase, metric)
     if not found:
         return missing(title, "this run has no comparable setups of both")
-    title = f"{METRICS[metric]} of {phase} reads, packed days over {found[0].over}"
-    axis = f"Times {found[0].over}"
     return Figure(
-        theme.scaled_title(run, title),
-        _kline_steps_draw(found, axis),
+        theme.scaled_title(
+            run, f"{METRICS[metric]} of {phase} reads, packed days over {found[0].over}: {_finding(found)}"
+        ),
+        _kline_steps_draw(found, f"Times {found[0].over}"),
         _kline_steps_alternative(found, title),
         _kline_steps_table(found),
+        subtitle=f"Ratio, logarithmic axis, line at 1; {'less' if metric.startswith('latency') else 'more'} is better; "
+        f"n = {min(len(_points(one)) for one in found)} blocks, bars are 95 % CIs; large hollow marks were published",
     )
+
+
+def _finding(found: list[Step]) -> str:
+    """Return the ratios of the first and the last step at the largest volume that has both."""
+    parts = []
+    for label, words in ((FIRST, "as published"), (LAST, "with the same work")):
+        held = [one for one in found if one.label == label]
+        if held:
+            pick = max if label == FIRST else min
+            one = pick(
+                (one for one in held if one.stocks == max(other.stocks for other in held)),
+                key=lambda one: _place(list(ARMS.values()), one),
+            )
+            parts.append(f"{quantity.number(one.versus.value)} {words}")
+    return ", ".join(parts)
 
 
 def _kline_steps_draw(found: list[Step], title: str) -> Any:
@@ -216,30 +199,22 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
     kinds = [*dict.fromkeys(one.store for one in sorted(found, key=lambda one: one.store))]
     means = [
         {
-            "row": one.row, "kind": one.store, "ratio": one.versus.value, "low": one.versus.ratio.low,
+            "row": one.row, "kind": one.store, "value": one.versus.value, "low": one.versus.ratio.low,
             "high": one.versus.ratio.high, "text": one.text(),
         }
         for one in found
     ]  # fmt: skip
     points = [
-        {"row": one.row, "kind": one.store, "ratio": ratio, "block": block}
+        {"row": one.row, "kind": one.store, "value": ratio, "block": block + 1}
         for one in found
         for block, ratio in _points(one)
     ]
     published = [
-        {
-            "row": row,
-            "kind": PUBLISHED_COLOUR,
-            "ratio": ratio,
-            "text": quantity.number(ratio),
-        }
+        {"row": row, "kind": PUBLISHED_COLOUR, "value": ratio}
         for row, ratio in dict.fromkeys((one.row, one.published) for one in found)
         if ratio
     ]
-    every = [1.0, *(ratio for one in found for _, ratio in _points(one))]
-    every += [one.published for one in found if one.published]
-    every += [end for one in found for end in (one.versus.ratio.low, one.versus.ratio.high) if end]
-    scale, axis = axes.logarithmic(every, title)
+    scale, axis = axes.logarithmic([1.0, *marks.ends(means, points + published)], title)
     named = [*kinds, *([PUBLISHED_COLOUR] if published else [])]
     y = alt.Y(
         "row:N", title=None, sort=None, scale=alt.Scale(domain=order, padding=0.15),
@@ -249,69 +224,21 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
         ),
     )  # fmt: skip
     offset = alt.YOffset("kind:N", sort=None, scale=alt.Scale(domain=named, padding=0.6))
-    x = alt.X("ratio:Q", scale=scale, axis=axis)
     legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=360)
-    colour = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=named, range=list(PALETTE.values())[: len(named)]),
-        legend=legend,
+    colours, shapes = list(PALETTE.values())[: len(named)], list(SHAPES[: len(named)])
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=named, range=colours), legend=legend)
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=named, range=shapes), legend=legend)
+    names = [alt.Tooltip("row:N"), alt.Tooltip("kind:N")]
+    layers = marks.rows(
+        means, points, scale, axis, y=y, offset=offset, paint=colour, shape=shape, names=names, tick=14
     )
-    shape = alt.Shape(
-        "kind:N",
-        scale=alt.Scale(domain=named, range=list(SHAPES[: len(named)])),
-        legend=legend,
+    was = alt.Chart(alt.InlineData(values=published)).mark_point(filled=False, strokeWidth=2, size=110)
+    x = alt.X("value:Q", scale=scale, axis=axis)
+    layers.append(
+        was.encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=[*names, "value:Q"])
     )
-
-    def data(rows: list[dict[str, Any]]) -> Any:
-        return alt.Chart(alt.InlineData(values=rows))
-
-    whole = [row for row in means if row["low"]]
-    bands = [
-        data(whole)
-        .mark_rule(strokeWidth=8, opacity=0.28, strokeCap="round")
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=alt.X("low:Q", scale=scale, axis=axis),
-            x2="high:Q",
-            color=colour,
-        )
-    ]
-    return alt.layer(
-        data([{"one": 1}])
-        .mark_rule(strokeDash=[4, 3], opacity=0.8)
-        .encode(x=alt.X("one:Q", scale=scale, axis=axis)),
-        *(bands if whole else []),
-        data(points)
-        .mark_point(filled=False, strokeWidth=1.5, size=40)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=colour,
-            shape=shape,
-            tooltip=["row:N", "kind:N", "block:O", "ratio:Q"],
-        ),
-        data(means)
-        .mark_tick(thickness=2.5, size=14, opacity=1)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=colour,
-            tooltip=["row:N", "kind:N", "text:N"],
-        ),
-        data(published)
-        .mark_point(filled=False, strokeWidth=2, size=110)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=colour,
-            shape=shape,
-            tooltip=["row:N", "kind:N", "text:N"],
-        ),
-    ).properties(width="container", height=max(theme.ROW_HEIGHT, 18 * len(named)) * len(order))
+    height = max(theme.ROW_HEIGHT, 18 * len(named)) * len(order)
+    return alt.layer(marks.one(scale, axis), *layers).properties(width="container", height=height)
 
 
 def _points(one: Step) -> list[tuple[int, float]]:
@@ -437,7 +364,7 @@ class Group:
     throughputs: tuple[float, ...]
     """Operations per second of each repeat."""
     value: float
-    """Geometric mean of the throughputs, 1/s."""
+    """Typical value of the repeats, 1/s."""
     low: float | None
     high: float | None
     """95 % CI over the repeats; None for fewer than 3."""
@@ -486,16 +413,16 @@ def groups(file: Path | None = None) -> list[Group]:
 
 def _group(payload: str, volume: int, system: str, held: list[dict[str, str]]) -> Group:
     rates = [float(row["throughput_per_s"]) for row in held]
-    value, low, high = comparison.mean(rates)
-    assert value is not None
+    found = interval.mean_log(rates)
+    assert found.value is not None
     return Group(
         system,
         payload,
         volume,
         tuple(rates),
-        value,
-        low,
-        high,
+        found.value,
+        found.low,
+        found.high,
         _mean(held, "in_flight_mean"),
         _mean(held, "latency_mean_ms") / 1e3,
         _mean(held, "rows_returned_mean"),

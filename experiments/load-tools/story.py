@@ -11,7 +11,8 @@ from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.report import figure, theme
-from benchbook.report.charts import ratio
+from benchbook.report import theme as axes
+from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown, Table, escape_markdown, missing
@@ -129,11 +130,15 @@ def levels_of(run: Run) -> dict[str, dict[str, str]]:
 def _figure(run: Run, of: str, phase: str, rows: list[ToolComparison]) -> Figure:
     title = f"{TITLE.format(of=of)}: {phase}"
     results = "; ".join(f"{one.other}, {one.metric}: {_advantage(one)}" for one in rows)
+    values = [one.pair.advantage.value or 0.0 for one in rows]
+    times = f"{quantity.number(min(values))} to {quantity.number(max(values))} times"
+    finding = f"{of} at {phase}: {times} as good as the others"
     return Figure(
-        theme.scaled_title(run, title),
+        theme.scaled_title(run, finding),
         _draw(rows),
         f"{title}, with 95 % CIs and a line at 1. {results}.",
         _table(rows),
+        subtitle=f"{lead.RATIO}; n = {min(one.pair.ratio.trials for one in rows)} blocks",
         width=theme.HALF_WIDTH,
     )
 
@@ -144,13 +149,13 @@ def _draw(rows: list[ToolComparison]) -> Any:
     others = list(dict.fromkeys(one.other for one in rows))
     metrics = list(dict.fromkeys(one.metric for one in rows))
     points: list[dict[str, Any]] = [
-        {"other": one.other, "metric": one.metric, "ratio": ratio, "block": block + 1}
+        {"other": one.other, "metric": one.metric, "value": ratio, "block": block + 1}
         for one in rows
         for block, ratio in figure.evenly(one.pair.points)
     ]
     means: list[dict[str, Any]] = [
         {
-            "other": one.other, "metric": one.metric, "ratio": one.pair.advantage.value,
+            "other": one.other, "metric": one.metric, "value": one.pair.advantage.value,
             "low": one.pair.advantage.low, "high": one.pair.advantage.high, "text": _advantage(one),
         }
         for one in rows
@@ -169,16 +174,13 @@ def _draw(rows: list[ToolComparison]) -> Any:
         title=None,
         scale=alt.Scale(domain=metrics, range=SHAPES[: len(metrics)]),
     )
-    return ratio.layers(
-        means,
-        points,
-        "Times as good: right of 1 is better",
-        y=y,
-        offset=offset,
-        paint=paint,
-        shape=shape,
+    scale, axis = axes.logarithmic([1.0, *marks.ends(means, points)], "Times as good: right of 1 is better")
+    layers = marks.rows(
+        means, points, scale, axis, y=y, offset=offset, paint=paint, shape=shape,
         names=[alt.Tooltip("other:N", title="compared with"), alt.Tooltip("metric:N")],
-    ).properties(width="container", height=len(others) * ROW_HEIGHT)
+    )  # fmt: skip
+    height = len(others) * ROW_HEIGHT
+    return alt.layer(marks.one(scale, axis), *layers).properties(width="container", height=height)
 
 
 def _advantage(one: ToolComparison) -> str:

@@ -26,7 +26,7 @@ from benchbook.record import database, folder
 from benchbook.record.tables import BATCH_ROWS
 from benchbook.report import answer, conclusion, render
 from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
-from benchbook.report.tables import numbers, work
+from benchbook.report.tables import work
 from benchbook.site import index
 from tests.record import synthetic_lines, synthetic_run
 
@@ -42,7 +42,7 @@ TABLES = (
 PARTS: tuple[Callable[[Run], Any], ...] = (
     conclusion.answer_sentence, conclusion.findings, answer.table, strip.throughput, rate_over_time.chart,
     heatmap.chart, latency.query_types_chart, latency.percentiles_chart,
-    strip.size_on_disk, ratio.chart, order.chart, telemetry.chart, work.checks_table, work.gaps_table, work.trials_table, numbers.numbers_table,
+    strip.size_on_disk, ratio.chart, order.chart, telemetry.chart, work.checks_table, work.gaps_table, work.trials_table,
     limits.limits,
 )  # fmt: skip
 

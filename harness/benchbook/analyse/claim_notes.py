@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchbook.analyse import same_work
+from benchbook.analyse import limits, same_work
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
@@ -39,6 +39,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     if claim.validity == "phase":
         found += _defects(claim, run, cells)
     found += _transport(run, cells)
+    found += _disks(run, cells)
     flights = {held.levels.get("workers") for cell in cells for held in cell.sides.cells}
     if "workers" in claim.of and len(flights) > 1:
         found.append("the sides are compared at different numbers of operations in flight")
@@ -68,7 +69,7 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
     spans = {(cell.sides.cells[0].levels[along], cell.sides.cells[-1].levels[along]) for cell in cells}
     found = [f"{along} from {first} to {last}" for first, last in sorted(spans)]
     unknown = sum(cell.published is None for cell in cells)
-    return [*found, "no number was published for these levels"] if 0 < unknown == len(cells) else found
+    return [*found, "the publication has no numbers for this range"] if 0 < unknown == len(cells) else found
 
 
 def _noise(cells: Sequence[JudgedCell]) -> str:
@@ -76,6 +77,17 @@ def _noise(cells: Sequence[JudgedCell]) -> str:
     if not found:
         return "the noise floor of this machine is unknown (./bench aa)"
     return f"noise between equal setups: {100 * (max(found) - 1):.2g} %, in the interval"
+
+
+def _disks(run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Say that disks are files on one device, where storages are compared."""
+    compared = {
+        held.levels.get("storage")
+        for one in cells
+        if "storage" in one.sides.factors
+        for held in one.sides.cells
+    }
+    return [said.rstrip(".") for storage, said in limits.one_device(run).items() if storage in compared]
 
 
 def _transport(run: Run, cells: Sequence[JudgedCell]) -> list[str]:

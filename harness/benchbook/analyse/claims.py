@@ -198,7 +198,7 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
     lacking = [one for one in by_cell if one not in met and one.ratio is not None]
     if lacking and cells:
         names = [", ".join(f"{name} {level}" for name, level in one.levels.items()) for one in lacking]
-        left_out.append(f"published and not in this run: {same_work.some(names)}")
+        left_out.append(f"the publication also has {same_work.some(names)}, which this run did not measure")
     return Found(cells, left_out, lost, len(lacking))
 
 
@@ -250,7 +250,7 @@ def _why(claim: Claim, found: Found, missing: int) -> str:
     if found.missing:
         counted.append(f"{found.missing} not run")
     needed = {"all": "all", "most": "more than half", "any": "at least one"}[claim.in_cells]
-    return f"asked of {needed} of {len(cells) + missing} setups: {', '.join(counted)}"
+    return f"{len(cells) + missing} setups, of which {needed} must show it: {', '.join(counted)}"
 
 
 def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:

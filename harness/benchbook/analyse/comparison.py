@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from benchbook.analyse import interval, noise, quantity, verdict
 from benchbook.analyse.cells import labelled
+from benchbook.analyse.model import FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.run import Cell, Run
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# What a cell's trials say about one metric: every value, and their mean with its interval.
-
-FEWEST_TRIALS = 3
-"""Fewer trials of a cell give no interval and no verdict."""
+# What a cell's trials say about one metric: every value, and the typical one with its interval.
 
 
 class Point(NamedTuple):
@@ -73,7 +71,7 @@ class Estimate:
     direction: str
     points: Sequence[Point]
     value: float | None
-    """Typical value of the trials; None without a trial."""
+    """Typical value of the trials (``interval.mean_log``); None without a trial."""
     low: float | None
     high: float | None
     """The 95 % interval; None where there are fewer than three trials."""
@@ -84,14 +82,14 @@ class Estimate:
         return {point.block: point.value for point in self.points}
 
     def text(self) -> str:
-        """Return the mean with its unit."""
+        """Return the typical value with its unit."""
         return quantity.text(self.value, self.unit, describe(self.metric).noun)
 
     def interval(self) -> str:
         """Return the interval in words, or why there is none."""
         if self.low is None or self.high is None:
-            few = len(self.points) < FEWEST_TRIALS
-            return f"none: fewer than {FEWEST_TRIALS} trials" if few else "none: a value is zero"
+            few = len(self.points) < FEWEST
+            return f"none: fewer than {FEWEST} trials" if few else "none: a value is zero"
         divisor, name = quantity.scale(self.high, self.unit)
         name = "" if name in ("1", "1/s") else f" {name}"
         return f"{quantity.number(self.low / divisor)} to {quantity.number(self.high / divisor)}{name}"
@@ -114,29 +112,12 @@ def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     for cell in labelled(run):
         own = by_cell.get((cell.name,), rows.clear())
         points = Points(own)
-        value, low, high = mean(own["value"].to_list())
+        made_of = interval.mean_log(own["value"].to_list())
         unit, direction = (own["unit"][0], own["direction"][0]) if points else kind
-        made.append(Estimate(cell, phase, metric, unit, direction, points, value, low, high))
+        made.append(
+            Estimate(cell, phase, metric, unit, direction, points, made_of.value, made_of.low, made_of.high)
+        )
     return tuple(made)
-
-
-def mean(values: list[float]) -> tuple[float | None, float | None, float | None]:
-    """Return the geometric mean and its 95 % interval; values that hold a zero have neither a mean nor an interval.
-
-    Zero has no logarithm, so the median then replaces the mean.
-    """
-    import statistics
-
-    from benchbook.analyse import interval
-
-    if not values:
-        return None, None, None
-    if min(values) <= 0:
-        return statistics.median(values), None, None
-    if len(values) < FEWEST_TRIALS:
-        return statistics.geometric_mean(values), None, None
-    found = interval.mean_log(values)
-    return found.value, found.low, found.high
 
 
 # Every comparison of a run: each cell against the baseline, metric by metric, as a ratio with its interval.

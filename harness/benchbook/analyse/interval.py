@@ -69,7 +69,7 @@ class Interval:
     """The typical value of one setup's trials with its 95 % interval, in the unit of the values."""
 
     value: float | None
-    """None where there are no trials, or a value is not above zero."""
+    """None where there are no trials; the median where a value is not above zero."""
     low: float | None
     high: float | None
     trials: int
@@ -90,7 +90,8 @@ def mean_log(values: Sequence[float]) -> Interval:
     if not all(map(math.isfinite, values)):
         return Interval(None, None, None, len(values), "a value is not a number")
     if min(values) <= 0:
-        return Interval(None, None, None, len(values), "a value is not above zero, so it has no logarithm")
+        why = "a value is not above zero, so it has no logarithm"
+        return Interval(median(values), None, None, len(values), why)
     made = fit([math.log(value) for value in values])
     if made is None:
         trials = "1 trial" if len(values) == 1 else f"{len(values)} trials"

@@ -6,6 +6,7 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -89,6 +90,35 @@ STOLEN = 0.01
 """Share of time stolen by the hypervisor above which a limit reports it."""
 
 
+@dataclass(frozen=True)
+class Ceiling:
+    """The rate of the client alone, against a server that discards everything."""
+
+    rows_per_second: float | None
+    """None if it was not measured, or for less than a second."""
+    seconds: float
+    """Length of the shortest calibration; 0 without one."""
+    own_cores: bool
+    """True if it ran on the client's cores of the trials."""
+
+
+def ceiling(run: Run) -> Ceiling:
+    """Return the client's ceiling. There are several if trials differ in their cores; the lowest bounds every trial."""
+    found = [
+        one for one in run.fact_list("calibration") if isinstance(one, dict) and one.get("rows_per_second")
+    ]
+    seconds = min((float(one.get("duration_ns") or 0) / 1e9 for one in found), default=0.0)
+    lowest = min((float(one["rows_per_second"]) for one in found), default=None)
+    own = bool(found) and all(one.get("client_cores") for one in found)
+    return Ceiling(lowest if seconds >= BRIEF_SECONDS else None, seconds, own)
+
+
+def brief(run: Run, phase: str) -> dict[str, float]:
+    """Return cell → shortest duration in s, of cells in which a timed phase lasted less than a second."""
+    found = {cell.name: run.phase_seconds(cell, phase) for cell in run.cells}
+    return {name: held for name, held in found.items() if held is not None and held < BRIEF_SECONDS}
+
+
 def limits(run: Run) -> list[str]:
     """Return what readers must know before they use the numbers of a run, one or two sentences each."""
     return [sentence for part in _PARTS for sentence in part(run)]
@@ -132,21 +162,20 @@ def _trials(run: Run) -> list[str]:
 
 
 def _brief(run: Run) -> list[str]:
-    """Return the phases whose median duration is below one second."""
+    """Return the phases that lasted less than one second in some setup, and in how many."""
     timed = run.frame("phases").filter(pl.col("timed") & pl.col("workload").is_not_null())
-    seconds = (
-        timed.join(run.ok.select("trial_id"), on="trial_id")
-        .group_by("phase", maintain_order=True)
-        .agg(pl.col("duration_seconds").median())
-        .filter(pl.col("duration_seconds") < BRIEF_SECONDS)
-    )
-    named = [f"{phase} {quantity.text(held, 's')}" for phase, held in seconds.iter_rows()]
+    named = []
+    for phase in timed["phase"].unique(maintain_order=True):
+        if found := brief(run, phase):
+            whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
+            setups = f"in {len(found)} of {whole} setups"
+            named.append(f"{phase} (from {quantity.text(min(found.values()), 's')}, {setups})")
     if not named:
         return []
     return [
         (
-            f"Phases shorter than one second (median): {', '.join(named)}. Pauses of milliseconds affect them "
-            "strongly, and their 99th percentile depends on few operations."
+            f"Phases shorter than one second: {', '.join(named)}. Pauses of milliseconds affect them strongly, so "
+            "they decide no claim; charts mark them."
         )
     ]
 
@@ -208,7 +237,7 @@ def busy_client(run: Run) -> list[str]:
 
 
 def shared_cores(run: Run) -> list[str]:
-    """Return in how many trials server and client had no separate cores, and why."""
+    """Return in how many trials server and client ran on the same cores, and why."""
     found: dict[str, int] = {}
     for system, held in run.ok.select("system", "confinement").iter_rows():
         confinement = json.loads(held) if held and not run.embedded(system) else {}
@@ -217,7 +246,7 @@ def shared_cores(run: Run) -> list[str]:
             why = pinning.partition(": ")[2] or pinning
             found[why] = found.get(why, 0) + 1
     return [
-        f"No separate cores for server and client in {count} trials of servers: {why}."
+        f"In {count} trials, the server and the client ran on the same cores: {why}."
         for why, count in found.items()
     ]
 
@@ -256,6 +285,25 @@ def _machine(run: Run) -> list[str]:
             f"The data is {quantity.number(ratio, 2)} times as large as the memory, so it fits into caches."
         )
     return found
+
+
+def one_device(run: Run) -> dict[str, str]:
+    """Return storage → the sentence that its several disks are files on one device, which they share."""
+    found = {}
+    for storage, held in run.ok.select("storage", "storage_facts").unique().iter_rows():
+        facts = json.loads(held) if held else {}
+        below = (facts.get("below") or {}).get("device")
+        if facts.get("disks") and isinstance(below, dict):
+            found[str(storage)] = (int(facts["disks"]), str(below.get("name")))
+    return {
+        storage: f"The {disks} disks of storage {storage} are files on one device ({device}), which they share, so "
+        "separate disks may gain more."
+        for storage, (disks, device) in sorted(found.items())
+    }
+
+
+def _disks(run: Run) -> list[str]:
+    return list(one_device(run).values())
 
 
 def _listening(run: Run) -> list[str]:
@@ -318,6 +366,6 @@ def _noise(run: Run) -> list[str]:
 
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
-    _mixed, _size, _trials, _brief, _pace, _embedded, busy_client, _waited, shared_cores, _machine, _listening,
-    _elsewhere, _order, _noise,
+    _mixed, _size, _trials, _brief, _pace, _embedded, busy_client, _waited, shared_cores, _machine,
+    _disks, _listening, _elsewhere, _order, _noise,
 )  # fmt: skip

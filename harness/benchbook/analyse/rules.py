@@ -22,7 +22,7 @@ from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.run import Run
 
-Mark = Literal["kept", "partly", "not kept", "not applicable"]
+Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 
 DURABILITY = {
     "fsync": "Flush to disk",
@@ -112,7 +112,7 @@ def caches(run: Run) -> Finding:
     unknown = run.ok["cache_state"].null_count()
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
     if not states or unknown:
-        return Finding("not kept", f"not recorded in {unknown} trials")
+        return Finding("not recorded", f"not recorded in {unknown} trials")
     reads = run.frame("measurements").filter(
         pl.col("metric").is_in(["server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"])
     )
@@ -140,7 +140,13 @@ def client(run: Run) -> Finding:
     if not servers:
         return Finding("not applicable", "embedded systems share the client's process")
     if not calibrated:
-        return Finding("not kept", "no calibration was recorded")
+        return Finding("not recorded", "no calibration was recorded")
+    if run.frame("measurements").filter(pl.col("metric") == "client_cpu_fraction").is_empty():
+        return Finding("not recorded", "the share of its cores that the client used was not recorded")
+    if (shortest := limits.ceiling(run).seconds) < limits.BRIEF_SECONDS:
+        return Finding(
+            "partly", f"the calibration lasted {shortest:.2g} s, too short to show the client's ceiling"
+        )
     if loose := [*busy, *limits.shared_cores(run)]:
         return Finding("partly", " ".join(loose))
     return Finding("kept", "calibrated; the client used less than 80 % of its cores")
@@ -156,7 +162,7 @@ def same_work(run: Run) -> Finding:
     if failed or wrong:
         return Finding("partly", f"{failed} operations and {wrong} checks failed")
     if not checks.height:
-        return Finding("not kept", "nothing was checked")
+        return Finding("not recorded", "nothing was checked")
     return Finding("kept", f"{checks.height} checks passed")
 
 
@@ -174,7 +180,7 @@ def durability(run: Run) -> Finding:
 def arms(run: Run) -> Finding:
     """Rule 11: each trial has an arm."""
     found = run.frame("trials")["arm"].drop_nulls().unique().sort().to_list()
-    return Finding("kept", ", ".join(found)) if found else Finding("not kept", "no arm was recorded")
+    return Finding("kept", ", ".join(found)) if found else Finding("not recorded", "no arm was recorded")
 
 
 def settled(run: Run) -> Finding:
@@ -188,7 +194,7 @@ def settled(run: Run) -> Finding:
     return (
         Finding("kept", "both times are recorded")
         if any(known)
-        else Finding("not kept", "no settled time was recorded")
+        else Finding("not recorded", "no settled time was recorded")
     )
 
 
@@ -196,7 +202,7 @@ def environment(run: Run) -> Finding:
     """Rule 13: the environment is recorded and controlled."""
     controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
     if not run.facts("host"):
-        return Finding("not kept", "the machine was not recorded")
+        return Finding("not recorded", "the machine was not recorded")
     loose = [str(one.get("control")) for one in controls if one.get("state") != "controlled"]
     why = f"{len(controls) - len(loose)} of {len(controls)} conditions controlled"
     return Finding("partly", f"{why}; not controlled: {', '.join(loose)}") if loose else Finding("kept", why)
@@ -295,7 +301,7 @@ def outliers(run: Run) -> Finding:
             else Finding("not applicable", "no phase records operations")
         )
     if not intervals.height:
-        return Finding("not kept", "no intervals were recorded, so warm-up and drift are unknown")
+        return Finding("not recorded", "no intervals were recorded, so warm-up and drift are unknown")
     untagged = intervals["warmup"].null_count()
     if untagged:
         return Finding("partly", f"{untagged} intervals are not marked as warm-up or measured")
@@ -319,7 +325,7 @@ def latency(run: Run) -> Finding:
     kinds = run.frame("histograms").select("phase", "kind").unique().rows()
     without = [phase for phase in phases if (phase, "latency") not in kinds]
     if without:
-        return Finding("not kept", f"no histogram of {', '.join(without)}")
+        return Finding("not recorded", f"no histogram of {', '.join(without)}")
     if any(kind == "service" for _, kind in kinds):
         return Finding("kept", "open loop: latency counts from the intended start; service time is separate")
     return Finding(

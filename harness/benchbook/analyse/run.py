@@ -151,7 +151,7 @@ def _counted(validity: Validity, phase: str) -> str:
 
 
 def _level_words(factor: str, level: str) -> str:
-    return f"{factor.replace('_', ' ')} {level}"
+    return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
 
 
 class Run:

@@ -1,99 +1,111 @@
-"""Sentences of a report: the question, its answer and the findings, with computed numbers.
+"""Sentences of a report: the headline with its tiles, the answer, the findings and the limits, with computed numbers.
 
-``benchbook.analyse.verdict`` decides what they claim. Embedded systems and servers have separate answers, because an
+``benchbook.analyse`` decides what they claim. Embedded systems and servers have separate answers, because an
 embedded system shares the client's process and its numbers include no transport.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING
 
-from benchbook.analyse import comparison, quantity, same_work
+from benchbook.analyse import comparison, quantity, rules, same_work
+from benchbook.analyse import limits as limits_of
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates
+from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe
-from benchbook.report.table import Markdown, code, escape_markdown, missing
-from benchbook.report.tables import verdicts
+from benchbook.report import claim
+from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
+
+if TYPE_CHECKING:
+    from benchbook.analyse.claims import Judgement
+
+# The headline: the finding, what it means, three tiles, and how strong the evidence is.
 
 
-def claim_sentence(run: Run, question: str | None = None) -> Markdown:
-    """Return a sentence on a claim with a measured ratio: both sides, ratio, interval and verdict.
+def headline(run: Run, *ids: str, said: Markdown | None = None) -> Block:
+    """Return the finding of a page with its tiles.
 
-    ``question`` is the id of the claim that answers the experiment's question. Without it, or if the run did not
-    measure both its sides, the sentence is on the first claim whose sides were measured.
+    ``ids`` are the claims that answer the question, the most important one first. Without claims the answer compares
+    the systems of the run, or is ``said``.
     """
+    leads = _leading(run, ids)
+    if leads:
+        texts = [
+            " ".join(filter(None, (claim.sentence(run, one), claim.meaning(one), claim.spread(one))))
+            for one in leads
+        ]
+        said = Markdown("\n\n".join(escape_markdown(text) for text in texts))
+    said = said or answer_sentence(run)
+    tiles = _tiles(run, leads[0] if leads else None)
+    shown = "".join(
+        f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
+        for name, value, why in tiles
+    )
+    badge = strength(run, leads[0].phase if leads else None)
+    markup = (
+        f'<div class="bb-finding">{said.html()}</div><dl class="bb-tiles">{shown}</dl>'
+        f'<p class="bb-strength"><b>{escape_html(badge)}</b> <span>{run_line(run).markdown}</span></p>'
+    )
+    listed = "\n".join(f"- {escape_markdown(f'{name}: {value} ({why})')}" for name, value, why in tiles)
+    return Block(markup, f"{said.markdown}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
+
+
+def _leading(run: Run, ids: tuple[str, ...]) -> list[Judgement]:
     from benchbook.analyse import claims
 
-    found = sorted(claims.of_run(run), key=lambda one: one.id != question)
-    with_sides = ((one, _pair(one)) for one in found if one.measured is not None and one.cells)
-    one, pair = next(((one, pair) for one, pair in with_sides if pair), (None, None))
-    if one is None or pair is None:
-        return missing("The answer", "the run did not measure both sides of any claim")
-    over, of = pair
-    measured = f"**{quantity.number(one.measured or 0.0)}**"
-    if one.low is not None and one.high is not None:
-        measured += f" (95 % CI {quantity.number(one.low)} to {quantity.number(one.high)})"
-    stated = verdicts.WORDS.get(one.test, "published")
-    published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
-    where = "" if len(one.cells) == 1 else f", over {len(one.cells)} setups{_spread(one)}"
-    metric = describe(one.metric).title
-    metric = f"{metric[0].lower()}{metric[1:]} ({one.phase})"
-    sides = f"{_system(run, one)}{_side(run, of)} over {_side(run, over)}{_arm(one)}"
-    return Markdown(f"{escape_markdown(f'{sides}, {metric}')}: {measured}{where}{published}. {_meaning(one)}")
+    if run.against_itself or not run.declared.get("claims"):
+        return []
+    judged = {one.id: one for one in claims.of_run(run) if claim.has_ratio(one) and one.cells}
+    chosen = [judged[name] for name in ids if name in judged]
+    # A trend alone has one side, so it is no answer.
+    return chosen or [one for one in judged.values() if one.test not in ("rises", "falls")][:1]
 
 
-def _pair(one: Any) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Return the levels in which the two sides differ, ``over`` first; None for a trend."""
-    if one.test in ("rises", "falls"):
-        return None
-    sides = one.cells[0].sides
-    over, of = ({name: cell.levels[name] for name in sides.factors} for cell in sides.cells)
-    return over, of
+SAME = {"kept": "yes", "partly": "partly", "not kept": "no"}
+"""Mark of rule 9 → answer to the question whether the systems did the same work."""
 
 
-def _system(run: Run, one: Any) -> str:
-    """Return the title of the system of both sides; empty if the sides are different systems."""
-    sides = one.cells[0].sides
-    return "" if "system" in sides.factors else f"{run.title(sides.cells[0].levels['system'])}: "
+def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
+    found = []
+    if lead is not None:
+        stated = claim.stated(lead)
+        own = lead.statement.startswith(claim.OWN)
+        found = [
+            ("Published", "not asked" if own else stated.text if stated.value else "no number", lead.source),
+            (
+                "Rerun",
+                quantity.number(lead.measured),
+                f"95 % CI {claim.interval(lead.low, lead.high) or 'unknown'}: {claim.word(lead)}",
+            ),
+        ]
+    work = rules.same_work(run)
+    return [*found, ("Same work?", SAME.get(work.mark, work.mark), work.why)]
 
 
-def _spread(one: Any) -> str:
-    """Return the range of the cells' ratios, because the mean hides differences between cells."""
-    values = [cell.measured for cell in one.cells if cell.measured is not None]
-    return f" of {quantity.number(min(values))} to {quantity.number(max(values))}" if values else ""
-
-
-def _arm(one: Any) -> str:
-    """Return the arm that both sides have in every cell; another arm may have another result."""
-    arms = {cell.levels.get("arm") for judged in one.cells for cell in judged.sides.cells}
-    named = len(arms) == 1 and None not in arms and "arm" not in one.cells[0].sides.factors
-    return f", both {arms.pop()}" if named else ""
-
-
-def _side(run: Run, levels: dict[str, str]) -> str:
-    """Return the text of a side: the title of its system, and its other levels with their factors."""
-    parts = [f"{name.replace('_', ' ')} {level}" for name, level in levels.items() if name != "system"]
-    if "system" not in levels:
-        return ", ".join(parts)
-    return f"{run.title(levels['system'])} ({', '.join(parts)})" if parts else run.title(levels["system"])
-
-
-def _meaning(one: Any) -> str:
-    """Return what the interval shows, or why failed operations rule out a verdict."""
-    failed = sum(cell.failed for cell in one.cells)
-    if failed:
-        operations = "operation" if failed == 1 else "operations"
-        return f"{failed:,} {operations} failed, so neither side is called better."
-    if one.low is None or one.high is None:
-        return "There are too few trials for an interval."
-    if one.low <= 1 <= one.high:
-        return "The interval includes 1, so it shows no difference."
-    way = "higher" if one.low > 1 else "lower"
-    if len(one.cells) > 1:
-        return f"The mean is {way}; the verdict, which considers every setup, is: {one.verdict}."
-    return f"The whole interval is {way}; the verdict is: {one.verdict}."
+def strength(run: Run, phase: str | None = None) -> str:
+    """Return how strong the evidence of a run is: its machine, trials, and the length of a phase."""
+    cpu = run.facts("host").get("cpu") or {}
+    cores = cpu.get("usable_cores", cpu.get("logical_cores"))
+    trials = min((cell.ok for cell in run.cells if cell.ok), default=0)
+    timed = run.frame("phases").join(run.ok.select("trial_id"), on="trial_id", how="inner")
+    held = {
+        (name, trial): seconds
+        for name, trial, workload, seconds in timed.select(
+            "phase", "trial_id", "workload", "duration_seconds"
+        ).iter_rows()
+        if workload and seconds and phase in (None, name)
+    }
+    seconds = list(held.values())
+    parts = [f"{cores} cores"] if cores else []
+    parts += [f"{trials} trials of each setup" if trials != 1 else "1 trial of each setup"]
+    parts += [f"phases of {quantity.text(median(seconds), 's')}"] if seconds else []
+    strong = trials >= FEW and seconds and min(seconds) >= limits_of.BRIEF_SECONDS and not scaled_label(run)
+    return f"{'Confirmatory' if strong else 'Exploratory'}: {', '.join(parts)}"
 
 
 def refused(run: Run, title: str) -> Markdown | None:
@@ -104,7 +116,12 @@ def refused(run: Run, title: str) -> Markdown | None:
     """
     if not same_work.faults(run) or (same_work.of_run(run).flagged and not same_work.of_run(run).undecided):
         return None
-    return missing(title, "the systems did not give the same answers, so their speeds are not comparable")
+    # No ``Missing``: a page shows this sentence, while charts without data vanish.
+    return Markdown(
+        missing(
+            title, "the systems did not give the same answers, so their speeds are not comparable"
+        ).markdown
+    )
 
 
 def question(run: Run) -> Markdown:
@@ -262,6 +279,4 @@ def _finding(pair: Versus, said: Verdict | None) -> str:
 
 def limits(run: Run) -> Markdown:
     """Return the limits of the run as a list."""
-    from benchbook.analyse.limits import limits as limits_of
-
-    return Markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in limits_of(run)))
+    return Markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in limits_of.limits(run)))

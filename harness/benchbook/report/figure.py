@@ -8,13 +8,13 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import altair as alt
 
 from benchbook.report import theme
-from benchbook.report.table import Table, escape_html
+from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
 
 
 @functools.cache
@@ -70,7 +70,7 @@ PRINT_INK = "#222222"
 class Figure:
     """A chart with its title, its alternative text and its table.
 
-    The chart's function computes ``alt`` from the data.
+    The chart's function computes ``title`` and ``alt`` from the data: a title states the finding.
     """
 
     title: str
@@ -78,6 +78,8 @@ class Figure:
     alt: str
     table: Table
     note: str = ""
+    subtitle: str = ""
+    """What is drawn: metric, unit, kind of axis, which values are better, number of trials."""
     width: int = theme.STATIC_WIDTH
     """Width of the static drawing in pixels, close to its width in the page, so that its text fits."""
 
@@ -108,8 +110,9 @@ class Figure:
         """Return the figure for a page, whose script draws ``bb-live`` from the specification."""
         spec = json.dumps(self.spec, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
+        below = f'<span class="bb-what">{escape_html(self.subtitle)}</span>' if self.subtitle else ""
         return (
-            f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}</figcaption>'
+            f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}{below}</figcaption>'
             f'<div class="bb-chart" role="img" aria-label="{escape_html(self.alt)}">'
             f'<div class="bb-static">{self.svg()}</div><div class="bb-live"></div></div>'
             f'<script type="application/json" class="bb-spec">{spec}</script>{note}'
@@ -160,9 +163,27 @@ class Figures:
 
     def html(self) -> str:
         """Return the figures in a grid of the page."""
+        if not self.figures:
+            return ""
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
         return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>{note}'
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
         return {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}
+
+
+def shown(*charts: Figure | Figures | Markdown) -> Figures | Block:
+    """Return the charts side by side, without those that lack data; sentences of refused charts come first."""
+    figures = [
+        replace(one, width=theme.HALF_WIDTH)
+        for chart in charts if not isinstance(chart, Markdown)
+        for one in (chart.figures if isinstance(chart, Figures) else [chart])
+    ]  # fmt: skip
+    said = [one for one in charts if isinstance(one, Markdown) and not isinstance(one, Missing)]
+    notes = "".join(one.html() for one in said)
+    drawn = Figures(figures)
+    if not said:
+        return drawn
+    written = "\n\n".join(one.markdown for one in said)
+    return Block(notes + (drawn.html() if figures else ""), written)

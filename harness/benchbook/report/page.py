@@ -62,7 +62,7 @@ def render(
         "title": document.title,
         "subtitle": document.subtitle,
         "lang": document.lang,
-        "style": part("page.css") + part("figures.css") + part("site.css"),
+        "style": part("page.css") + part("figures.css") + part("report.css") + part("site.css"),
         "contents_mark": CONTENTS_MARK,
         "description_mark": DESCRIPTION_MARK,
         "navigation": navigation,

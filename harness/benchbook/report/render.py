@@ -75,7 +75,8 @@ def _page_parts(folder: Path, colophon: Colophon | None) -> list[str]:
     from benchbook.report.figure import bundle
     from benchbook.report.page import part
 
-    (folder / "benchbook.css").write_text(part("figures.css") + part("site.css"), encoding="utf-8")
+    style = part("figures.css") + part("report.css") + part("site.css")
+    (folder / "benchbook.css").write_text(style, encoding="utf-8")
     code = f'<script type="module" id="bb-bundle">{bundle()}\n{part("charts.js")}</script>\n'
     code = (colophon.html() + "\n" if colophon else "") + code
     (folder / "benchbook.html").write_text(code, encoding="utf-8")

@@ -13,6 +13,9 @@ MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
 UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mµn]?s)(?![\w]))")
 """The space between a number and its unit."""
 
+STRONG, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
+"""Markdown that ``Markdown.html`` understands; text from data has no asterisks, because they are escaped."""
+
 LIST_MARK = re.compile(r"^(\d*)([-+.)=])")
 """Characters at the start of a line that begin a list, a heading's underline or a rule."""
 
@@ -52,9 +55,25 @@ def code(text: object) -> str:
 
 @dataclass(frozen=True)
 class Markdown:
-    """A sentence or list to display. Callers escape text from data."""
+    """Sentences or a list to display. Callers escape text from data."""
 
     markdown: str
+
+    def html(self) -> str:
+        """Return the paragraphs and lists as HTML, for a place where no renderer reads Markdown.
+
+        >>> Markdown("*a* **b**").html(), Markdown("- a").html()
+        ('<p><em>a</em> <b>b</b></p>', '<ul><li>a</li></ul>')
+        """
+        blocks = []
+        for block in filter(None, self.markdown.split("\n\n")):
+            marked = EMPHASIS.sub(r"<em>\1</em>", STRONG.sub(r"<b>\1</b>", block))
+            if block.startswith("- "):
+                items = "".join(f"<li>{line}</li>" for line in marked.removeprefix("- ").split("\n- "))
+                blocks.append(f"<ul>{items}</ul>")
+            else:
+                blocks.append(block if block.startswith("<") else f"<p>{marked}</p>")
+        return "".join(blocks)
 
     def _repr_markdown_(self) -> str:
         return self.markdown
@@ -63,24 +82,45 @@ class Markdown:
         return self.markdown
 
 
-def missing(what: str, why: str) -> Markdown:
+@dataclass(frozen=True)
+class Missing(Markdown):
+    """The sentence that replaces a chart or table without data."""
+
+
+def missing(what: str, why: str) -> Missing:
     """Return the sentence that replaces an empty chart or table; both arguments are plain text."""
-    return Markdown(f"*{escape_markdown(what)} is not shown: {escape_markdown(why)}.*")
+    return Missing(f"*{escape_markdown(what)} is not shown: {escape_markdown(why)}.*")
+
+
+@dataclass(frozen=True)
+class Block:
+    """HTML of a page, and the same as Markdown for other formats. Callers escape text from data."""
+
+    markup: str
+    markdown: str
+
+    def html(self) -> str:
+        """Return the HTML."""
+        return self.markup
+
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
+        return {"text/html": self.markup, "text/markdown": self.markdown, "text/plain": self.markdown}
 
 
 @dataclass(frozen=True)
 class Details:
-    """A table that readers can unfold."""
+    """A part of a page that readers can unfold."""
 
     summary: str
-    table: Table
+    table: Table | Markdown | Block
+    """What is folded; usually a table."""
 
     def html(self) -> str:
-        """Return the folded table."""
+        """Return it folded."""
         return f'<details class="bb-data"><summary>{escape_html(self.summary)}</summary>{self.table.html()}</details>'
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        written = self.table.markdown()
+        written = self.table.markdown() if isinstance(self.table, Table) else self.table.markdown
         return {"text/html": self.html(), "text/markdown": written, "text/plain": written}
 
 

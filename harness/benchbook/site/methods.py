@@ -18,7 +18,10 @@ def listing() -> Markdown:
     )
 
 
-MARKS = {"kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "not applicable": "not applicable"}
+MARKS = {
+    "kept": "✓ kept", "partly": "◐ partly", "not kept": "✗ not kept", "not recorded": "not recorded",
+    "not applicable": "not applicable",
+}  # fmt: skip
 """Mark → its sign and text in a page."""
 
 

@@ -12,7 +12,7 @@ from tests.analyse.claimed import CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, ta
 def test_a_whole_table_is_one_joint_test(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim=FROM_FILE, **MANY)
     assert found.verdict == "reproduced"
-    assert "asked of all of 5 setups: reproduced in 5" in found.reason
+    assert "5 setups, of which all must show it: reproduced in 5" in found.reason
     assert len(found.cells) == 5
     assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}
 
@@ -22,7 +22,10 @@ def test_a_cell_that_was_published_and_not_run_leaves_all_undecided(tmp_path: Pa
     found = only(tmp_path / "all", table, claim=FROM_FILE, **fewer)
     assert found.verdict == "inconclusive"
     assert "2 not run" in found.reason
-    assert "published and not in this run: batch_size 10000, batch_size 5000" in found.reason
+    assert (
+        "the publication also has batch_size 10000, batch_size 5000, which this run did not measure"
+        in found.reason
+    )
     most = only(tmp_path / "most", table, claim={**FROM_FILE, "in_cells": "most"}, **fewer)
     assert most.verdict == "reproduced"
 

@@ -25,7 +25,7 @@ def test_an_interval_of_a_table_of_student_t() -> None:
         ([], None, "no trials"),
         ([4.0], 4.0, "1 trial; an interval needs at least 3"),
         ([1.0, 4.0], 2.0, "2 trials; an interval needs at least 3"),
-        ([1.0, 0.0, 2.0], None, "a value is not above zero, so it has no logarithm"),
+        ([1.0, 0.0, 2.0], 1.0, "a value is not above zero, so it has no logarithm"),
         ([1.0, math.inf, 2.0], None, "a value is not a number"),
         ([1.0, math.nan], None, "a value is not a number"),
     ],

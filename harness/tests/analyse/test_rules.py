@@ -45,9 +45,9 @@ def test_marks_fall_with_what_was_not_recorded(made):
         "DELETE FROM run_facts WHERE topic IN ('host', 'provenance')",
         run_id="quickstart-20260302T000000-0002",
     )
-    assert {number: found[number] for number in (2, 5, 6, 7, 9, 11, 12, 13)} == dict.fromkeys(
-        (2, 5, 6, 7, 9, 11, 12, 13), "not kept"
-    )
+    unseen = (5, 6, 7, 9, 11, 12, 13)
+    assert {number: found[number] for number in unseen} == dict.fromkeys(unseen, "not recorded")
+    assert found[2] == "not kept"
     assert found[14] == "partly"
     assert found[18] == "partly"
 
@@ -66,7 +66,7 @@ def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_to
             ((cold,), "not kept", "6 trials are recorded as cold but read nothing"),
             ((cold, read), "kept", "verified by bytes read"),
             (("UPDATE trials SET cache_state = 'lukewarm' WHERE \"index\" = 0",), "partly", "lukewarm, warm"),
-            (('UPDATE trials SET cache_state = NULL WHERE "index" = 0',), "not kept", "1 trials"),
+            (('UPDATE trials SET cache_state = NULL WHERE "index" = 0',), "not recorded", "1 trials"),
         )
     ):
         run = made(run_id=f"quickstart-20260303T000000-000{number}")
@@ -76,6 +76,22 @@ def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_to
         found = rules.caches(open_run(run.results, run.run_id))
         assert found.mark == mark
         assert words in found.why
+
+
+def test_a_client_without_evidence_is_not_recorded_and_a_short_calibration_shows_no_ceiling(made):
+    servers = {"systems": ("duckdb", "influxdb-1.8.10")}
+    known = spoiled(made, **servers)
+    assert known[8] == "kept"
+    gone = "DELETE FROM measurements WHERE metric = 'client_cpu_fraction'"
+    assert spoiled(made, gone, run_id="quickstart-20260305T000000-0001", **servers)[8] == "not recorded"
+    brief = "UPDATE run_facts SET value = regexp_replace(value, '(duration_ns.: ?)', '\\1 0.00') "
+    brief += "WHERE topic = 'calibration'"
+    run = made(run_id="quickstart-20260305T000000-0002", **servers)
+    with database.open(run.results) as connection:
+        connection.execute(brief)
+    found = rules.client(open_run(run.results, run.run_id))
+    assert found.mark == "partly"
+    assert "too short to show the client's ceiling" in found.why
 
 
 def test_a_phase_without_one_pace_or_a_latency_that_cannot_be_costs_the_mark(made):

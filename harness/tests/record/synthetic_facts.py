@@ -102,6 +102,7 @@ def facts(
         "calibration": [
             {
                 "v": 1, "type": "summary", "workload": "load", "rows": ROWS, "rows_per_second": 1_900_000.0,
+                "duration_ns": 2_000_000_000,
                 "operations_per_second": 380.0, "errors": 0,
             },
         ],

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from benchbook.analyse import claims
 from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.record import database
-from benchbook.report.charts import rate_over_time, ratio
-from benchbook.report.figure import Figure, Figures
-from benchbook.report.table import Markdown, Table
+from benchbook.report.charts import forest, rate_over_time
+from benchbook.report.figure import Figures
+from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
 from benchbook.report.tables import cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial
 
@@ -74,26 +75,36 @@ def _changed(trial: dict[str, Any], times: float, refused: int) -> dict[str, Any
     return trial
 
 
-def test_rerun_and_publication_stand_in_one_chart(flagship: Callable[..., Run]) -> None:
-    made = ratio.published_chart(flagship(), "ratios", "CnosDB over InfluxDB")
-    assert isinstance(made, Figure)
-    assert "batch size 1000: rerun 0.878" in made.alt
-    assert "published 0.878" in made.alt
-    # Published setups that the run lacks have a row too.
-    assert "batch size 10000: rerun not measured, published 1.26" in made.alt
+def test_rerun_and_publication_stand_in_one_row(flagship: Callable[..., Run]) -> None:
+    made = forest.chart(flagship())
+    assert isinstance(made, Block)
+    [row] = [one for one in made.markup.split("<li ") if "0.88 to 2.4 times" in one]
+    assert "rerun 0.878" in row
+    assert "published 0.878" in row
+    # The statement on what the run lacks is in the reasons.
+    assert "the publication also has" in str(verdicts.table(flagship()))
 
 
-def test_a_substitute_is_told_in_the_title(flagship: Callable[..., Run]) -> None:
-    made = ratio.published_chart(flagship("cnosdb-2.4"), "ratios", "CnosDB over InfluxDB")
-    assert isinstance(made, Figure)
-    assert "with a substitute" in made.title
+def test_a_substitute_is_named_beside_its_number(flagship: Callable[..., Run]) -> None:
+    made = forest.chart(flagship("cnosdb-2.4"))
+    assert isinstance(made, Block)
+    [row] = [one for one in made.markup.split("<li ") if "0.88 to 2.4 times" in one]
+    assert "substitute only" in row
+    assert "Cnosdb-2.4 is in place of cnosdb-2.0.1" in row
 
 
-def test_a_run_without_such_a_claim_says_so(plain: Run) -> None:
-    made = ratio.published_chart(plain, "ratios", "CnosDB over InfluxDB")
-    assert isinstance(made, Markdown)
-    assert "declared no claim ratios" in str(made)
+def test_a_run_without_claims_says_so(plain: Run) -> None:
+    made = forest.chart(plain)
+    assert isinstance(made, Missing)
+    assert "the run declared none" in str(made)
     assert isinstance(verdicts.table(plain), Markdown)
+
+
+def test_every_claim_has_a_row_in_the_plot(flagship: Callable[..., Run]) -> None:
+    made = forest.chart(flagship())
+    assert isinstance(made, Block)
+    for one in claims.of_run(flagship()):
+        assert escape_html(one.statement) in made.markup
 
 
 def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) -> None:
@@ -121,8 +132,24 @@ def test_costs_are_for_each_million_rows(flagship: Callable[..., Run]) -> None:
     table = cost.cost_table(flagship())
     assert isinstance(table, Table)
     assert [row[1] for row in table.rows] == ["3", "3"]
-    assert all(row[3] == "500 ms" for row in table.rows)
-    assert all(row[6] == "25.0 B" for row in table.rows)
+    assert table.columns[4] == "Processor time per million rows, settling"
+    assert all(row[4] == "500 ms" for row in table.rows)
+
+
+def test_below_a_million_rows_nothing_is_per_million_rows(made: Callable[..., Run]) -> None:
+    run = made()
+    with database.open(run.results) as connection:
+        for trial in run.ok["trial_id"]:
+            for phase, metric, value in (
+                ("load", "rows_found", 51_840.0),
+                ("settle", "server_cpu_seconds", 1.0),
+            ):
+                row = [trial, phase, metric, value, "1", "none"]
+                connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
+    table = cost.cost_table(open_run(run.results, run.run_id))
+    assert isinstance(table, Table)
+    assert not any("million" in column for column in table.columns)
+    assert all(row[4] == "1.00 s" for row in table.rows)
 
 
 def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -> None:

@@ -13,6 +13,7 @@ import pytest
     [
         "analyse.quantity",
         "declare.metric",
+        "report.claim",
         "report.figure",
         "report.page",
         "report.table",

@@ -1,4 +1,4 @@
-"""The sentence on the claim that answers the question of an experiment."""
+"""The headline of a report: the finding on the claims that answer the question, and what it means."""
 
 from __future__ import annotations
 
@@ -8,89 +8,158 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
-from benchbook.report import conclusion
+from benchbook.analyse.judgement import Expectation
+from benchbook.report import claim, conclusion
+
+OVER, OF = "influxdb-1.8.10", "cnosdb-2.0.1"
 
 
-def judged(
-    low: float | None, high: float | None, test: str = "ratio", failed: int = 0, cells: int = 1
-) -> Any:
-    over = SimpleNamespace(levels={"system": "influxdb-1.8.10", "workers": "100"})
-    of = SimpleNamespace(levels={"system": "cnosdb-2.4", "workers": "100"})
-    sides = SimpleNamespace(cells=(over, of), factors=["system"])
-    cell = SimpleNamespace(sides=sides, failed=failed, measured=1.39)
-    return SimpleNamespace(
-        measured=1.39, low=low, high=high, published=0.9, phase="load", metric="steady_rows_per_second",
-        test=test, cells=(cell,) * cells, id="first", verdict="inconclusive",
-    )  # fmt: skip
-
-
-def said(monkeypatch: pytest.MonkeyPatch, *found: Any, question: str | None = None) -> str:
-    monkeypatch.setattr(claims, "of_run", lambda *_: list(found))
-    titles = {"cnosdb-2.4": "CnosDB 2.4"}
-    run: Any = SimpleNamespace(results=None, run_id="run", title=lambda name: titles.get(name, name))
-    return conclusion.claim_sentence(run, question).markdown
-
-
-def test_an_interval_that_includes_1_shows_no_difference(monkeypatch):
-    text = said(monkeypatch, judged(0.97, 1.99, cells=2))
-    assert "CnosDB 2.4 over influxdb-1.8.10, rows loaded per second once steady" in text.replace("\\", "")
-    assert "**1.39** (95 % CI 0.970 to 1.99), over 2 setups of 1.39 to 1.39, published 0.900" in text
-    assert text.endswith("so it shows no difference.")
-
-
-def test_sides_of_one_system_are_told_with_it(monkeypatch):
-    one = judged(0.97, 1.99)
-    one.cells[0].sides = SimpleNamespace(
-        cells=tuple(SimpleNamespace(levels={"system": "cnosdb-2.4", "arm": arm}) for arm in ("a", "b")),
-        factors=["arm"],
+def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.28, **other: Any) -> Any:
+    sides = SimpleNamespace(
+        cells=tuple(
+            SimpleNamespace(system=system, levels={"system": system, "batch_size": level})
+            for system in (OVER, OF)
+        ),
+        factors=["system"],
+        levels={"batch_size": level},
     )
-    assert "CnosDB 2.4: arm b over arm a, rows loaded" in said(monkeypatch, one).replace("\\", "")
+    found = {
+        "sides": sides, "failed": 0, "measured": 1.16, "low": low, "high": high, "unfit": "", "published": 1.22,
+        "expected": Expectation("ratio", 1.22), "verdict": "reproduced", "unit": "1/s", "published_of": 43.0,
+        "published_over": 49.0,
+    }  # fmt: skip
+    return SimpleNamespace(**{**found, **other})
 
 
-def test_an_interval_that_excludes_1_gives_the_direction(monkeypatch):
-    assert said(monkeypatch, judged(1.1, 1.99)).endswith(
-        "The whole interval is higher; the verdict is: inconclusive."
+def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
+    found = {
+        "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
+        "measured": 1.16, "low": 1.04, "high": 1.28, "verdict": verdict, "reason": "it lies there", "phase": "load",
+        "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (), "conditions": (),
+    }  # fmt: skip
+    return SimpleNamespace(**{**found, **other})
+
+
+RUN: Any = SimpleNamespace(
+    title=lambda name: {OVER: "InfluxDB 1.8.10", OF: "CnosDB 2.0.1"}[name],
+    cells=[SimpleNamespace(varying=(("batch_size", "5000"),))],
+)
+
+
+def test_the_finding_names_who_what_by_how_much_and_what_was_published():
+    assert claim.sentence(RUN, judged()) == (
+        "CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10, batches of 5,000 "
+        "(95 % CI 1.04-1.28); published was 1.22."
     )
-    assert "whole interval is lower" in said(monkeypatch, judged(0.5, 0.9))
-    assert said(monkeypatch, judged(1.1, 1.99, cells=2)).endswith(
-        "The mean is higher; the verdict, which considers every setup, is: inconclusive."
+
+
+def test_sides_of_one_system_are_named_by_what_differs():
+    one = cell()
+    one.sides.cells = tuple(
+        SimpleNamespace(system=OF, levels={"system": OF, "arm": arm, "batch_size": "1"}) for arm in ("a", "b")
     )
-    assert "too few trials" in said(monkeypatch, judged(None, None))
+    one.sides.factors = ["arm"]
+    said = claim.sentence(RUN, judged("reproduced", one))
+    assert said.startswith(
+        "CnosDB 2.0.1 with configuration b loaded 1.16 times as many rows per second as with configuration a"
+    )
 
 
-def test_with_failures_neither_is_better(monkeypatch):
-    text = said(monkeypatch, judged(1.1, 1.99, failed=1))
-    assert "1 operation failed" in text
-    assert "higher" not in text
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("reproduced", "holds here."),
+        ("different size", "holds with a different size."),
+        ("direction only", "holds in its direction; its size is uncertain."),
+        ("contradicted", "does not hold here."),
+        ("inconclusive", "neither confirmed nor refuted: the intervals are too wide."),
+        ("underspecified", "says too little to check it."),
+        ("substitute only", "A substitute was measured"),
+        ("not run", "did not measure it."),
+    ],
+)
+def test_every_verdict_has_a_meaning(verdict: str, words: str):
+    assert words in claim.meaning(judged(verdict))
+
+
+def test_our_own_question_is_no_published_result():
+    own = judged("contradicted", statement="Not published: also when both sync.")
+    assert claim.meaning(own) == "This does not hold here."
+    assert claim.sentence(RUN, own).endswith("; this was not published.")
+
+
+def test_with_failures_neither_is_better():
+    assert "1 operation failed, so neither side" in claim.meaning(judged("inconclusive", cell(failed=1)))
+
+
+def test_opposite_results_by_size_read_depends_on_object_size():
+    one = judged(
+        "underspecified", reason="depends on size: reproduced at size 4KiB, contradicted at size 64KiB; more"
+    )
+    assert claim.word(one) == "depends on object size"
+    assert claim.meaning(one) == "The answer depends on object size, which the publication does not state."
+    assert claim.has_ratio(one)
+
+
+def test_a_ratio_of_a_statement_without_any_number_is_not_shown():
+    assert not claim.has_ratio(judged("underspecified", published=None, measured=17.6))
+    assert claim.has_ratio(judged("underspecified"))
+    assert not claim.has_ratio(judged("not run", measured=None))
+
+
+def test_a_ratio_that_depends_on_a_factor_says_so():
+    low, high = cell("10000", 0.72, 0.98, measured=0.84), cell("1", 1.36, 1.95, measured=1.63)
+    assert claim.spread(judged("contradicted", low, high)) == (
+        "The ratio depends on the batch size: from 0.840 (0.720-0.980) at batches of 10,000 to 1.63 (1.36-1.95) at "
+        "batches of 1."
+    )
+    assert claim.spread(judged("contradicted", low, cell("1", 0.9, 1.95, measured=1.2))) == ""
+
+
+def test_a_bound_is_not_called_a_published_number():
+    bound = cell(expected=Expectation("at-least", 1.0, 0.0))
+    said = claim.sentence(RUN, judged("reproduced", bound, test="at-least", published=1.0))
+    assert said.endswith("; the publication says more.")
+    assert claim.stated(judged("reproduced", bound, test="at-least", published=1.0)).text == "≥ 1.00"
+
+
+def test_words_of_a_publication_are_shown_as_their_band():
+    within = cell(expected=Expectation("ratio", 1.1, 0.0, (1.02, 1.2)), published=None)
+    one = judged("inconclusive", within, published=None)
+    assert claim.stated(one).text == "1.02-1.2"
+    assert claim.sentence(RUN, one).endswith("; the publication's words mean 1.02-1.2.")
+
+
+def test_a_caveat_is_beside_its_number():
+    short = cell(unfit="the phase load lasted 0.2 s, and one under 1 s decides nothing")
+    one = judged(
+        "inconclusive",
+        short,
+        conditions=("workers 12 in place of 100",),
+        notes=("4 disks are files on one device",),
+    )
+    assert claim.caveats(one) == [
+        "measured at workers 12 in place of 100",
+        "decides nothing: the phase load lasted 0.2 s, and one under 1 s decides nothing",
+        "4 disks are files on one device",
+    ]
+
+
+def led(monkeypatch: pytest.MonkeyPatch, *found: Any, ids: tuple[str, ...] = ()) -> list[str]:
+    monkeypatch.setattr(claims, "of_run", lambda *_: tuple(found))
+    run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]})
+    return [one.id for one in conclusion._leading(run, ids)]
+
+
+def test_the_claims_that_the_question_is_about_lead_in_their_order(monkeypatch):
+    first, second = judged(), judged(id="second")
+    assert led(monkeypatch, first, second, ids=("second", "ratios")) == ["second", "ratios"]
+    assert led(monkeypatch, first, second) == ["ratios"]
+
+
+def test_where_the_one_asked_for_was_not_measured_the_first_leads(monkeypatch):
+    assert led(monkeypatch, judged(), judged(id="second", measured=None), ids=("second",)) == ["ratios"]
 
 
 def test_a_trend_alone_is_no_answer(monkeypatch):
-    assert "did not measure both sides of any claim" in said(monkeypatch, judged(1.1, 1.99, test="rises"))
-
-
-def test_the_claim_that_the_question_is_about_comes_before_the_first(monkeypatch):
-    asked = judged(0.5, 0.9)
-    asked.id = "second"
-    assert "interval is lower" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
-    assert "interval is higher" in said(monkeypatch, judged(1.1, 1.99), asked)
-
-
-def test_where_the_one_asked_for_was_not_measured_the_first_answers(monkeypatch):
-    asked = judged(0.5, 0.9)
-    asked.id, asked.measured = "second", None
-    assert "interval is higher" in said(monkeypatch, judged(1.1, 1.99), asked, question="second")
-
-
-def test_the_arm_of_both_sides_is_named(monkeypatch):
-    one = judged(0.97, 1.99)
-    for side in one.cells[0].sides.cells:
-        side.levels["arm"] = "durable"
-    assert "InfluxDB, both durable, rows" in said(monkeypatch, one).replace(
-        "influxdb-1.8.10", "InfluxDB"
-    ).replace("\\", "")
-
-
-def test_a_bound_is_not_called_a_published_number(monkeypatch):
-    text = said(monkeypatch, judged(1.1, 1.99, test="at-least"))
-    assert ", claimed at least 0.900" in text
-    assert "published" not in text
+    assert led(monkeypatch, judged(test="rises")) == []

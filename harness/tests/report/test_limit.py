@@ -48,11 +48,11 @@ def test_server_and_client_on_the_same_cores_are_told_with_the_reason(made):
     shared = f"UPDATE trials SET confinement = '{held}'"
     words = changed(made, shared, systems=("duckdb", "influxdb-1.8.10"))
     assert (
-        "No separate cores for server and client in 3 trials of servers: server and client share 2 cores"
+        "In 3 trials, the server and the client ran on the same cores: server and client share 2 cores"
         in words
     )
     own = shared.replace("null", "[2,3]").replace("none: ", "")
-    assert "No separate cores" not in changed(
+    assert "ran on the same cores" not in changed(
         made, own, systems=("duckdb", "influxdb-1.8.10"), run_id="quickstart-20260302T000000-0001"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.analyse import quantity
+from benchbook.analyse import interval, quantity
 from benchbook.analyse.run import Run
 from benchbook.record import database
 from benchbook.report import render
@@ -52,8 +52,7 @@ def test_it_carries_the_code_for_charts_once(page):
 def test_title_and_sections(page):
     assert "Quickstart: loading and querying DevOps telemetry" in page.text
     sections = [found["id"] for tag, found in page.tags if tag == "h2"]
-    assert sections[0] == "question-and-answer"
-    assert sections[-2:] == ["limits", "rules-of-measurement"]
+    assert sections == ["finding", "what-was-measured", "this-run", "more-about-this-run"]
     contents = Page(page.markup.partition('<nav class="bb-contents"')[2].partition("</nav>")[0])
     assert [found["href"] for tag, found in contents.tags if tag == "a"] == [f"#{name}" for name in sections]
     permalinks = {found["href"] for _, found in page.having("class", "bb-permalink")}
@@ -62,7 +61,7 @@ def test_title_and_sections(page):
 
 def test_every_chart_has_words_a_table_a_drawing_and_data(page):
     figures = page.having("class", "bb-figure")
-    assert len(figures) >= 10
+    assert 3 <= len(figures) <= 5
     charts = page.having("class", "bb-chart")
     assert len(charts) == len(figures)
     for _, found in charts:
@@ -87,7 +86,7 @@ def test_numbers_are_those_of_the_database(page, plain: Run):
             "SELECT system, list(value) FROM measurements JOIN trials USING (trial_id) "
             "WHERE phase = 'load' AND metric = 'rows_per_second' AND status = 'ok' GROUP BY system ORDER BY system"
         ).fetchall()
-    means = {system: statistics.geometric_mean(values) for system, values in rows}
+    means = {system: interval.mean_log(values).value for system, values in rows}
     for system, values in rows:
         assert f"{quantity.number(means[system])} rows/s" in page.text
         for value in values:
@@ -158,7 +157,7 @@ def test_differing_answers_refuse_the_comparison_and_show_the_rows(made, reports
     page = Page.read(render.report(run.results, run.run_id, reports))
     assert "times as fast" not in page.text
     assert "so their speeds are not comparable" in page.text
-    assert "Rows loaded per second is not shown" in page.text
+    assert "Most rows loaded per second is not shown" in page.text
     assert "max_usage_user" in page.text
     assert page.text.count("max_usage_user") >= 4
 

@@ -1,218 +1,279 @@
-"""Chart of a metric along a number: a line for each system, with an interval at every point."""
+"""Chart of a metric along a numeric factor: a line for each system, with an interval at every point.
+
+Intervals at one level are drawn side by side, so that none covers another. Published values of the same setups are
+hollow and joined by dashes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse import quantity
-from benchbook.analyse.comparison import FEWEST_TRIALS, mean
+from benchbook.analyse import limits, quantity
+from benchbook.analyse.cells import Wanted
+from benchbook.analyse.comparison import Estimate, estimates
+from benchbook.analyse.interval import mean_log
+from benchbook.analyse.model import FEWEST
 from benchbook.analyse.run import Run
-from benchbook.report import theme
+from benchbook.declare.metric import describe
+from benchbook.report import claim, theme
 from benchbook.report import theme as axes
+from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
-HEIGHT = 280
+HEIGHT = 260
+APART = 1.05
+"""Factor between the places of two neighbouring systems at one level."""
+LIMIT = "synced_writes_per_second"
+"""fio's rate in the same trials."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """The mean of one system's trials at one point of the curve, in the metric's unit."""
+    """The typical value of one system's trials at one level, in the metric's unit."""
 
     system: str
     label: str
     at: float
     value: float
-    low: float | None
-    high: float | None
-    trials: int
+    low: float | None = None
+    high: float | None = None
+    trials: int = 0
+    brief: bool = False
+    """True if the phase lasted less than a second."""
 
 
-@dataclass(frozen=True)
-class Axes:
-    """Titles of the two axes, with units."""
+def chart(
+    run: Run,
+    phase: str,
+    metric: str,
+    along: str,
+    title: str = "",
+    fixed: Mapping[str, Wanted] | None = None,
+    published: Sequence[str] = (),
+    limit: bool = False,
+) -> Figure | Markdown:
+    """Draw ``metric`` of a phase along the levels of the factor ``along``, for cells with the levels ``fixed``.
 
-    along: str
-    value: str
-
-
-def figure(dots: Sequence[Dot], title: str, names: Axes, limit: Sequence[Dot] = ()) -> Figure:
-    """Return the figure, with ``limit`` as a grey dashed line."""
-    return Figure(
-        title, _draw(dots, names, limit), _alternative(dots, title, limit), _table(dots, names, limit)
+    ``title`` starts the figure's title, which ends with the systems that lead. ``published`` are claims whose published
+    values are drawn; with ``limit``, fio's rate in the same setups is a dashed line.
+    """
+    title = title or describe(metric).title
+    if refusal := refused(run, title):
+        return refusal
+    found = [
+        one for one in estimates(run, phase, metric)
+        if one.points and one.value and along in one.cell.levels and one.cell.at(fixed or {})
+    ]  # fmt: skip
+    levels = sorted({float(one.cell.levels[along]) for one in found})
+    if len(levels) < 2:
+        return missing(title, f"it needs trials of {phase} at two levels of {along}")
+    brief = limits.brief(run, phase)
+    dots = [
+        Dot(
+            one.cell.system, label, float(one.cell.levels[along]), one.value or 0.0, one.low, one.high,
+            len(one.points), one.cell.name in brief,
+        )
+        for one, label in zip(found, _labels(found, along), strict=True)
+    ]  # fmt: skip
+    was = [
+        Dot(cell.system, f"{run.title(cell.system)}, published", float(cell.levels[along]), value)
+        for cell, value in claim.published_values(run, published) if along in cell.levels
+    ]  # fmt: skip
+    groups = {
+        claim.level_words(along, f"{at:g}"): [one for one in found if float(one.cell.levels[along]) == at]
+        for at in levels
+    }
+    along_words = claim.factor_words(along)
+    drawn, kind, unit = _draw(
+        dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along_words
     )
+    what = lead.subtitle(found, kind, unit)
+    notes = [lead.caveat(run, found)] + (
+        ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
+    )
+    return Figure(
+        theme.scaled_title(run, lead.title(run, title, groups)), drawn, _alternative(dots + was, title, metric),
+        _table(dots + was, along_words, metric), " ".join(filter(None, notes)),
+        what + ("; hollow and dashed: published" if was else ""),
+    )  # fmt: skip
 
 
-def _draw(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Any:
+def _labels(found: Sequence[Estimate], along: str) -> list[str]:
+    """Return a label for each estimate: its system, and the levels of other factors that vary among them."""
+    names = dict.fromkeys(name for one in found for name in one.cell.levels if name not in ("system", along))
+    systems = {one.cell.system for one in found}
+    varying = [
+        name for name in names
+        if any(len({one.cell.levels.get(name) for one in found if one.cell.system == held}) > 1 for held in systems)
+    ]  # fmt: skip
+    return [
+        ", ".join(
+            [
+                one.cell.title,
+                *(
+                    claim.level_words(name, one.cell.levels[name])
+                    for name in varying
+                    if name in one.cell.levels
+                ),
+            ]
+        )
+        for one in found
+    ]
+
+
+def _limit(run: Run, phase: str, fixed: Mapping[str, Wanted], along: str) -> list[Dot]:
+    """Return fio's rate at each level, over all systems of cells with the same size and storage."""
+    beside = {name: fixed[name] for name in ("storage", "size") if name in fixed}
+    groups: dict[float, list[float]] = {}
+    for one in estimates(run, phase, LIMIT):
+        if along in one.cell.levels and one.cell.at(beside):
+            groups.setdefault(float(one.cell.levels[along]), []).extend(point.value for point in one.points)
+    found = {at: mean_log(values).value for at, values in sorted(groups.items())}
+    return [Dot("fio", "fio, synced", at, value) for at, value in found.items() if value]
+
+
+def _draw(
+    dots: Sequence[Dot], was: Sequence[Dot], limit: Sequence[Dot], metric: str, along: str
+) -> tuple[Any, str, str]:
+    """Return the chart, the kind of its value axis, and the unit."""
     import altair as alt
 
-    everything = [*dots, *limit]
-    ends = [end for one in everything for end in (one.value, one.low, one.high) if end]
+    every = [*dots, *was, *limit]
+    ends = [end for one in every for end in (one.value, one.low, one.high) if end]
+    divisor, unit = quantity.scale(max(ends), describe(metric).unit)
+    noun = describe(metric).noun
+    unit = {"1/s": f"{noun}/s" if noun else "per second"}.get(unit, unit)
     labels = list(dict.fromkeys(one.label for one in sorted(dots, key=lambda one: theme.slot(one.system))))
     systems = [next(one.system for one in dots if one.label == label) for label in labels]
-    y_scale, y_axis = axes.value(ends, names.value)
-    places = sorted({one.at for one in everything})
+    y_scale, y_axis = axes.value([end / divisor for end in ends], f"{describe(metric).title} ({unit})")
+    places = sorted({one.at for one in every})
+    edge = APART ** len(labels) * 1.1
     x = alt.X(
-        "at:Q",
-        scale=alt.Scale(type="log", domain=[places[0] / 1.15, places[-1] * 1.15], nice=False),
-        axis=alt.Axis(title=names.along, values=places, format="d", grid=False),
+        "x:Q",
+        scale=alt.Scale(type="log", domain=[places[0] / edge, places[-1] * edge], nice=False),
+        axis=alt.Axis(title=along[0].upper() + along[1:], values=places, format="~s", grid=False),
     )
     y = alt.Y("value:Q", scale=y_scale, axis=y_axis)
     legend = theme.legend(labels, lines=False)
     paint = alt.Color("label:N", scale=theme.colours(systems, labels), legend=legend)
-    # The same legend for all channels: hiding it in one gives a warning in the browser.
-    dashes = alt.StrokeDash("label:N", scale=theme.dashes(systems, labels), legend=legend)
-    rows = [
-        {"label": one.label, "at": one.at, "value": one.value, "low": one.low, "high": one.high}
-        for one in dots
-    ]
+    shape = alt.Shape("label:N", scale=theme.shapes(systems, labels), legend=legend)
+
+    def rows(found: Sequence[Dot]) -> list[dict[str, Any]]:
+        named = {f"{label}, published": label for label in labels} | {label: label for label in labels}
+        by_system = dict(zip(systems, labels, strict=True))
+        return [
+            {
+                "label": (label := named.get(one.label, by_system.get(one.system, one.label))),
+                "at": one.at, "x": one.at * APART ** (labels.index(label) - (len(labels) - 1) / 2),
+                "value": one.value / divisor, "low": one.low / divisor if one.low else None,
+                "high": one.high / divisor if one.high else None,
+            }
+            for one in found
+        ]  # fmt: skip
+
     tooltip = [
         alt.Tooltip("label:N"),
-        alt.Tooltip("at:Q", title=names.along),
-        alt.Tooltip("value:Q", title=names.value, format=".4~g"),
+        alt.Tooltip("at:Q", title=along),
+        alt.Tooltip("value:Q", title=unit, format=".3~g"),
     ]
-    known = alt.Chart(alt.InlineData(values=[row for row in rows if row["low"] is not None]))
-    drawn = alt.Chart(alt.InlineData(values=rows))
+
+    def data(found: Sequence[Dot]) -> Any:
+        return alt.Chart(alt.InlineData(values=rows(found)))
+
+    low = alt.Y("low:Q", scale=y_scale, axis=y_axis)
+    known = [one for one in dots if one.low is not None]
     layers = [
-        known.mark_rule(strokeWidth=6, opacity=0.28, strokeCap="round").encode(
-            x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=paint
-        ),
-        drawn.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=paint, strokeDash=dashes),
-        drawn.mark_point(filled=True, size=55).encode(
-            x=x,
-            y=y,
-            color=paint,
-            shape=alt.Shape("label:N", scale=theme.shapes(systems, labels), legend=legend),
-            tooltip=tooltip,
-        ),
+        data(held)
+        .mark_rule(strokeWidth=6, opacity=0.28, **style)
+        .encode(x=x, y=low, y2="high:Q", color=paint)
+        for held, style in (
+            ([one for one in known if not one.brief], {"strokeCap": "round"}),
+            ([one for one in known if one.brief], {"strokeDash": [3, 3]}),
+        )
+        if held
     ]
+    layers += [
+        data(dots).mark_line(strokeWidth=1.6).encode(x=x, y=y, color=paint),
+        data(dots)
+        .mark_point(filled=True, size=55)
+        .encode(x=x, y=y, color=paint, shape=shape, tooltip=tooltip),
+    ]
+    drawn = [one for one in was if one.system in systems]
+    if drawn:
+        layers += [
+            data(drawn)
+            .mark_line(strokeWidth=1.2, strokeDash=[3, 3], opacity=0.8)
+            .encode(x=x, y=y, color=paint),
+            data(drawn)
+            .mark_point(filled=False, strokeWidth=2, size=90, shape="diamond")
+            .encode(x=x, y=y, color=paint, tooltip=tooltip),
+        ]
     if limit:
-        held = [{"at": one.at, "value": one.value, "label": one.label} for one in limit]
+        held = [{"x": one.at, "value": one.value / divisor, "label": one.label} for one in limit]
         base = alt.Chart(alt.InlineData(values=held))
         layers.insert(0, base.mark_line(strokeDash=[5, 4], color="gray", strokeWidth=2).encode(x=x, y=y))
         end = alt.Chart(alt.InlineData(values=held[-1:]))
         layers.append(end.mark_text(align="right", dy=-9, color="gray").encode(x=x, y=y, text="label:N"))
-    return alt.layer(*layers).properties(width="container", height=HEIGHT)
+    return alt.layer(*layers).properties(width="container", height=HEIGHT), marks.kind(y_scale), unit
 
 
-def _alternative(dots: Sequence[Dot], title: str, limit: Sequence[Dot]) -> str:
+def _alternative(dots: Sequence[Dot], title: str, metric: str) -> str:
     parts = []
-    for label in dict.fromkeys(one.label for one in (*dots, *limit)):
-        own = sorted((one for one in (*dots, *limit) if one.label == label), key=lambda one: one.at)
+    for label in dict.fromkeys(one.label for one in dots):
+        own = sorted((one for one in dots if one.label == label), key=lambda one: one.at)
         ends = [own[0], own[-1]] if len(own) > 1 else own
-        parts.append(f"{label} " + ", ".join(f"{quantity.number(one.value)} at {one.at:g}" for one in ends))
+        parts.append(f"{label} " + ", ".join(f"{_text(one.value, metric)} at {one.at:g}" for one in ends))
     return f"{title}, one line for each system: {'; '.join(parts)}."
 
 
-def _table(dots: Sequence[Dot], names: Axes, limit: Sequence[Dot]) -> Table:
-    columns = ["System", names.along, names.value, "95 % CI", "Trials"]
+def _text(value: float | None, metric: str) -> str:
+    return quantity.text(value, describe(metric).unit, describe(metric).noun)
+
+
+def _table(dots: Sequence[Dot], along: str, metric: str) -> Table:
+    columns = ["System", along[0].upper() + along[1:], describe(metric).title, "95 % CI", "Trials"]
     rows = []
-    for one in (*dots, *limit):
-        spread = f"none: fewer than {FEWEST_TRIALS} trials"
+    for one in dots:
+        spread = f"none: fewer than {FEWEST} trials" if one.trials else "published"
         if one.low is not None and one.high is not None:
-            spread = f"{quantity.number(one.low)} to {quantity.number(one.high)}"
-        rows.append([one.label, f"{one.at:g}", quantity.number(one.value), spread, str(one.trials)])
+            spread = f"{_text(one.low, metric)} to {_text(one.high, metric)}"
+        rows.append(
+            [one.label, f"{one.at:g}", _text(one.value, metric), spread, str(one.trials or quantity.MISSING)]
+        )
     return Table(columns, rows, numeric=frozenset({*columns[1:3], "Trials"}))
 
 
-RATE = "objects_per_second"
-LIMIT = "synced_writes_per_second"
-ALONG = "workers"
-BESIDE = ("storage", "size")
-"""Factors that fio's limit depends on; cells that share them share one measurement per block."""
-
-
-def concurrency(
-    run: Run,
-    phase: str,
-    fixed: Mapping[str, str],
-    metric: str = RATE,
-    unit: str = "Objects per second",
+def batches(
+    run: Run, phases: Mapping[str, int], title: str, fixed: Mapping[str, Wanted]
 ) -> Figure | Markdown:
-    """Draw ``metric`` of a phase along the operations in flight, for cells with the levels ``fixed``.
-
-    A chart of rates shows fio's rate in the same cells as a dashed limit.
-    """
-    title = f"{unit}, {phase}, {_level_text(fixed)}"
-    if refusal := refused(run, title):
-        return refusal
-    factor = 1000.0 if metric.startswith("latency") else 1.0
-    dots = list(_dots(run, phase, metric, ALONG, fixed, factor))
-    if len({one.at for one in dots}) < 2:
-        return missing(title, f"it needs trials of {phase} at two levels of {ALONG}, {_level_text(fixed)}")
-    bound = _limit(run, phase, fixed) if metric == RATE else []
-    return figure(dots, theme.scaled_title(run, title), Axes("Operations in flight", unit), bound)
-
-
-def batches(run: Run, phases: Mapping[str, int], fixed: Mapping[str, str]) -> Figure | Markdown:
     """Draw the rate of puts along the objects per transaction, for cells with the levels ``fixed``."""
-    title = f"Objects put per second by objects per transaction, {_level_text(fixed)}"
+    metric = "objects_per_second"
     if refusal := refused(run, title):
         return refusal
-    dots = []
-    for phase, batch in phases.items():
-        for one in _dots(run, phase, RATE, ALONG, fixed):
-            dots.append(Dot(one.system, one.label, float(batch), one.value, one.low, one.high, one.trials))
-    if len({one.at for one in dots}) < 2:
+    groups = {
+        f"{batch} per transaction": [
+            one for one in estimates(run, phase, metric) if one.value and one.cell.at(fixed)
+        ]
+        for phase, batch in phases.items()
+    }
+    groups = {name: held for name, held in groups.items() if held}
+    if len(groups) < 2:
         return missing(title, "it needs trials of puts with two or more batch sizes")
-    return figure(dots, theme.scaled_title(run, title), Axes("Objects per transaction", "Objects per second"))
-
-
-def _level_text(fixed: Mapping[str, str]) -> str:
-    return ", ".join(
-        f"{level} in flight" if name == ALONG else f"{name} {level}" for name, level in fixed.items()
-    )
-
-
-def _fits(known: Mapping[str, str], fixed: Mapping[str, str]) -> bool:
-    """Return whether a trial has these levels; factors that the run does not have are ignored."""
-    return all(known.get(name, level) == level for name, level in fixed.items())
-
-
-def _levels(run: Run) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
-        found.setdefault(trial_id, {})[factor] = level
-    return found
-
-
-def _dots(
-    run: Run, phase: str, metric: str, along: str, fixed: Mapping[str, str], factor: float = 1.0
-) -> Iterator[Dot]:
-    levels = _levels(run)
-    free = {along, "system", *fixed}
-    names = sorted({name for known in levels.values() for name in known} - free)
-    meant = [known for known in levels.values() if _fits(known, fixed)]
-    varying = [name for name in names if len({known.get(name) for known in meant}) > 1]
-    groups: dict[tuple[str, str, float], list[float]] = {}
-    for trial_id, system, value in (
-        run.measured(phase, metric).select("trial_id", "system", "value").iter_rows()
-    ):
-        known = levels[trial_id]
-        if not _fits(known, fixed) or along not in known:
-            continue
-        label = ", ".join([run.title(system), *(f"{name} {known[name]}" for name in varying)])
-        groups.setdefault((system, label, float(known[along])), []).append(float(value) * factor)
-    for (system, label, at), values in sorted(groups.items()):
-        middle, low, high = mean(values)
-        if middle:
-            yield Dot(system, label, at, middle, low, high, len(values))
-
-
-def _limit(run: Run, phase: str, fixed: Mapping[str, str]) -> list[Dot]:
-    levels, groups = _levels(run), {}  # type: tuple[dict[str, dict[str, str]], dict[float, list[float]]]
-    beside = {name: fixed[name] for name in BESIDE if name in fixed}
-    for trial_id, value in run.measured(phase, LIMIT).select("trial_id", "value").iter_rows():
-        known = levels[trial_id]
-        if _fits(known, beside) and ALONG in known:
-            groups.setdefault(float(known[ALONG]), []).append(float(value))
-    label = "fio: synced writes per second"
-    found = []
-    for at, values in sorted(groups.items()):
-        middle, low, high = mean(values)
-        if middle:
-            found.append(Dot("fio", label, at, middle, low, high, len(values)))
-    return found
+    found = [one for held in groups.values() for one in held]
+    brief = {(phase, name) for phase in phases for name in limits.brief(run, phase)}
+    dots = [
+        Dot(
+            one.cell.system, one.cell.title, float(phases[one.phase]), one.value or 0.0, one.low, one.high,
+            len(one.points), (one.phase, one.cell.name) in brief,
+        )
+        for one in found
+    ]  # fmt: skip
+    drawn, kind, unit = _draw(dots, (), (), metric, "objects per transaction")
+    return Figure(
+        theme.scaled_title(run, lead.title(run, title, groups)), drawn, _alternative(dots, title, metric),
+        _table(dots, "objects per transaction", metric), lead.caveat(run, found), lead.subtitle(found, kind, unit),
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from benchbook.analyse.run import Cell, Run
 from benchbook.declare.metric import describe
 from benchbook.report import figure, theme
 from benchbook.report import theme as axes
-from benchbook.report.charts import strip
+from benchbook.report.charts import lead, marks, strip
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown, Table, missing
@@ -178,12 +178,16 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
         return missing(title, f"no valid trial of this run measured {metric} in a query phase")
     if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
         return Figures(_by_phase(run, metric))
+    groups = {phase: [one for one in found if one.phase == phase] for phase in run.phases("query")}
+    drawn, kind, unit = _queries_draw(found, metric)
+    notes = [lead.caveat(run, held) for held in groups.values()]
     return Figure(
-        theme.scaled_title(run, title),
-        _queries_draw(found, metric),
+        theme.scaled_title(run, lead.title(run, title, groups)),
+        drawn,
         _queries_alternative(found, title),
         _queries_table(found),
-        figure.note(len(one.points) for one in found),
+        " ".join(filter(None, (*dict.fromkeys(notes), figure.note(len(one.points) for one in found)))),
+        lead.subtitle(found, kind, unit),
     )
 
 
@@ -194,7 +198,8 @@ def _by_phase(run: Run, metric: str) -> list[Figure]:
     return [replace(figure, width=theme.HALF_WIDTH) for figure in drawn if isinstance(figure, Figure)]
 
 
-def _queries_draw(found: list[Estimate], metric: str) -> Any:
+def _queries_draw(found: list[Estimate], metric: str) -> tuple[Any, str, str]:
+    """Return the chart, the kind of its axis, and the unit."""
     import altair as alt
 
     measured = [estimate for estimate in found if estimate.value is not None]
@@ -215,15 +220,11 @@ def _queries_draw(found: list[Estimate], metric: str) -> Any:
             "value": (e.value or 0.0) / divisor,
             "low": None if e.low is None else e.low / divisor,
             "high": None if e.high is None else e.high / divisor,
-            "mean": e.text(),
-            "interval": e.interval(),
+            "text": f"{e.text()} ({e.interval()})",
         }
         for e in measured
     ]
-    spread = [row["value"] for row in points] + [
-        row[end] for row in means for end in ("low", "high") if row[end]
-    ]
-    scale, axis = axes.value(spread, f"{describe(metric).title} ({unit})")
+    scale, axis = axes.value(marks.ends(means, points), f"{describe(metric).title} ({unit})")
     y = alt.Y(
         "type:N",
         title=None,
@@ -232,32 +233,14 @@ def _queries_draw(found: list[Estimate], metric: str) -> Any:
         axis=alt.Axis(grid=False),
     )
     offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
-    x = alt.X("value:Q", scale=scale, axis=axis)
-    colour = alt.Color("cell:N", scale=theme.colours(systems, labels))
-    tooltip = [alt.Tooltip("type:N"), alt.Tooltip("cell:N"), alt.Tooltip("mean:N"), alt.Tooltip("interval:N")]
-    return alt.layer(
-        alt.Chart(alt.InlineData(values=[row for row in means if row["low"] is not None]))
-        .mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round")
-        .encode(y=y, yOffset=offset, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour),
-        alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=False, strokeWidth=1.5, size=38)
-        .encode(
-            y=y,
-            yOffset=offset,
-            x=x,
-            color=colour,
-            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
-            tooltip=[
-                alt.Tooltip("type:N"),
-                alt.Tooltip("cell:N"),
-                alt.Tooltip("block:O"),
-                alt.Tooltip("value:Q", format=".3~g", title=unit),
-            ],
-        ),
-        alt.Chart(alt.InlineData(values=means))
-        .mark_tick(thickness=2.5, size=LINE_HEIGHT * 0.8, opacity=1)
-        .encode(y=y, yOffset=offset, x=x, color=colour, tooltip=tooltip),
-    ).properties(width="container", height=max(1, len(phases)) * (LINE_HEIGHT * len(labels) + 14))
+    layers = marks.rows(
+        means, points, scale, axis, y=y, offset=offset, tick=LINE_HEIGHT - 4,
+        paint=alt.Color("cell:N", scale=theme.colours(systems, labels)),
+        shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
+        names=[alt.Tooltip("type:N"), alt.Tooltip("cell:N")],
+    )  # fmt: skip
+    height = max(1, len(phases)) * (LINE_HEIGHT * len(labels) + 14)
+    return alt.layer(*layers).properties(width="container", height=height), marks.kind(scale), unit
 
 
 def _queries_alternative(found: list[Estimate], title: str) -> str:
@@ -275,5 +258,5 @@ def _queries_table(found: list[Estimate]) -> Table:
         [e.phase, e.cell.label, str(len(e.points)), e.text(), e.interval() if e.points else "not measured"]
         for e in found
     ]
-    columns = ["Query type", "System", "Trials", "Mean", "95 % CI"]
-    return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
+    columns = ["Query type", "System", "Trials", "Typical value", "95 % CI"]
+    return Table(columns, rows, numeric=frozenset({"Trials", "Typical value"}))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.analyse import comparison as estimates_of
 from benchbook.analyse import quantity
 from benchbook.analyse.comparison import Estimate, estimates
+from benchbook.analyse.interval import Interval, mean_log
 from benchbook.analyse.run import Run
 from benchbook.report import figure, theme
 from benchbook.report.figure import Figure, Figures
@@ -35,7 +35,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     if len(positions) < 2:
         return missing(TITLE, "it needs at least two positions in a block and two trials per setup")
     means = {
-        place: estimates_of.mean([ratio for _, position, ratio, _ in points if position == place])
+        place: mean_log([ratio for _, position, ratio, _ in points if position == place])
         for place in positions
     }
     return Figures(
@@ -51,7 +51,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     )
 
 
-Means = dict[int, tuple[float | None, float | None, float | None]]
+Means = dict[int, Interval]
 Points = list[tuple[Estimate, int, float, int]]
 
 
@@ -65,9 +65,14 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         for estimate, position, ratio, block in figure.evenly(points, figure.POINTS * len(found))
     ]
     bars = [
-        {"position": place + 1, "percent": _points(value), "low": _points(low), "high": _points(high)}
-        for place, (value, low, high) in means.items()
-        if value is not None
+        {
+            "position": place + 1,
+            "percent": _points(one.value),
+            "low": _points(one.low),
+            "high": _points(one.high),
+        }
+        for place, one in means.items()
+        if one.value is not None
     ]
     # The legend is not essential here, and one of many cells would be larger than the chart.
     legend = theme.legend(labels, lines=False) if len(labels) <= MOST_LEGEND else None
@@ -105,7 +110,7 @@ def _percent(ratio: float | None) -> str:
 
 
 def _alternative(means: Means) -> str:
-    parts = [f"position {place + 1} {_percent(value)}" for place, (value, _, _) in means.items()]
+    parts = [f"position {place + 1} {_percent(one.value)}" for place, one in means.items()]
     return f"{TITLE}: mean difference from the setup's mean by position: {', '.join(parts)}."
 
 
@@ -114,10 +119,12 @@ def _table(means: Means, points: Points) -> Table:
         [
             str(place + 1),
             str(sum(position == place for _, position, _, _ in points)),
-            _percent(value),
-            f"{_percent(low)} to {_percent(high)}" if low is not None else "none: fewer than 3 trials",
+            _percent(one.value),
+            f"{_percent(one.low)} to {_percent(one.high)}"
+            if one.low is not None
+            else "none: fewer than 3 trials",
         ]
-        for place, (value, low, high) in means.items()
+        for place, one in means.items()
     ]
     columns = ["Position", "Trials", "Mean difference", "95 % CI"]
     return Table(columns, rows, numeric=frozenset(columns[1:3]))

@@ -6,6 +6,7 @@ Cells that differ only in the system share a figure; other levels have separate 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from benchbook.analyse import quantity
@@ -64,8 +65,9 @@ def chart(run: Run, phase: str = "load", counted: Counted = ROWS) -> Figures | M
         return missing(title, f"no valid trial of this run has two intervals of {least} or more")
     figures = [
         Figure(
-            theme.scaled_title(run, f"{title}: {key}" if key else title), _draw(found, counted),
-            _alternative(title, key, found, counted), _table(found, counted), width=theme.HALF_WIDTH,
+            theme.scaled_title(run, f"{title}{f', {key}' if key else ''}: {_lowest(found)}"), _draw(found, counted),
+            _alternative(title, key, found, counted), _table(found, counted),
+            subtitle="A line for each trial, linear axis from 0; more is better", width=theme.HALF_WIDTH,
         )
         for key, found in sorted(groups.items(), key=lambda item: _natural(item[0]))
     ]  # fmt: skip
@@ -191,6 +193,12 @@ def _alternative(title: str, key: str, found: list[Trial], counted: Counted) -> 
                 f"{system}, block {one.block + 1}: {_range([one], counted)}, {_steady(one)}" for one in own
             ]
     return f"{title}{where}, one line per trial. {'; '.join(parts)}."
+
+
+def _lowest(found: list[Trial]) -> str:
+    """Return the lowest rate of an interval relative to the median: near 0, writing stalled."""
+    rates = [rate for one in found for _, rate in one.rates]
+    return f"at the lowest {quantity.percent(min(rates) / (median(rates) or 1.0))} of the median"
 
 
 def _range(found: list[Trial], counted: Counted) -> str:

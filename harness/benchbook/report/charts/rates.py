@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchbook.analyse import quantity
-from benchbook.analyse.comparison import FEWEST_TRIALS, mean
+from benchbook.analyse.interval import mean_log
+from benchbook.analyse.model import FEWEST
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.report import theme
@@ -34,9 +35,9 @@ class Rate:
     offered: float
     """Offered operations per second."""
     achieved: float
-    """Geometric mean of completed operations per second."""
+    """Typical value of the trials: completed operations per second."""
     latency: float | None
-    """Geometric mean over the trials, s; None if the rate was not reached."""
+    """Typical value of the trials, s; None if the rate was not reached."""
     low: float | None
     high: float | None
     trials: int
@@ -88,8 +89,9 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
 
 def rate(system: str, label: str, offered: float, trials: Sequence[tuple[float, float]]) -> Rate:
     """Summarise trials at one offered rate; each is (reached rate in 1/s, latency in s)."""
-    achieved = mean([one for one, _ in trials])[0] or 0.0
-    value, low, high = mean([latency for _, latency in trials])
+    achieved = mean_log([one for one, _ in trials]).value or 0.0
+    found = mean_log([latency for _, latency in trials])
+    value, low, high = found.value, found.low, found.high
     if achieved < REACHED * offered:
         value = low = high = None
     return Rate(system, label, offered, achieved, value, low, high, len(trials))
@@ -189,7 +191,7 @@ def _table(found: Sequence[Rate]) -> Table:
             latency, spread = "not shown", "the rate was not reached"
         elif one.low is None or one.high is None:
             latency = quantity.text(one.latency, "s")
-            spread = f"none: fewer than {FEWEST_TRIALS} trials"
+            spread = f"none: fewer than {FEWEST} trials"
         else:
             latency = quantity.text(one.latency, "s")
             spread = f"{quantity.text(one.low, 's')} to {quantity.text(one.high, 's')}"

@@ -1,33 +1,41 @@
-"""Chart of any metric of a phase: a row for each cell with every trial, the mean and its 95 % CI."""
+"""Chart of any metric of a phase: a row for each cell with every trial, the typical value and its 95 % CI."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchbook.analyse import quantity
+from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen
 from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import figure, theme
+from benchbook.report import claim, figure, theme
 from benchbook.report import theme as axes
+from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
+MANY, ROW = 6, 34
+"""Beyond so many rows, each is lower; its height in pixels."""
 LISTED = 100
 """Most values of a cell in the table."""
 
 
 def chart(
-    run: Run, phase: str, metric: str, title: str | None = None, only: Mapping[str, Wanted] | None = None
+    run: Run,
+    phase: str,
+    metric: str,
+    title: str | None = None,
+    only: Mapping[str, Wanted] | None = None,
+    published: Sequence[str] = (),
 ) -> Figure | Markdown:
     """Draw ``metric`` of ``phase`` for every cell; return a sentence if no trial measured it.
 
-    ``title`` replaces the title of figure and axis, for a metric of several phases. ``only`` selects cells by levels of
-    factors.
+    ``title`` starts the figure's title, which ends with the system that leads. ``only`` selects cells by levels of
+    factors. ``published`` are claims whose published values are drawn next to ours.
     """
     title = title or describe(metric).title
     if refusal := refused(run, title):
@@ -39,12 +47,16 @@ def chart(
     )
     if not any(estimate.points for estimate in found):
         return missing(title, f"no valid trial of this run measured {metric} in phase {phase}")
+    stated = {cell.name: value for cell, value in claim.published_values(run, published)}
+    drawn, scale, unit = _draw(found, stated, set(limits.brief(run, phase)))
+    notes = [lead.caveat(run, found), figure.note(len(one.points) for one in found)]
     return Figure(
-        theme.scaled_title(run, title),
-        _draw(found, title),
-        _alternative(found, title),
-        table(found),
-        figure.note(len(one.points) for one in found),
+        theme.scaled_title(run, lead.title(run, title, {"": found})),
+        drawn,
+        _alternative(found, title, stated),
+        table(found, stated),
+        " ".join(filter(None, notes)),
+        lead.subtitle(found, scale, unit, published=bool(stated)),
     )
 
 
@@ -68,7 +80,8 @@ def _tried(run: Run, phase: str, cell: str) -> bool:
     return not whole or bool(whole & did) or not did
 
 
-def _draw(found: list[Estimate], title: str) -> Any:
+def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -> tuple[Any, str, str]:
+    """Return the chart, the kind of its axis, and the unit."""
     import altair as alt
 
     largest = max(point.value for estimate in found for point in estimate.points)
@@ -82,7 +95,6 @@ def _draw(found: list[Estimate], title: str) -> Any:
             "cell": estimate.cell.label,
             "value": point.value / divisor,
             "block": point.block + 1,
-            "trial": quantity.text(point.value, estimate.unit, noun),
         }
         for estimate in found
         for point in figure.evenly(estimate.points)
@@ -93,16 +105,21 @@ def _draw(found: list[Estimate], title: str) -> Any:
             "value": estimate.value / divisor,
             "low": estimate.low / divisor if estimate.low is not None else None,
             "high": estimate.high / divisor if estimate.high is not None else None,
-            "mean": estimate.text(),
-            "interval": estimate.interval(),
+            "text": f"{estimate.text()} ({estimate.interval()})",
+            "brief": estimate.cell.name in brief,
         }
         for estimate in found
         if estimate.value is not None
     ]
+    was = [
+        {"cell": estimate.cell.label, "value": stated[estimate.cell.name] / divisor}
+        for estimate in found
+        if estimate.cell.name in stated
+    ]
     gaps = [{"cell": estimate.cell.label, "gap": "not measured"} for estimate in found if not estimate.points]
-    ends = [mean[end] for mean in means for end in ("low", "high") if mean[end] is not None]
+    title = describe(found[0].metric).title
     axis_title = f"{title} ({unit})" if unit else title
-    scale, axis = axes.value([row["value"] for row in rows] + ends, axis_title)
+    scale, axis = axes.value(marks.ends(means, [*rows, *was]), axis_title)
     y = alt.Y(
         "cell:N",
         title=None,
@@ -117,47 +134,29 @@ def _draw(found: list[Estimate], title: str) -> Any:
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
-    base = alt.Chart(alt.InlineData(values=means))
-    whole = [row for row in means if row["low"] is not None]
-    bands = [
-        alt.Chart(alt.InlineData(values=whole))
-        .mark_rule(strokeWidth=9, opacity=0.28, strokeCap="round")
-        .encode(y=y, x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", color=colour)
-    ]
-    layers = [
-        *(bands if whole else []),
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_point(filled=False, strokeWidth=1.6, size=60)
-        .encode(
-            y=y,
-            x=x,
-            yOffset=alt.YOffset("block:O", scale=alt.Scale(padding=1.2)),
-            color=colour,
-            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=None),
-            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("trial:N"), alt.Tooltip("block:O")],
-        ),
-        base.mark_tick(thickness=2.5, size=theme.ROW_HEIGHT * 0.66, opacity=1).encode(
-            y=y,
-            x=x,
-            color=colour,
-            tooltip=[
-                alt.Tooltip("cell:N"),
-                alt.Tooltip("mean:N"),
-                alt.Tooltip("interval:N", title="95 % CI"),
-            ],
-        ),
-    ]
+    layers = marks.rows(
+        means, rows, scale, axis, y=y, paint=colour, names=[alt.Tooltip("cell:N")], tick=30,
+        shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=None),
+        spread=alt.YOffset("block:O", scale=alt.Scale(padding=1.2)),
+    )  # fmt: skip
     if gaps:
         layers.append(
             alt.Chart(alt.InlineData(values=gaps))
             .mark_text(align="left", dx=6, fontStyle="italic", opacity=0.75)
             .encode(y=y, x=alt.value(0), text="gap:N")
         )
-    height = theme.height(labels, theme.ROW_HEIGHT) * len(labels)
-    return alt.layer(*layers).properties(width="container", height=height)
+    if was:
+        layers.append(
+            alt.Chart(alt.InlineData(values=was))
+            .mark_point(shape="diamond", filled=False, strokeWidth=2, size=130, color="currentColor")
+            .encode(y=y, x=x, tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("value:Q", title="published")])
+        )
+    least = ROW if len(labels) > MANY else theme.ROW_HEIGHT
+    height = theme.height(labels, least) * len(labels)
+    return alt.layer(*layers).properties(width="container", height=height), marks.kind(scale), unit
 
 
-def _alternative(found: list[Estimate], title: str) -> str:
+def _alternative(found: list[Estimate], title: str, stated: Mapping[str, float]) -> str:
     parts = []
     for estimate in found:
         if not estimate.points:
@@ -165,13 +164,25 @@ def _alternative(found: list[Estimate], title: str) -> str:
             continue
         trials = f"{len(estimate.points)} trial{'s' if len(estimate.points) != 1 else ''}"
         spread = f", 95 % CI {estimate.interval()}" if estimate.low is not None else ""
-        parts.append(f"{estimate.cell.label} {estimate.text()} ({trials}{spread})")
+        was = f", published {_published(estimate, stated)}" if estimate.cell.name in stated else ""
+        parts.append(f"{estimate.cell.label} {estimate.text()} ({trials}{spread}{was})")
     return f"{title}, one row for each system, every trial a point: {'; '.join(parts)}."
 
 
-def table(found: list[Estimate]) -> Table:
-    """Return the numbers of the chart: mean, interval and every trial."""
-    columns = ["System", "Trials", "Mean", "95 % CI", "Every trial"]
+def _published(estimate: Estimate, stated: Mapping[str, float]) -> str:
+    return quantity.text(stated.get(estimate.cell.name), estimate.unit, describe(estimate.metric).noun)
+
+
+def table(found: list[Estimate], stated: Mapping[str, float] | None = None) -> Table:
+    """Return the numbers of the chart: typical value, interval and every trial; and the published values."""
+    columns = [
+        "System",
+        "Trials",
+        "Typical value",
+        "95 % CI",
+        "Every trial",
+        *(["Published"] if stated else []),
+    ]
     rows = []
     for estimate in found:
         noun = describe(estimate.metric).noun
@@ -183,27 +194,20 @@ def table(found: list[Estimate]) -> Table:
             every += f" ({LISTED} of {len(estimate.points):,})"
         if not estimate.points:
             rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
-            continue
-        rows.append(
-            [estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every]
-        )
-    return Table(columns, rows, numeric=frozenset({"Trials", "Mean"}))
+        else:
+            rows.append(
+                [estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every]
+            )
+        rows[-1] += [_published(estimate, stated)] if stated else []
+    return Table(columns, rows, numeric=frozenset({"Trials", "Typical value"}))
 
 
-def throughput(
-    run: Run,
-    metric: str = "rows_per_second",
-    phase: str | None = None,
-    title: str | None = None,
-    only: Mapping[str, Wanted] | None = None,
-) -> Figure | Markdown:
-    """Draw the throughput of the load phase (or of ``phase``)."""
+def throughput(run: Run, metric: str = "rows_per_second", **options: Any) -> Figure | Markdown:
+    """Draw the throughput of the load phase; ``options`` are those of ``chart``."""
     loads = run.phases("load")
-    return chart(run, phase or (loads[0] if loads else "load"), metric, title, only)
+    return chart(run, loads[0] if loads else "load", metric, **options)
 
 
-def size_on_disk(
-    run: Run, metric: str = "disk_bytes", only: Mapping[str, Wanted] | None = None
-) -> Figure | Markdown:
-    """Draw the bytes on disk after settling; ``only`` selects cells as in ``chart``."""
-    return chart(run, "trial", metric, only=only)
+def size_on_disk(run: Run, metric: str = "disk_bytes", **options: Any) -> Figure | Markdown:
+    """Draw the bytes on disk after settling; ``options`` are those of ``chart``."""
+    return chart(run, "trial", metric, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchbook.analyse import quantity
+from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen, labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import Cell, Run
@@ -16,34 +16,37 @@ MILLION = 1e6
 def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = None) -> Table | Markdown:
     """Return a row for each cell that loaded rows: means over its trials, for the load and for settling.
 
-    ``only`` selects cells by levels of factors.
+    Processor time is per million rows only if every trial loaded as many. ``only`` selects cells by levels of factors.
     """
     rows = _cost_of(run, phase, "rows_found")
     if not rows:
         return missing("What the load cost", "no valid trial of this run loaded rows")
+    share = min(rows.values()) >= MILLION
     cpu, settling = _cost_of(run, phase, "server_cpu_seconds"), _cost_of(run, "settle", "server_cpu_seconds")
-    memory, disk = _cost_of(run, phase, "server_rss_peak_bytes"), _cost_of(run, "trial", "bytes_per_row")
+    memory = _cost_of(run, phase, "server_rss_peak_bytes")
     lines = []
     for cell in chosen(run, only).values():
         own = [trial for trial in _trials(run, cell.name) if rows.get(trial)]
         if not own:
             continue
-        loading = _cost_mean([cpu[one] / rows[one] * MILLION for one in own if one in cpu])
-        settled = _cost_mean([settling[one] / rows[one] * MILLION for one in own if one in settling])
-        peak, each = (
-            _cost_mean([memory[one] for one in own if one in memory]),
-            _cost_mean([memory[one] / rows[one] * MILLION for one in own if one in memory]),
+        loading, settled = (
+            _cost_mean([held[one] / (rows[one] / MILLION if share else 1) for one in own if one in held])
+            for held in (cpu, settling)
         )
-        bytes_each = _cost_mean([disk[one] for one in own if one in disk])
+        loaded, peak = (
+            _cost_mean([rows[one] for one in own]),
+            _cost_mean([memory[one] for one in own if one in memory]),
+        )
         lines.append(
             [
-                cell.label, str(len(own)), _cost_text(loading, "s"), _cost_text(settled, "s"), _cost_text(peak, "B"),
-                _cost_text(each, "B"), _cost_text(bytes_each, "B"),
+                cell.label, str(len(own)), quantity.number(loaded), _cost_text(loading, "s"), _cost_text(settled, "s"),
+                _cost_text(peak, "B"),
             ]
         )  # fmt: skip
+    each = " per million rows" if share else ""
     columns = [
-        "System", "Trials", "Processor time per million rows, loading", "Processor time per million rows, settling",
-        "Peak memory, loading", "Peak memory per million rows, loading", "Bytes on disk per row",
+        "System", "Trials", "Rows", f"Processor time{each}, loading", f"Processor time{each}, settling",
+        "Peak memory, loading",
     ]  # fmt: skip
     return Table(columns, lines, numeric=frozenset(columns[1:]))
 
@@ -224,27 +227,32 @@ NEAR = 0.5
 
 def ceiling_sentence(run: Run) -> Markdown:
     """Return a sentence on the client's ceiling, its rate against a null server, and how close servers came to it."""
-    found = [
-        one for one in run.fact_list("calibration") if isinstance(one, dict) and one.get("rows_per_second")
-    ]
-    if not found:
-        return Markdown(
-            "The client was not calibrated: embedded systems share its process, so there is no separate ceiling."
+    found = limits.ceiling(run)
+    if not found.seconds:
+        return missing(
+            "The client's ceiling", "the client was not calibrated against a server that discards everything"
         )
-    # There are several if trials differ in their cores; the lowest one bounds every trial.
-    ceiling = min(float(one["rows_per_second"]) for one in found)
-    own = all(one.get("client_cores") for one in found)
-    where = ", on the same cores as in the trials" if own else ""
-    moved = quantity.text(ceiling, "1/s", "rows")
-    sentence = f"Benchload alone sent {moved} to a server that discards them{where}."
-    servers = [
-        estimate
+    if found.rows_per_second is None:
+        return Markdown(
+            "The client's ceiling is unknown: the load against a server that discards everything lasted "
+            f"{escape_markdown(quantity.text(found.seconds, 's'))}, and less than 1 s shows no ceiling."
+        )
+    where = ", on the same cores as in the trials" if found.own_cores else ""
+    ceiling = quantity.text(found.rows_per_second, "1/s", "rows")
+    sentence = f"Alone, benchload sent {ceiling} to a server that discards them{where}"
+    shares = {
+        estimate.cell.label: (estimate.value or 0.0) / found.rows_per_second
         for phase in run.phases("load")
         for estimate in estimates(run, phase, "rows_per_second")
         if estimate.value and not run.embedded(estimate.cell.system)
-    ]
-    for estimate in servers:
-        share = (estimate.value or 0.0) / ceiling
-        warning = ": the client may have limited the result" if share > NEAR else ""
-        sentence += f" {estimate.cell.label} reached {quantity.percent(share)} of that{warning}."
+    }
+    if not shares:
+        return Markdown(escape_markdown(f"{sentence}."))
+    fastest = max(shares, key=lambda label: shares[label])
+    near = [label for label, share in shares.items() if share > NEAR]
+    sentence += f"; the fastest, {fastest}, reached {quantity.percent(shares[fastest])} of that."
+    if near:
+        sentence += (
+            f" Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."
+        )
     return Markdown(escape_markdown(sentence))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
 
 
-WORDS = {"at-least": "claimed at least", "at-most": "claimed at most"}
-"""Test of a one-sided claim → label of its number in a sentence."""
 SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
 """Test of a one-sided claim → sign before its number in a table."""
 LEGEND = "bound of the claim"

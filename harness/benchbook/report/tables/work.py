@@ -11,7 +11,7 @@ from benchbook.analyse.answers import Difference
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Cell, Run
 from benchbook.report import answer
-from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
+from benchbook.report.table import Block, Details, Markdown, Table, escape_markdown, missing
 
 MOST = 30
 """Most failed checks in the table."""
@@ -82,6 +82,19 @@ def failed(run: Run) -> Table | Markdown:
         return Markdown("No check failed and no operation failed.")
     caption = f"The first {MOST} of {len(rows)}" if len(rows) > MOST else ""
     return Table(["Trial", "System", "What", "Expected", "Found"], rows[:MOST], caption)
+
+
+def checks(run: Run) -> Markdown | Block:
+    """Return one sentence if every check passed and no operation failed, else the tables of both."""
+    failing = failed(run)
+    if isinstance(failing, Table):
+        parts = [checks_table(run), failing]
+        written = [part.markdown() if isinstance(part, Table) else part.markdown for part in parts]
+        return Block("".join(part.html() for part in parts), "\n\n".join(written))
+    passed = run.frame("checks").height
+    if not passed:
+        return missing("The list of checks", "the run recorded none")
+    return Markdown(f"All {passed:,} checks of {run.ok.height:,} trials passed, and no operation failed.")
 
 
 SHOWN = 12

@@ -1,0 +1,147 @@
+"""Forest plot of all claims of a run: a row each with the statement, the published and the measured ratio, the verdict.
+
+It is HTML with positions in per cent, so that statements wrap on a phone and the plot needs no script. All rows share
+one logarithmic axis. The setups of a claim are folded below its row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchbook.analyse import quantity
+from benchbook.analyse.claim_cells import differing
+from benchbook.report import claim, theme
+from benchbook.report.table import Block, Markdown, escape_html, missing
+from benchbook.report.tables import verdicts
+
+if TYPE_CHECKING:
+    from benchbook.analyse.claim_evidence import JudgedCell
+    from benchbook.analyse.claims import Judgement
+    from benchbook.analyse.run import Run
+
+FARTHEST = 200.0
+"""A ratio farther from 1 is drawn at the edge, so that one outlier does not squeeze the other rows."""
+CAPTION = (
+    "Ratio that the statement names, logarithmic axis. Dot and bar: rerun with its 95 % CI. Hollow diamond: published; "
+    "with ≥ or ≤ a bound. The line is at 1, no difference."
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The shared logarithmic axis."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        """Return the place of a value in per cent of the width."""
+        inside = min(max(value, self.low), self.high)
+        return 100 * math.log(inside / self.low) / math.log(self.high / self.low)
+
+
+def chart(run: Run) -> Block | Markdown:
+    """Draw all claims of a run; those without a ratio come last, with their verdict in words."""
+    from benchbook.analyse import claims
+
+    if run.against_itself or not (found := claims.of_run(run)):
+        return missing("The claims", "the run declared none")
+    order = sorted(found, key=lambda one: not claim.has_ratio(one))
+    scale = _scale([one for one in order if claim.has_ratio(one)])
+    rows = "".join(_row(one, scale) for one in order)
+    axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
+    table = verdicts.table(run)
+    head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(CAPTION)}</p>'
+    markup = (
+        f'<div class="bb-forest">{head}<ul>{rows}</ul>'
+        f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div></div>'
+    )
+    return Block(markup, table.markdown if isinstance(table, Markdown) else table.markdown())
+
+
+def _scale(found: Sequence[Judgement]) -> Scale:
+    ends = [1.0]
+    for one in found:
+        stated = claim.stated(one).value
+        ends += [end for end in (one.measured, one.low, one.high, stated) if end and math.isfinite(end)]
+    near = [min(max(end, 1 / FARTHEST), FARTHEST) for end in ends]
+    room = max((max(near) / min(near)) ** 0.04, 1.05)
+    return Scale(min(near) / room, max(near) * room)
+
+
+def _tick(scale: Scale, value: float) -> str:
+    return f'<i style="left:{scale.at(value):.1f}%">{value:g}</i>'
+
+
+def _row(one: Judgement, scale: Scale) -> str:
+    """Return the row of a claim: the statement with its caveats, the lane, and the verdict with its numbers."""
+    notes = "; ".join(claim.caveats(one))
+    said = escape_html(one.statement)
+    said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
+    if not claim.has_ratio(one):
+        return _parts(
+            one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
+        )
+    stated = claim.stated(one)
+    was = "our own question" if one.statement.startswith(claim.OWN) else f"published {stated.text}"
+    numbers = f"<b>{escape_html(_ratio(one))}</b><small>{escape_html(was)}</small>"
+    lane = _lane(scale, one, stated.value, stated.kind)
+    return _parts(one.verdict, said, lane, claim.word(one), numbers, _setups(one, scale))
+
+
+def _parts(verdict: str, said: str, lane: str, word: str, numbers: str = "", fold: str = "") -> str:
+    """Return a row of its parts in HTML; ``word`` is plain text."""
+    return (
+        f'<li class="bb-row is-{verdict.replace(" ", "-")}"><span class="bb-said">{said}</span>{lane}'
+        f'<span class="bb-verdict"><em>{escape_html(word)}</em>{numbers}</span>{fold}</li>'
+    )
+
+
+def _ratio(held: Judgement | JudgedCell) -> str:
+    return claim.ratio_text(held.measured, held.low, held.high)
+
+
+def _why(one: Judgement) -> str:
+    """Return the first part of a reason, which is the verdict's own."""
+    first = one.reason.partition("; ")[0]
+    return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
+
+
+def _lane(scale: Scale, held: Judgement | JudgedCell, stated: float | None, kind: str) -> str:
+    """Return the marks of a row: the line at 1, the interval, the rerun and the published ratio."""
+    assert held.measured is not None
+    parts = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
+    if held.low is not None and held.high is not None:
+        left, right = scale.at(held.low), scale.at(held.high)
+        parts.append(f'<i class="bar" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>')
+    parts.append(f'<i class="dot" style="left:{scale.at(held.measured):.1f}%"></i>')
+    label = f"rerun {_ratio(held)}"
+    if stated:
+        sign = "" if kind == "=" else kind
+        mark = f"<b>{sign}</b>" if sign else ""
+        parts.append(f'<i class="was" style="left:{scale.at(stated):.1f}%">{mark}</i>')
+        label += f", published {sign}{quantity.number(stated)}"
+    return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(parts)}</span>'
+
+
+def _setups(one: Judgement, scale: Scale) -> str:
+    """Return the folded rows of the setups; empty for a claim with one setup."""
+    cells = [cell for cell in one.cells if cell.measured]
+    if len(cells) < 2:
+        return ""
+    factors = differing([cell.sides for cell in cells])
+    kind = claim.stated(one).kind
+    rows = "".join(
+        _parts(
+            cell.verdict,
+            escape_html(claim.setup(cell.sides.levels, factors)),
+            _lane(scale, cell, cell.published, kind),
+            cell.verdict,
+            f"<b>{escape_html(_ratio(cell))}</b>",
+        )
+        for cell in cells
+    )
+    return f'<details class="bb-data"><summary>{len(cells)} setups</summary><ul>{rows}</ul></details>'

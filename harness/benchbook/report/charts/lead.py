@@ -1,0 +1,93 @@
+"""Titles that state the finding of a chart: which system leads, and at which levels of a factor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchbook.analyse import comparison, limits, quantity
+from benchbook.analyse.comparison import Estimate
+from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
+
+
+def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]]) -> str:
+    """Return ``what`` with the system that is best in each group, such as "Most rows per second: DuckDB".
+
+    A group is a level in words, and its estimates are compared with the best one; all comparisons are one family. The
+    name of a single group is left out.
+    """
+    best = [(level, *_best(run, held)) for level, held in groups.items()]
+    best = [one for one in best if one[2]]
+    if not best:
+        return what
+    said = iter(comparison.verdicts([pair for _, _, pairs in best for pair in pairs]))
+    won: dict[str, list[str]] = {}
+    near: list[comparison.Versus] = []
+    for level, first, pairs in best:
+        near = [pair for pair in pairs if next(said).winner != first.cell.label]
+        won.setdefault("" if near else first.cell.title, []).append(level)
+    if len(best) == 1:
+        _, first, pairs = best[0]
+        if near:
+            more = f" and {len(near) - 1} more" if len(near) > 1 else ""
+            return f"{what}: {first.cell.label}, not clearly ahead of {near[0].below.cell.label}{more}"
+        closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
+        by = quantity.number(max(closest.value, 1 / closest.value))
+        return f"{what}: {first.cell.label}, {by} times as good as {closest.below.cell.label}"
+    parts = [f"{name} at {_listed(levels, len(best))}" for name, levels in won.items() if name]
+    if "" in won:
+        parts.append(f"no clear difference at {_listed(won[''], len(best))}")
+    return f"{what}: {'; '.join(parts)}"
+
+
+def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
+    """Return the best estimate and its comparisons with the others that may be ranked with it."""
+    known = [one for one in held if one.value]
+    if not known:
+        return held[0], []
+    first = (max if known[0].direction == "higher" else min)(known, key=lambda one: one.value or 0.0)
+    pairs = [comparison.versus(run, first, other) for other in known if other is not first]
+    return first, [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
+
+
+def _listed(levels: list[str], of: int) -> str:
+    if len(levels) == of:
+        return "every level" if of > 2 else "both levels"
+    return ", ".join(levels[:-1]) + (" and " if len(levels) > 1 else "") + levels[-1]
+
+
+RATIO = "Ratio, logarithmic axis; right of 1 is better; bars are 95 % CIs"
+"""Start of the subtitle of a chart of ratios."""
+BETTER = {"higher": "more is better", "lower": "less is better"}
+
+
+def subtitle(found: Sequence[Estimate], scale: str, unit: str, *, published: bool = False) -> str:
+    """Return what a chart draws: metric, unit, kind of axis, which values are better, and the number of trials."""
+    first = found[0]
+    counts = sorted({len(one.points) for one in found if one.points})
+    trials = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
+    of = f" ({unit})" if unit else ""
+    parts = [f"{describe(first.metric).title}{of}, {scale} axis"]
+    parts += [BETTER[first.direction]] if first.direction in BETTER else []
+    parts += [f"n = {trials} trials of each setup, bars are 95 % CIs"]
+    parts += ["hollow diamonds were published"] if published else []
+    return "; ".join(parts)
+
+
+def caveat(run: Run, found: Sequence[Estimate]) -> str:
+    """Return the notes that concern the numbers of a chart: short phases, a busy client, transport."""
+    names = {one.cell.name for one in found if one.points}
+    phase = found[0].phase
+    brief = {name: held for name, held in limits.brief(run, phase).items() if name in names}
+    notes = []
+    if brief:
+        which = "all setups" if len(brief) == len(names) else "the dashed setups"
+        lasted = quantity.text(min(brief.values()), "s")
+        notes.append(
+            f"Dashed intervals: in {which} the phase lasted less than 1 s (from {lasted}); they decide no claim."
+        )
+    notes += [sentence for sentence in limits.busy_client(run) if f" in phase {phase} " in sentence][:1]
+    kinds = {run.embedded(one.cell.system) for one in found if one.points}
+    if len(kinds) > 1 and found[0].unit != "B":
+        notes.append("Servers are not ranked against embedded systems, whose numbers include no transport.")
+    return " ".join(notes)

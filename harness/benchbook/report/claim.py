@@ -1,0 +1,290 @@
+"""A judged claim in words: its sides, its ratio, what was published, and what the verdict means."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbook.analyse import quantity
+from benchbook.declare.metric import describe
+
+if TYPE_CHECKING:
+    from benchbook.analyse.claims import Judgement
+    from benchbook.analyse.run import Cell, Run
+
+OWN = "Not published:"
+"""Start of the statement of a question that the publication did not ask."""
+FACTORS = {
+    "arm": "configuration", "size": "object size", "workers": "number of operations in flight",
+    "in_flight": "number of reads in flight", "stocks": "number of stocks",
+}  # fmt: skip
+"""Factor → its name in a sentence; others only lose their underscores."""
+LEVELS = {
+    "arm": "configuration {}", "size": "objects of {}", "workers": "{} in flight", "in_flight": "{} in flight",
+    "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
+}  # fmt: skip
+"""Factor → a level of it in a sentence."""
+DEPENDS = "depends on "
+"""Start of the reason of a claim that holds at one level and not at another."""
+
+
+def factor_words(factor: str) -> str:
+    """Return the name of a factor in a sentence.
+
+    >>> factor_words("size"), factor_words("batch_size")
+    ('object size', 'batch size')
+    """
+    return FACTORS.get(factor, factor.replace("_", " "))
+
+
+def level_words(factor: str, level: str) -> str:
+    """Return a level in a sentence.
+
+    >>> level_words("batch_size", "10000"), level_words("in_flight", "published")
+    ('batches of 10,000', 'reads in flight as published')
+    """
+    if factor in ("in_flight", "method") and level.endswith("published"):
+        return "reads in flight as published" if factor == "in_flight" else "the published method"
+    shown = f"{int(level):,}" if level.isdigit() else level
+    return LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
+
+
+def word(one: Judgement) -> str:
+    """Return the verdict for readers: opposite results at levels that the publication leaves open name the factor."""
+    if one.verdict == "underspecified" and one.reason.startswith(DEPENDS):
+        factor = one.reason.removeprefix(DEPENDS).partition(":")[0]
+        return f"{DEPENDS}{factor_words(factor)}"
+    return str(one.verdict)
+
+
+def has_ratio(one: Judgement) -> bool:
+    """Return whether a ratio can be shown; one of a statement without any number means nothing."""
+    meaningless = one.verdict == "underspecified" and one.published is None and word(one) == "underspecified"
+    return one.measured is not None and bool(one.measured) and one.test != "agree" and not meaningless
+
+
+class Stated(NamedTuple):
+    """What a publication states of a ratio."""
+
+    text: str
+    value: float | None
+    """Where a chart marks it."""
+    kind: str
+    """``=``, ``≥`` or ``≤``."""
+
+
+SIGNS = {"at-least": "≥", "at-most": "≤"}
+
+
+def stated(one: Judgement) -> Stated:
+    """Return the published ratio, or the bound or band that the publication's words mean."""
+    expected = one.cells[0].expected if one.cells else None
+    if expected is not None and one.published is None and expected.within is not None:
+        low, high = expected.within
+        return Stated(f"{low:g}-{high:g}", math.sqrt(low * high), "=")
+    value = one.published
+    if value is None and expected is not None and one.verdict != "underspecified":
+        value = 1.0 if expected.kind == "equal" else expected.value
+    kind = SIGNS.get(expected.kind if expected is not None else one.test, "=")
+    if value is None:
+        return Stated(quantity.MISSING, None, kind)
+    return Stated(f"{kind} {quantity.number(value)}" if kind != "=" else quantity.number(value), value, kind)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return an interval without its name; empty without one.
+
+    >>> interval(1.039, 1.28), interval(None, None)
+    ('1.04-1.28', '')
+    """
+    if low is None or high is None:
+        return ""
+    return f"{quantity.number(low)}-{quantity.number(high)}"
+
+
+def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a ratio with its interval."""
+    around = interval(low, high)
+    return quantity.number(value) + (f" ({around})" if around else "")
+
+
+# The finding: who, what, by how much, what was published, and what it means.
+
+VERBS = (
+    (r".*rows_per_second_acknowledged", "got {} times as many rows per second acknowledged as"),
+    (r".*rows_per_second", "loaded {} times as many rows per second as"),
+    (r".*values_per_second.*", "loaded {} times as many values per second as"),
+    (r"(objects|reads|queries|operations)_per_second", "reached {} times as many \\1 per second as"),
+    (r"bytes_per_second", "moved {} times as many bytes per second as"),
+    (r".*_seconds", "took {} times as long as"),
+)  # fmt: skip
+"""Pattern of a metric → what the better side did; other metrics are named by their title."""
+
+
+def _verb(metric: str, phase: str, ratio: str) -> str:
+    for pattern, verb in VERBS:
+        if found := re.fullmatch(pattern, metric):
+            return found.expand(verb).format(ratio)
+    title = describe(metric).title
+    title = title[0].lower() + title[1:]
+    where = "" if phase in ("trial", "load") else f" in phase {phase}"
+    return f"had {ratio} times the {title}{where} of"
+
+
+def _sides(run: Run, one: Judgement) -> tuple[str, str]:
+    """Return the two sides in words, ``of`` first: systems, or levels of one system."""
+    over, of = one.cells[0].sides.cells[0], one.cells[0].sides.cells[-1]
+    factors = one.cells[0].sides.factors
+    if "system" in factors:
+        rest = [name for name in factors if name not in ("system", "arm")]
+        return tuple(_named(run.title(cell.system), _levels(cell, rest)) for cell in (of, over))  # type: ignore[return-value]
+    return f"{run.title(of.system)} with {_levels(of, factors)}", f"with {_levels(over, factors)}"
+
+
+def _levels(cell: Cell, factors: Sequence[str]) -> str:
+    return ", ".join(level_words(name, cell.levels[name]) for name in factors if name in cell.levels)
+
+
+def _named(title: str, levels: str) -> str:
+    return f"{title} with {levels}" if levels else title
+
+
+def shared_levels(run: Run, one: Judgement) -> str:
+    """Return the levels that all setups of a claim have, of the factors that vary in the run; empty without any."""
+    varying = {name for cell in run.cells for name, _ in cell.varying}
+    whole = [cell for held in one.cells for cell in held.sides.cells]
+    alike = {
+        name: whole[0].levels[name]
+        for name in whole[0].levels
+        if name in varying and len({cell.levels.get(name) for cell in whole}) == 1 and name != "storage"
+    }
+    return ", ".join(level_words(name, level) for name, level in alike.items() if name != "system")
+
+
+def sentence(run: Run, one: Judgement) -> str:
+    """Return the finding on a measured claim, as plain text."""
+    of, over = _sides(run, one)
+    setups = f", over {len(one.cells)} setups" if len(one.cells) > 1 else ""
+    around = interval(one.low, one.high)
+    around = f" (95 % CI {around}{setups})" if around else f" (no interval: too few trials{setups})"
+    where = shared_levels(run, one)
+    phase = one.phase if one.metric.endswith("per_second") and one.phase not in ("load", "trial") else ""
+    at = "; ".join(filter(None, (f"phase {phase}" if phase else "", where)))
+    at = f", {at}" if at else ""
+    return f"{of} {_verb(one.metric, one.phase, quantity.number(one.measured))} {over}{at}{around}; {_published(one)}."
+
+
+def _published(one: Judgement) -> str:
+    found = stated(one)
+    if one.statement.startswith(OWN):
+        return "this was not published"
+    if found.value is None:
+        return "no number was published"
+    if found.kind == "=":
+        words = one.published is None and one.cells[0].expected.within is not None
+        return f"the publication's words mean {found.text}" if words else f"published was {found.text}"
+    if found.value == 1:
+        return f"the publication says {'more' if found.kind == '≥' else 'not more'}"
+    return f"published was {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+
+
+def meaning(one: Judgement) -> str:
+    """Return what the verdict means, in one sentence."""
+    what = "This" if one.statement.startswith(OWN) else "The published result"
+    if word(one).startswith(DEPENDS):
+        return f"The answer {word(one)}, which the publication does not state."
+    if failed := sum(cell.failed for cell in one.cells):
+        operations = "operation" if failed == 1 else "operations"
+        return f"{failed:,} {operations} failed, so neither side is called better."
+    return {
+        "reproduced": f"{what} holds here.",
+        "different size": _different(one, what),
+        "direction only": f"{what} holds in its direction; its size is uncertain.",
+        "contradicted": f"{what} does not hold here.",
+        "inconclusive": f"{what} is neither confirmed nor refuted: the intervals are too wide."
+        if not any(cell.unfit for cell in one.cells)
+        else f"{what} is neither confirmed nor refuted: some setups decide nothing.",
+        "underspecified": "The publication says too little to check it.",
+        "substitute only": "A substitute was measured, so the claim itself is not judged.",
+        "not run": "This run did not measure it.",
+    }[str(one.verdict)]
+
+
+def _different(one: Judgement, what: str) -> str:
+    value = stated(one).value
+    if value == 1:
+        return "There is a difference where none was published."
+    if value is not None and ((one.low or 0.0) > 1 if value > 1 else (one.high or math.inf) < 1):
+        return f"{what} holds with a different size."
+    return "The published size does not hold here; the direction is uncertain."
+
+
+def spread(one: Judgement) -> str:
+    """Return on what the ratio depends, if the intervals of two setups do not overlap; else empty."""
+    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
+    if len(cells) < 2:
+        return ""
+    least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
+    if (least.high or 0.0) >= (most.low or 0.0):
+        return ""
+    factors = [
+        name for name in least.sides.levels
+        if len({cell.sides.levels.get(name) for cell in cells}) > 1
+    ]  # fmt: skip
+    on = " and the ".join(factor_words(name) for name in factors) or "setup"
+    (low, at_low), (high, at_high) = (
+        (
+            ratio_text(cell.measured, cell.low, cell.high),
+            setup(cell.sides.levels, factors),
+        )
+        for cell in (least, most)
+    )
+    return f"The ratio depends on the {on}: from {low} at {at_low} to {high} at {at_high}."
+
+
+def setup(levels: Mapping[str, str], factors: Sequence[str]) -> str:
+    """Return some levels of a setup in words."""
+    return (
+        ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only setup"
+    )
+
+
+def caveats(one: Judgement) -> list[str]:
+    """Return what a reader must know beside the ratio: scale, substitutes, setups that decide nothing, one device."""
+    found = [f"measured at {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
+    found += [part for part in one.reason.split("; ") if " is in place of " in part]
+    unfit = [cell.unfit for cell in one.cells if cell.unfit]
+    if unfit:
+        setups = (
+            f"{len(unfit)} of {len(one.cells)} setups decide nothing"
+            if len(one.cells) > 1
+            else "decides nothing"
+        )
+        found.append(f"{setups}: {unfit[0]}")
+    found += [note for note in one.notes if "on one device" in note]
+    return found
+
+
+UNITS = {"1/s": 1.0, "op/s": 1.0, "s": 1.0, "ms": 1e-3, "B": 1.0, "B/s": 1.0, "MiB/s": 2.0**20}
+"""Unit of a published value → the factor to the unit of its metric."""
+
+
+def published_values(run: Run, ids: Sequence[str]) -> list[tuple[Cell, float]]:
+    """Return the published value of each side of some claims, with our cell, in the unit of the claim's metric."""
+    from benchbook.analyse import claims
+
+    if not ids or run.against_itself or not run.declared.get("claims"):
+        return []
+    found: dict[str, tuple[Cell, float]] = {}
+    for one in claims.of_run(run):
+        for held in one.cells if one.id in ids else ():
+            factor = UNITS.get((held.unit or "").partition(" (")[0])
+            for cell, value in (
+                (held.sides.cells[0], held.published_over),
+                (held.sides.cells[-1], held.published_of),
+            ):
+                if factor and value:
+                    found[cell.name] = (cell, value * factor)
+    return list(found.values())

@@ -1,0 +1,129 @@
+"""Table of the publication and the rerun side by side: machine, versions, data, clients, durability, trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchbook.analyse import quantity
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.rules import durability_of
+from benchbook.analyse.run import Run
+from benchbook.report.table import Block, Table, escape_html
+
+SOURCES = {"devops": "hosts", "iot": "trucks"}
+"""Generator → what its ``scale`` counts."""
+
+
+def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block:
+    """Return a row for each part of the setting, and mark the parts that differ.
+
+    ``published`` maps a part, such as ``Machine``, to the publication's text; a missing part is "not stated". Without
+    ``published``, the table shows only the run.
+    """
+    ours = {
+        "Machine": machine(run),
+        "Versions": ", ".join(dict.fromkeys(_version(run, cell.system) for cell in labelled(run) if cell.ok)),
+        "Data": _data(run),
+        "Clients": _clients(run),
+        "Durability": _durability(run),
+        "Trials": _trials(run),
+    }
+    ours = {name: text for name, text in ours.items() if text}
+    if published is None:
+        return Table(["Part", "This run"], [[name, text] for name, text in ours.items()], stacked=True)
+    rows = [
+        [name, published.get(name, "not stated"), text, _difference(published.get(name), text)]
+        for name, text in ours.items()
+    ]
+    made = Table(["Part", "Published", "Rerun", "Difference"], rows, stacked=True)
+    markup = made.html()
+    for row in rows:
+        if row[-1] == "differs":
+            first = f'<tr><td data-column="Part">{escape_html(row[0])}</td>'
+            markup = markup.replace(first, first.replace("<tr>", '<tr class="differs">'), 1)
+    return Block(f'<div class="bb-setting">{markup}</div>', made.markdown())
+
+
+def _difference(published: str | None, ours: str) -> str:
+    if published is None or published.startswith("not stated"):
+        return "unknown"
+    return "same" if published == ours else "differs"
+
+
+def machine(run: Run) -> str:
+    """Return the machine in a phrase: cores, processor, memory, operating system, virtual or not."""
+    # A topic that could not be read is a text.
+    host = {name: facts for name, facts in run.facts("host").items() if isinstance(facts, dict)}
+    cpu, memory = host.get("cpu", {}), host.get("memory", {})
+    cores = cpu.get("usable_cores", cpu.get("logical_cores"))
+    size = memory.get("total_bytes")
+    virtual = host.get("virtualisation", {}).get("hypervisor_flag")
+    parts = [f"{cores} cores of {cpu.get('model', 'an unknown processor')}"] if cores else []
+    parts += [f"{size / 1e9:.0f} GB of memory"] if isinstance(size, int) else []
+    parts += [str(host.get("operating_system", {}).get("name") or "")]
+    parts += ["virtual machine"] if virtual is True else []
+    return ", ".join(part for part in parts if part)
+
+
+def _version(run: Run, system: str) -> str:
+    """Return the title of a system, with the version that it reported if the title lacks it."""
+    title = run.title(system)
+    stated = sorted({one for cell in run.cells if cell.system == system for one in cell.versions})
+    whole = any(character == "." for character in title) or not stated or not stated[0][:1].isdigit()
+    return title if whole else f"{title} ({stated[0]})"
+
+
+def _data(run: Run) -> str:
+    facts: dict[str, Any] = run.facts("dataset")
+    sizes, stocks = _levels(run, "size"), _levels(run, "stocks")
+    if sizes:
+        return f"{quantity.count(facts.get('objects'))} objects of {' and '.join(sizes)}"
+    if stocks:
+        return f"synthetic bars of {' and '.join(stocks)} stocks"
+    rows, scale = facts.get("rows"), facts.get("scale")
+    noun = SOURCES.get(str(facts.get("generator")))
+    of = f" of {scale} {noun}" if scale and noun else ""
+    if not rows:
+        return ""
+    profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
+    duration = (profile.get("options") or {}).get("duration")
+    size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
+    amount = f"loaded for {duration} in each trial" if duration else size
+    return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", amount)))
+
+
+def _clients(run: Run) -> str:
+    if _levels(run, "tool"):
+        return ""
+    each = " per client" if (clients := _levels(run, "clients")) else ""
+    flight = _levels(run, "workers") or [
+        "as published" if level == "published" else level for level in _levels(run, "in_flight")
+    ]
+    parts = ["benchload on the same machine"]
+    parts += [f"{', '.join(clients)} clients"] if clients else []
+    parts += [f"{', '.join(flight)} in flight{each}"] if flight else []
+    return "; ".join(parts)
+
+
+def _levels(run: Run, factor: str) -> list[str]:
+    """Return the levels of a factor in the run, numbers in their order."""
+    found = dict.fromkeys(cell.levels[factor] for cell in labelled(run) if factor in cell.levels)
+    return sorted(found, key=lambda level: (not level.isdigit(), len(level), level))
+
+
+def _durability(run: Run) -> str:
+    """Return for each system when an acknowledged write is flushed, without the settings in parentheses."""
+    found: dict[str, list[str]] = {}
+    for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in labelled(run) if cell.ok):
+        text = str(durability_of(run, system, arm).get("fsync") or "not declared").partition(" (")[0]
+        found.setdefault(text.partition(";")[0].partition(":")[0], []).append(run.title(system))
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in found.items())
+
+
+def _trials(run: Run) -> str:
+    counts = [cell.ok for cell in labelled(run) if cell.ok]
+    if not counts:
+        return "none valid"
+    each = str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return f"{each} of each setup, in shuffled blocks"

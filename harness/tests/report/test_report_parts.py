@@ -1,0 +1,205 @@
+"""Parts of a report: titles, marks of short phases, published values, sizes by part, the setting."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims, limits
+from benchbook.analyse.run import Run, open_run
+from benchbook.record import database
+from benchbook.report import claim, conclusion, figure
+from benchbook.report.charts import curve, disk, lead, strip
+from benchbook.report.figure import Figure
+from benchbook.report.table import Block, Markdown, Missing, Table, missing
+from benchbook.report.tables import cost, folds, setting, work
+
+
+def changed(made: Any, *statements: str, **options: Any) -> Run:
+    run = made(**options)
+    with database.open(run.results) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return open_run(run.results, run.run_id)
+
+
+def data_of(drawn: Figure) -> list[list[dict[str, Any]]]:
+    """Return the rows of each layer."""
+    spec = drawn.spec
+    return [
+        spec["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
+        for layer in spec["layer"]
+    ]
+
+
+def test_a_title_states_who_leads_and_a_subtitle_what_is_drawn(plain: Run) -> None:
+    drawn = strip.throughput(plain, title="Most rows per second")
+    assert isinstance(drawn, Figure)
+    assert drawn.title.startswith("Most rows per second: DuckDB 1.5.6, 2.")
+    assert drawn.title.endswith(" times as good as SQLite 3.45.1")
+    assert "linear axis; more is better; n = 3 trials of each setup" in drawn.subtitle
+    assert drawn.subtitle in drawn.html()
+
+
+def test_a_title_claims_no_lead_that_is_not_clear(made: Any) -> None:
+    run = made(blocks=2)
+    drawn = strip.throughput(run, title="Most rows per second")
+    assert isinstance(drawn, Figure)
+    assert "DuckDB 1.5.6, not clearly ahead of SQLite 3.45.1" in drawn.title
+
+
+def test_a_title_along_a_factor_names_the_levels(made: Any) -> None:
+    run = made(batch_sizes=(1000, 5000))
+    drawn = curve.chart(run, "load", "rows_per_second", "batch_size", "Most rows per second")
+    assert isinstance(drawn, Figure)
+    assert drawn.title == "Most rows per second: DuckDB 1.5.6 at both levels"
+
+
+def test_intervals_of_two_systems_at_one_level_do_not_cover_each_other(made: Any) -> None:
+    drawn = curve.chart(made(batch_sizes=(1000, 5000)), "load", "rows_per_second", "batch_size")
+    assert isinstance(drawn, Figure)
+    places = {(row["label"], row["at"]): row["x"] for row in data_of(drawn)[-1]}
+    assert len(places) == len(set(places.values())) == 4
+    assert all(at / 1.1 < x < at * 1.1 for (_, at), x in places.items())
+
+
+def test_one_level_is_no_curve(plain: Run) -> None:
+    assert isinstance(curve.chart(plain, "load", "rows_per_second", "batch_size"), Missing)
+
+
+def test_a_phase_shorter_than_a_second_is_marked_at_its_cell(made: Any) -> None:
+    duckdb = "trial_id IN (SELECT trial_id FROM trials WHERE system = 'duckdb')"
+    run = changed(
+        made,
+        "UPDATE phases SET duration_seconds = 5",
+        f"UPDATE phases SET duration_seconds = 0.2 WHERE phase = 'load' AND {duckdb}",
+    )
+    assert list(limits.brief(run, "load").values()) == [0.2]
+    drawn = strip.throughput(run)
+    assert isinstance(drawn, Figure)
+    bands = [layer for layer in drawn.spec["layer"] if layer["mark"]["type"] == "rule"]
+    assert ["strokeDash" in layer["mark"] for layer in bands] == [False, True]
+    assert [row["cell"] for row in data_of(drawn)[1]] == ["DuckDB 1.5.6"]
+    assert "in the dashed setups the phase lasted less than 1 s" in drawn.note
+    assert "load (from 200\N{NO-BREAK SPACE}ms, in 1 of 2 setups)" in conclusion.limits(run).markdown
+
+
+def test_published_values_are_drawn_beside_ours(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    over, of = sorted(plain.cells, key=lambda cell: cell.system, reverse=True)
+    held = SimpleNamespace(
+        sides=SimpleNamespace(cells=(over, of)), unit="op/s", published_over=150_000.0, published_of=375_000.0
+    )
+    monkeypatch.setattr(claims, "of_run", lambda *_: (SimpleNamespace(id="a", cells=(held,)),))
+    monkeypatch.setitem(plain.declared, "claims", [{}])
+    values = {cell.system: value for cell, value in claim.published_values(plain, ["a"])}
+    assert values == {"sqlite": 150_000.0, "duckdb": 375_000.0}
+    assert claim.published_values(plain, ["b"]) == []
+    drawn = strip.throughput(plain, published=["a"])
+    assert isinstance(drawn, Figure)
+    assert "published 375,000 rows/s" in drawn.alt
+    assert "hollow diamonds were published" in drawn.subtitle
+
+
+def test_published_values_in_another_unit_are_converted() -> None:
+    assert claim.UNITS["MiB/s"] == 1_048_576
+    assert claim.UNITS["ms"] == 0.001
+
+
+def test_the_size_on_disk_shows_what_is_not_data(made: Any) -> None:
+    parts = (
+        "INSERT INTO measurements SELECT trial_id, 'trial', 'disk_data_bytes', 2.3e6, 'B', 'lower' FROM trials "
+        "WHERE system = 'sqlite'"
+    )
+    run = changed(made, "UPDATE measurements SET value = 128e6 WHERE metric = 'disk_bytes'", parts)
+    table = disk.table(run)
+    assert isinstance(table, Table)
+    [row] = [row for row in table.rows if row[0] == "SQLite 3.45.1"]
+    assert row[1:5] == ["2.30 MB", "n/a", "126 MB", "128 MB"]
+    drawn = disk.chart(run)
+    assert isinstance(drawn, Figure)
+    assert "SQLite 3.45.1, 2.30 MB of data" in drawn.title
+    assert "2.30 MB data, 126 MB server's own files" in drawn.alt
+    assert "most of which an empty server has too" in drawn.subtitle
+
+
+def test_a_ceiling_of_less_than_a_second_is_none(made: Any) -> None:
+    brief = (
+        "UPDATE run_facts SET value = regexp_replace(value, '(duration_ns.: ?)', '\\1 0.00') "
+        "WHERE topic = 'calibration'"
+    )
+    said = cost.ceiling_sentence(changed(made, brief, systems=("duckdb", "influxdb-1.8.10"))).markdown
+    assert "ceiling is unknown" in said
+    assert "less than 1 s shows no ceiling" in said
+    assert "reached" not in said
+
+
+def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:
+    facts = '{"disks": 4, "below": {"device": {"name": "vda"}}}'
+    run = changed(made, f"UPDATE trials SET storage = 'loop-disks', storage_facts = '{facts}'")
+    [said] = limits.one_device(run).values()
+    assert said.startswith("The 4 disks of storage loop-disks are files on one device (vda)")
+    assert "files on one device" in conclusion.limits(run).markdown
+
+
+def test_charts_without_data_vanish_and_refusals_stay(plain: Run) -> None:
+    drawn = strip.throughput(plain)
+    nothing = missing("A chart", "there are no data")
+    assert isinstance(drawn, Figure)
+    kept = figure.shown(nothing, drawn, nothing)
+    assert isinstance(kept, figure.Figures)
+    assert [one.title for one in kept.figures] == [drawn.title]
+    assert figure.shown(nothing).html() == ""
+    refused = figure.shown(Markdown("The answers differ."), nothing)
+    assert isinstance(refused, Block)
+    assert refused.markup == "<p>The answers differ.</p>"
+
+
+def test_the_setting_marks_what_differs(plain: Run) -> None:
+    versions = "DuckDB 1.5.6, SQLite 3.45.1"
+    made = setting.table(
+        plain, {"Versions": versions, "Trials": "one of each setup", "Machine": "not stated"}
+    )
+    assert isinstance(made, Block)
+    rows = {
+        line.split(" | ")[0].strip("| "): line.split(" | ")[-1].strip("| ")
+        for line in made.markdown.splitlines()
+    }
+    assert rows["Versions"] == "same"
+    assert rows["Trials"] == "differs"
+    assert rows["Machine"] == "unknown"
+    assert made.markup.count('<tr class="differs">') == 1
+    alone = setting.table(plain)
+    assert isinstance(alone, Table)
+    assert list(alone.columns) == ["Part", "This run"]
+
+
+def test_checks_that_all_agree_are_one_line(plain: Run) -> None:
+    said = work.checks(plain)
+    assert isinstance(said, Markdown)
+    assert said.markdown.startswith("All ")
+    assert said.markdown.endswith("trials passed, and no operation failed.")
+
+
+def test_the_end_of_a_report_is_folded_and_leaves_out_what_lacks_data(plain: Run) -> None:
+    made = folds.closing(plain, Size_on_disk=disk.table(plain), Nothing=missing("It", "there is none"))
+    assert made.markup.count("<details") == made.markup.count("</details>")
+    assert "<summary>Size on disk</summary>" in made.markup
+    assert "Nothing" not in made.markup
+    assert "Reasons of the verdicts" not in made.markup, "the run declared no claims"
+    assert "./bench rerun" in made.markup
+
+
+def test_the_headline_has_tiles_and_the_strength_of_the_evidence(plain: Run) -> None:
+    made = conclusion.headline(plain)
+    assert "DuckDB 1.5.6 is 2" in made.markup
+    assert "<dt>Same work?</dt><dd>yes</dd>" in made.markup
+    assert "Exploratory: " in made.markup
+    assert "3 trials of each setup" in made.markup
+
+
+def test_a_lead_among_one_system_is_only_the_metric(made: Any) -> None:
+    run = made(systems=("duckdb",))
+    [one] = [held for held in lead.comparison.estimates(run, "load", "rows_per_second") if held.points]
+    assert lead.title(run, "Most rows per second", {"": [one]}) == "Most rows per second"
