@@ -160,7 +160,9 @@ def same_work(run: Run) -> Finding:
     checks = run.frame("checks")
     wrong = checks.height - int(checks["ok"].sum() or 0)
     if failed or wrong:
-        return Finding("partly", f"{failed} operations and {wrong} checks failed")
+        parts = [f"{failed:,} operations"] if failed else []
+        parts += [f"{wrong:,} checks"] if wrong else []
+        return Finding("partly", f"{' and '.join(parts)} failed")
     if not checks.height:
         return Finding("not recorded", "nothing was checked")
     return Finding("kept", f"{checks.height} checks passed")

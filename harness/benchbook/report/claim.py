@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 OWN = "Not published:"
 """Start of the statement of a question that the publication did not ask."""
 FACTORS = {
-    "arm": "configuration", "size": "object size", "workers": "number of operations in flight",
-    "in_flight": "number of reads in flight", "stocks": "number of stocks",
+    "arm": "configuration", "size": "object size", "workers": "number in flight", "in_flight": "number in flight",
+    "stocks": "number of stocks",
 }  # fmt: skip
 """Factor → its name in a sentence; others only lose their underscores."""
 LEVELS = {
@@ -256,15 +256,17 @@ def caveats(one: Judgement) -> list[str]:
     found = [f"measured at {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
-    if unfit:
-        setups = (
-            f"{len(unfit)} of {len(one.cells)} setups decide nothing"
-            if len(one.cells) > 1
-            else "decides nothing"
-        )
-        found.append(f"{setups}: {unfit[0]}")
+    if len(one.cells) > 1 and unfit:
+        found.append(f"{len(unfit)} of {len(one.cells)} setups decide nothing ({_lost(unfit[0])})")
+    elif unfit:
+        found.append(f"decides nothing ({_lost(unfit[0])})")
     found += [note for note in one.notes if "on one device" in note]
     return found
+
+
+def _lost(unfit: str) -> str:
+    """Return in short why a setup decides nothing; the reasons of the verdict have the details."""
+    return "lost trials" if " not count (" in unfit else unfit.partition(", and one under")[0]
 
 
 UNITS = {"1/s": 1.0, "op/s": 1.0, "s": 1.0, "ms": 1e-3, "B": 1.0, "B/s": 1.0, "MiB/s": 2.0**20}

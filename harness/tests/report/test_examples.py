@@ -13,6 +13,7 @@ import pytest
     [
         "analyse.quantity",
         "declare.metric",
+        "report.charts.lead",
         "report.claim",
         "report.figure",
         "report.page",

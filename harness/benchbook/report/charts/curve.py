@@ -6,6 +6,7 @@ hollow and joined by dashes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +26,8 @@ from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
 HEIGHT = 260
-APART = 1.05
-"""Factor between the places of two neighbouring systems at one level."""
+APART = 0.14
+"""Distance between two systems at one level, where levels are 1 apart."""
 LIMIT = "synced_writes_per_second"
 """fio's rate in the same trials."""
 
@@ -83,10 +84,7 @@ def chart(
         Dot(cell.system, f"{run.title(cell.system)}, published", float(cell.levels[along]), value)
         for cell, value in claim.published_values(run, published) if along in cell.levels
     ]  # fmt: skip
-    groups = {
-        claim.level_words(along, f"{at:g}"): [one for one in found if float(one.cell.levels[along]) == at]
-        for at in levels
-    }
+    groups = {f"{at:,g}": [one for one in found if float(one.cell.levels[along]) == at] for at in levels}
     along_words = claim.factor_words(along)
     drawn, kind, unit = _draw(
         dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along_words
@@ -95,8 +93,9 @@ def chart(
     notes = [lead.caveat(run, found)] + (
         ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
     )
+    name = lead.title(run, title, groups, along_words)
     return Figure(
-        theme.scaled_title(run, lead.title(run, title, groups)), drawn, _alternative(dots + was, title, metric),
+        theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric),
         _table(dots + was, along_words, metric), " ".join(filter(None, notes)),
         what + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
@@ -149,14 +148,18 @@ def _draw(
     unit = {"1/s": f"{noun}/s" if noun else "per second"}.get(unit, unit)
     labels = list(dict.fromkeys(one.label for one in sorted(dots, key=lambda one: theme.slot(one.system))))
     systems = [next(one.system for one in dots if one.label == label) for label in labels]
-    y_scale, y_axis = axes.value([end / divisor for end in ends], f"{describe(metric).title} ({unit})")
+    y_scale, y_axis = axes.value([end / divisor for end in ends], unit)
     places = sorted({one.at for one in every})
-    edge = APART ** len(labels) * 1.1
+    # Levels are evenly apart: on a scale of their values, some would be too close for their intervals.
+    names = json.dumps([f"{quantity.number(at, 2)}" if at % 1 else f"{at:,g}" for at in places])
     x = alt.X(
         "x:Q",
-        scale=alt.Scale(type="log", domain=[places[0] / edge, places[-1] * edge], nice=False),
-        axis=alt.Axis(title=along[0].upper() + along[1:], values=places, format="~s", grid=False),
-    )
+        scale=alt.Scale(domain=[-0.4, len(places) - 0.6], nice=False),
+        axis=alt.Axis(
+            title=along[0].upper() + along[1:], values=list(range(len(places))), grid=False,
+            labelExpr=f"{names}[datum.value]",
+        ),
+    )  # fmt: skip
     y = alt.Y("value:Q", scale=y_scale, axis=y_axis)
     legend = theme.legend(labels, lines=False)
     paint = alt.Color("label:N", scale=theme.colours(systems, labels), legend=legend)
@@ -168,7 +171,7 @@ def _draw(
         return [
             {
                 "label": (label := named.get(one.label, by_system.get(one.system, one.label))),
-                "at": one.at, "x": one.at * APART ** (labels.index(label) - (len(labels) - 1) / 2),
+                "at": one.at, "x": places.index(one.at) + APART * (labels.index(label) - (len(labels) - 1) / 2),
                 "value": one.value / divisor, "low": one.low / divisor if one.low else None,
                 "high": one.high / divisor if one.high else None,
             }
@@ -213,7 +216,9 @@ def _draw(
             .encode(x=x, y=y, color=paint, tooltip=tooltip),
         ]
     if limit:
-        held = [{"x": one.at, "value": one.value / divisor, "label": one.label} for one in limit]
+        held = [
+            {"x": places.index(one.at), "value": one.value / divisor, "label": one.label} for one in limit
+        ]
         base = alt.Chart(alt.InlineData(values=held))
         layers.insert(0, base.mark_line(strokeDash=[5, 4], color="gray", strokeWidth=2).encode(x=x, y=y))
         end = alt.Chart(alt.InlineData(values=held[-1:]))
@@ -255,9 +260,7 @@ def batches(
     if refusal := refused(run, title):
         return refusal
     groups = {
-        f"{batch} per transaction": [
-            one for one in estimates(run, phase, metric) if one.value and one.cell.at(fixed)
-        ]
+        f"{batch}": [one for one in estimates(run, phase, metric) if one.value and one.cell.at(fixed)]
         for phase, batch in phases.items()
     }
     groups = {name: held for name, held in groups.items() if held}
@@ -273,7 +276,8 @@ def batches(
         for one in found
     ]  # fmt: skip
     drawn, kind, unit = _draw(dots, (), (), metric, "objects per transaction")
+    name = lead.title(run, title, groups, "objects per transaction")
     return Figure(
-        theme.scaled_title(run, lead.title(run, title, groups)), drawn, _alternative(dots, title, metric),
+        theme.scaled_title(run, name), drawn, _alternative(dots, title, metric),
         _table(dots, "objects per transaction", metric), lead.caveat(run, found), lead.subtitle(found, kind, unit),
     )  # fmt: skip

@@ -7,6 +7,7 @@ one logarithmic axis. The setups of a claim are folded below its row.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 FARTHEST = 200.0
 """A ratio farther from 1 is drawn at the edge, so that one outlier does not squeeze the other rows."""
+WIDER = 1.6
+"""The axis shows intervals up to so many times beyond the outermost ratio."""
+SHARED = 3
+"""A caveat of more rows is said once."""
 CAPTION = (
     "Ratio that the statement names, logarithmic axis. Dot and bar: rerun with its 95 % CI. Hollow diamond: published; "
     "with ≥ or ≤ a bound. The line is at 1, no difference."
@@ -51,10 +56,13 @@ def chart(run: Run) -> Block | Markdown:
         return missing("The claims", "the run declared none")
     order = sorted(found, key=lambda one: not claim.has_ratio(one))
     scale = _scale([one for one in order if claim.has_ratio(one)])
-    rows = "".join(_row(one, scale) for one in order)
+    counted = Counter(note for one in order for note in claim.caveats(one))
+    shared = [note for note, rows in counted.items() if rows > SHARED]
+    rows = "".join(_row(one, scale, shared) for one in order)
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
-    head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(CAPTION)}</p>'
+    said = " ".join([CAPTION, *(f"Most rows: {note}." for note in shared)])
+    head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(said)}</p>'
     markup = (
         f'<div class="bb-forest">{head}<ul>{rows}</ul>'
         f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div></div>'
@@ -63,11 +71,13 @@ def chart(run: Run) -> Block | Markdown:
 
 
 def _scale(found: Sequence[Judgement]) -> Scale:
-    ends = [1.0]
+    points = [1.0]
     for one in found:
-        stated = claim.stated(one).value
-        ends += [end for end in (one.measured, one.low, one.high, stated) if end and math.isfinite(end)]
-    near = [min(max(end, 1 / FARTHEST), FARTHEST) for end in ends]
+        points += [value for value in (one.measured, claim.stated(one).value) if value]
+    low, high = max(min(points), 1 / FARTHEST), min(max(points), FARTHEST)
+    # A wide interval ends at the edge, so that it does not squeeze the others.
+    ends = [end for one in found for end in (one.low, one.high) if end]
+    near = [low, high, *(min(max(end, low / WIDER), high * WIDER) for end in ends)]
     room = max((max(near) / min(near)) ** 0.04, 1.05)
     return Scale(min(near) / room, max(near) * room)
 
@@ -76,9 +86,9 @@ def _tick(scale: Scale, value: float) -> str:
     return f'<i style="left:{scale.at(value):.1f}%">{value:g}</i>'
 
 
-def _row(one: Judgement, scale: Scale) -> str:
+def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
     """Return the row of a claim: the statement with its caveats, the lane, and the verdict with its numbers."""
-    notes = "; ".join(claim.caveats(one))
+    notes = "; ".join(note for note in claim.caveats(one) if note not in shared)
     said = escape_html(one.statement)
     said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
     if not claim.has_ratio(one):

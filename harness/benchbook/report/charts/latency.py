@@ -182,7 +182,7 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
     drawn, kind, unit = _queries_draw(found, metric)
     notes = [lead.caveat(run, held) for held in groups.values()]
     return Figure(
-        theme.scaled_title(run, lead.title(run, title, groups)),
+        theme.scaled_title(run, lead.title(run, title, groups, "query type")),
         drawn,
         _queries_alternative(found, title),
         _queries_table(found),

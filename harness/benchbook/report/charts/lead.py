@@ -10,11 +10,11 @@ from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 
 
-def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]]) -> str:
+def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]], along: str = "") -> str:
     """Return ``what`` with the system that is best in each group, such as "Most rows per second: DuckDB".
 
-    A group is a level in words, and its estimates are compared with the best one; all comparisons are one family. The
-    name of a single group is left out.
+    A group is a level of the factor ``along``, in order, and its estimates are compared with the best one; all
+    comparisons are one family. The name of a single group is left out.
     """
     best = [(level, *_best(run, held)) for level, held in groups.items()]
     best = [one for one in best if one[2]]
@@ -34,10 +34,11 @@ def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]]) -> str:
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
         return f"{what}: {first.cell.label}, {by} times as good as {closest.below.cell.label}"
-    parts = [f"{name} at {_listed(levels, len(best))}" for name, levels in won.items() if name]
-    if "" in won:
-        parts.append(f"no clear difference at {_listed(won[''], len(best))}")
-    return f"{what}: {'; '.join(parts)}"
+    order = [level for level, *_ in best]
+    parts = [
+        f"{name or 'no clear difference'} {_listed(levels, order, along)}" for name, levels in won.items()
+    ]
+    return f"{what}: {'; '.join(sorted(parts, key=lambda part: part.startswith('no clear')))}"
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
@@ -50,10 +51,27 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
     return first, [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
 
 
-def _listed(levels: list[str], of: int) -> str:
-    if len(levels) == of:
-        return "every level" if of > 2 else "both levels"
-    return ", ".join(levels[:-1]) + (" and " if len(levels) > 1 else "") + levels[-1]
+def _listed(levels: list[str], order: list[str], along: str) -> str:
+    """Return levels in words: all of them, or those in a row as a span.
+
+    >>> _listed(["1", "2", "5", "20"], ["1", "2", "5", "10", "20"], "batch size")
+    'at batch size 1 to 5 and 20'
+    >>> _listed(["a", "b"], ["a", "b"], "size")
+    'at every size'
+    """
+    if len(levels) == len(order):
+        return f"at every {along or 'level'}"
+    spans: list[list[str]] = []
+    for level in levels:
+        follows = spans and order.index(level) == order.index(spans[-1][-1]) + 1
+        spans[-1].append(level) if follows else spans.append([level])
+    named = [f"{one[0]} to {one[-1]}" if len(one) > 2 else " and ".join(one) for one in spans]
+    return (
+        f"at {along} ".replace("  ", " ")
+        + ", ".join(named[:-1])
+        + (" and " if len(named) > 1 else "")
+        + named[-1]
+    )
 
 
 RATIO = "Ratio, logarithmic axis; right of 1 is better; bars are 95 % CIs"

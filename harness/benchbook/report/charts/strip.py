@@ -117,9 +117,7 @@ def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -
         if estimate.cell.name in stated
     ]
     gaps = [{"cell": estimate.cell.label, "gap": "not measured"} for estimate in found if not estimate.points]
-    title = describe(found[0].metric).title
-    axis_title = f"{title} ({unit})" if unit else title
-    scale, axis = axes.value(marks.ends(means, [*rows, *was]), axis_title)
+    scale, axis = axes.value(marks.ends(means, [*rows, *was]), unit or describe(found[0].metric).title)
     y = alt.Y(
         "cell:N",
         title=None,
