@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from benchbook.analyse import quantity, same_work
 from benchbook.analyse.run import Run
-from benchbook.report.table import Markdown, Table, escape_markdown, missing
+from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 
 SHOWN = 30
 """Most rows of the table."""
 
 
-def refusal(run: Run) -> Table | Markdown | None:
-    """Return the differing rows if they rule out a comparison; None, which shows nothing, if they do not."""
-    return table(run) if same_work.faults(run) else None
+def refusal(run: Run) -> Details | None:
+    """Return the differing rows, folded, if they rule out a comparison; None, which shows nothing, if they do not."""
+    return Details("The answers that differ", table(run)) if same_work.faults(run) else None
 
 
 def table(run: Run) -> Table | Markdown:

@@ -59,10 +59,14 @@ def word(one: Judgement) -> str:
     return str(one.verdict)
 
 
+def meaningless(one: Judgement) -> bool:
+    """Return whether a statement has no number, so that neither a ratio of ours nor a verdict says anything of it."""
+    return one.verdict == "underspecified" and one.published is None and word(one) == "underspecified"
+
+
 def has_ratio(one: Judgement) -> bool:
-    """Return whether a ratio can be shown; one of a statement without any number means nothing."""
-    meaningless = one.verdict == "underspecified" and one.published is None and word(one) == "underspecified"
-    return one.measured is not None and bool(one.measured) and one.test != "agree" and not meaningless
+    """Return whether a ratio can be shown."""
+    return bool(one.measured) and one.test != "agree" and not meaningless(one)
 
 
 class Stated(NamedTuple):
@@ -116,14 +120,22 @@ VERBS = (
     (r".*rows_per_second_acknowledged", "got {} times as many rows per second acknowledged as"),
     (r".*rows_per_second", "loaded {} times as many rows per second as"),
     (r".*values_per_second.*", "loaded {} times as many values per second as"),
-    (r"(objects|reads|queries|operations)_per_second", "reached {} times as many \\1 per second as"),
+    (r"(queries|operations)_per_second", "reached {} times as many \\1 per second as"),
     (r"bytes_per_second", "moved {} times as many bytes per second as"),
     (r".*_seconds", "took {} times as long as"),
 )  # fmt: skip
 """Pattern of a metric → what the better side did; other metrics are named by their title."""
 
 
+DONE = {"put": "put", "get": "got", "delete": "deleted"}
+"""First word of a phase of objects → what was done."""
+
+
 def _verb(metric: str, phase: str, ratio: str) -> str:
+    if metric == "objects_per_second":
+        return f"{DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as"
+    if metric == "reads_per_second":
+        return f"answered {ratio} times as many {phase} reads per second as"
     for pattern, verb in VERBS:
         if found := re.fullmatch(pattern, metric):
             return found.expand(verb).format(ratio)
@@ -170,9 +182,7 @@ def sentence(run: Run, one: Judgement) -> str:
     around = interval(one.low, one.high)
     around = f" (95 % CI {around}{setups})" if around else f" (no interval: too few trials{setups})"
     where = shared_levels(run, one)
-    phase = one.phase if one.metric.endswith("per_second") and one.phase not in ("load", "trial") else ""
-    at = "; ".join(filter(None, (f"phase {phase}" if phase else "", where)))
-    at = f", {at}" if at else ""
+    at = f", {where}" if where else ""
     return f"{of} {_verb(one.metric, one.phase, quantity.number(one.measured))} {over}{at}{around}; {_published(one)}."
 
 
@@ -256,17 +266,18 @@ def caveats(one: Judgement) -> list[str]:
     found = [f"measured at {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
-    if len(one.cells) > 1 and unfit:
-        found.append(f"{len(unfit)} of {len(one.cells)} setups decide nothing ({_lost(unfit[0])})")
-    elif unfit:
-        found.append(f"decides nothing ({_lost(unfit[0])})")
+    if unfit:
+        some = f"{len(unfit)} of {len(one.cells)} setups decide nothing"
+        found.append(f"{some if len(unfit) < len(one.cells) else 'decides nothing'} ({_lost(unfit[0])})")
     found += [note for note in one.notes if "on one device" in note]
     return found
 
 
 def _lost(unfit: str) -> str:
     """Return in short why a setup decides nothing; the reasons of the verdict have the details."""
-    return "lost trials" if " not count (" in unfit else unfit.partition(", and one under")[0]
+    if " not count (" in unfit:
+        return "lost trials"
+    return "a phase under 1 s" if "one under 1 s decides nothing" in unfit else unfit
 
 
 UNITS = {"1/s": 1.0, "op/s": 1.0, "s": 1.0, "ms": 1e-3, "B": 1.0, "B/s": 1.0, "MiB/s": 2.0**20}

@@ -140,7 +140,7 @@ def test_a_caveat_is_beside_its_number():
     )
     assert claim.caveats(one) == [
         "measured at workers 12 in place of 100",
-        "decides nothing (the phase load lasted 0.2 s)",
+        "decides nothing (a phase under 1 s)",
         "4 disks are files on one device",
     ]
 

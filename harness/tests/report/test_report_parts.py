@@ -82,7 +82,7 @@ def test_a_phase_shorter_than_a_second_is_marked_at_its_cell(made: Any) -> None:
     bands = [layer for layer in drawn.spec["layer"] if layer["mark"]["type"] == "rule"]
     assert ["strokeDash" in layer["mark"] for layer in bands] == [False, True]
     assert [row["cell"] for row in data_of(drawn)[1]] == ["DuckDB 1.5.6"]
-    assert "in the dashed setups the phase lasted less than 1 s" in drawn.note
+    assert "Dashed: the phase lasted less than 1 s (from 200 ms)" in drawn.note
     assert "load (from 200\N{NO-BREAK SPACE}ms, in 1 of 2 setups)" in conclusion.limits(run).markdown
 
 
@@ -159,7 +159,7 @@ def test_charts_without_data_vanish_and_refusals_stay(plain: Run) -> None:
 def test_the_setting_marks_what_differs(plain: Run) -> None:
     versions = "DuckDB 1.5.6, SQLite 3.45.1"
     made = setting.table(
-        plain, {"Versions": versions, "Trials": "one of each setup", "Machine": "not stated"}
+        plain, {"Versions": versions, "Trials": "one of each setup", "Durability": "not stated"}
     )
     assert isinstance(made, Block)
     rows = {
@@ -168,7 +168,7 @@ def test_the_setting_marks_what_differs(plain: Run) -> None:
     }
     assert rows["Versions"] == "same"
     assert rows["Trials"] == "differs"
-    assert rows["Machine"] == "unknown"
+    assert rows["Durability"] == "unknown"
     assert made.markup.count('<tr class="differs">') == 1
     alone = setting.table(plain)
     assert isinstance(alone, Table)

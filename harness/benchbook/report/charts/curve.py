@@ -25,7 +25,7 @@ from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
-HEIGHT = 260
+HEIGHT = 240
 APART = 0.14
 """Distance between two systems at one level, where levels are 1 apart."""
 LIMIT = "synced_writes_per_second"
@@ -93,7 +93,7 @@ def chart(
     notes = [lead.caveat(run, found)] + (
         ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
     )
-    name = lead.title(run, title, groups, along_words)
+    name = lead.title(run, title, groups, along_words, claim.LEVELS.get(along, "{}"))
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric),
         _table(dots + was, along_words, metric), " ".join(filter(None, notes)),
@@ -276,7 +276,7 @@ def batches(
         for one in found
     ]  # fmt: skip
     drawn, kind, unit = _draw(dots, (), (), metric, "objects per transaction")
-    name = lead.title(run, title, groups, "objects per transaction")
+    name = lead.title(run, title, groups, "size", "{} per transaction")
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots, title, metric),
         _table(dots, "objects per transaction", metric), lead.caveat(run, found), lead.subtitle(found, kind, unit),

@@ -54,14 +54,19 @@ def chart(run: Run) -> Block | Markdown:
 
     if run.against_itself or not (found := claims.of_run(run)):
         return missing("The claims", "the run declared none")
-    order = sorted(found, key=lambda one: not claim.has_ratio(one))
+    order = sorted(
+        (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
+    )
     scale = _scale([one for one in order if claim.has_ratio(one)])
     counted = Counter(note for one in order for note in claim.caveats(one))
     shared = [note for note, rows in counted.items() if rows > SHARED]
     rows = "".join(_row(one, scale, shared) for one in order)
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
-    said = " ".join([CAPTION, *(f"Most rows: {note}." for note in shared)])
+    left = [f"{len(found) - len(order)} statements without a number are only among the reasons below."]
+    said = " ".join(
+        [CAPTION, *(f"Most rows: {note}." for note in shared), *(left if len(order) < len(found) else [])]
+    )
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(said)}</p>'
     markup = (
         f'<div class="bb-forest">{head}<ul>{rows}</ul>'

@@ -10,11 +10,13 @@ from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 
 
-def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]], along: str = "") -> str:
+def title(
+    run: Run, what: str, groups: Mapping[str, Sequence[Estimate]], along: str = "", levels: str = "{}"
+) -> str:
     """Return ``what`` with the system that is best in each group, such as "Most rows per second: DuckDB".
 
     A group is a level of the factor ``along``, in order, and its estimates are compared with the best one; all
-    comparisons are one family. The name of a single group is left out.
+    comparisons are one family. ``levels`` puts levels into words. The name of a single group is left out.
     """
     best = [(level, *_best(run, held)) for level, held in groups.items()]
     best = [one for one in best if one[2]]
@@ -30,15 +32,21 @@ def title(run: Run, what: str, groups: Mapping[str, Sequence[Estimate]], along: 
         _, first, pairs = best[0]
         if near:
             more = f" and {len(near) - 1} more" if len(near) > 1 else ""
-            return f"{what}: {first.cell.label}, not clearly ahead of {near[0].below.cell.label}{more}"
+            return f"{what}: {_name(first, pairs)}, not clearly ahead of {_name(near[0].below, pairs)}{more}"
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
-        return f"{what}: {first.cell.label}, {by} times as good as {closest.below.cell.label}"
+        return f"{what}: {_name(first, pairs)}, {by} times as good as {_name(closest.below, pairs)}"
     order = [level for level, *_ in best]
     parts = [
-        f"{name or 'no clear difference'} {_listed(levels, order, along)}" for name, levels in won.items()
+        f"{name or 'no clear difference'} {_listed(held, order, along, levels)}" for name, held in won.items()
     ]
     return f"{what}: {'; '.join(sorted(parts, key=lambda part: part.startswith('no clear')))}"
+
+
+def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
+    """Return the label of a cell, or the title of its system if it has no other cell among the compared ones."""
+    cells = {held.cell.name: held.cell.system for pair in pairs for held in (pair.above, pair.below)}
+    return one.cell.title if list(cells.values()).count(one.cell.system) == 1 else one.cell.label
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
@@ -51,12 +59,12 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
     return first, [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
 
 
-def _listed(levels: list[str], order: list[str], along: str) -> str:
+def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
     """Return levels in words: all of them, or those in a row as a span.
 
-    >>> _listed(["1", "2", "5", "20"], ["1", "2", "5", "10", "20"], "batch size")
-    'at batch size 1 to 5 and 20'
-    >>> _listed(["a", "b"], ["a", "b"], "size")
+    >>> _listed(["1", "2", "5", "20"], ["1", "2", "5", "10", "20"], "number in flight", "{} in flight")
+    'at 1 to 5 and 20 in flight'
+    >>> _listed(["a", "b"], ["a", "b"], "size", "{}")
     'at every size'
     """
     if len(levels) == len(order):
@@ -66,12 +74,7 @@ def _listed(levels: list[str], order: list[str], along: str) -> str:
         follows = spans and order.index(level) == order.index(spans[-1][-1]) + 1
         spans[-1].append(level) if follows else spans.append([level])
     named = [f"{one[0]} to {one[-1]}" if len(one) > 2 else " and ".join(one) for one in spans]
-    return (
-        f"at {along} ".replace("  ", " ")
-        + ", ".join(named[:-1])
-        + (" and " if len(named) > 1 else "")
-        + named[-1]
-    )
+    return f"at {words.format(', '.join(named[:-1]) + (' and ' if len(named) > 1 else '') + named[-1])}"
 
 
 RATIO = "Ratio, logarithmic axis; right of 1 is better; bars are 95 % CIs"
@@ -99,11 +102,8 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
     brief = {name: held for name, held in limits.brief(run, phase).items() if name in names}
     notes = []
     if brief:
-        which = "all setups" if len(brief) == len(names) else "the dashed setups"
-        lasted = quantity.text(min(brief.values()), "s")
-        notes.append(
-            f"Dashed intervals: in {which} the phase lasted less than 1 s (from {lasted}); they decide no claim."
-        )
+        shortest = quantity.text(min(brief.values()), "s")
+        notes.append(f"Dashed: the phase lasted less than 1 s (from {shortest}) and decides no claim.")
     notes += [sentence for sentence in limits.busy_client(run) if f" in phase {phase} " in sentence][:1]
     kinds = {run.embedded(one.cell.system) for one in found if one.points}
     if len(kinds) > 1 and found[0].unit != "B":
