@@ -72,6 +72,32 @@ def findings(run: Run, of: str, factor: str = "tool") -> Markdown:
     return Markdown(f"{of} compared with the others, with 95 % CIs over blocks:\n\n" + "\n".join(written))
 
 
+def answer(run: Run, of: str, factor: str = "tool") -> Markdown:
+    """Return the range of ratios of rows per second for each phase, in one sentence."""
+    parts = []
+    for phase in run.phases("command"):
+        pairs = [
+            one.pair
+            for one in comparisons(run, phase, of, factor)
+            if one.pair.above.metric == "rows_per_second"
+        ]
+        if pairs:
+            values = [pair.advantage.value or 0.0 for pair in pairs]
+            clear = sum(
+                judged.winner == pair.above.cell.label
+                for pair, judged in zip(pairs, comparison.verdicts(pairs), strict=True)
+            )
+            parts.append(
+                f"{quantity.number(min(values))} to {quantity.number(max(values))} times as many at {phase} "
+                f"(clear for {clear} of {len(pairs)})"
+            )
+    if not parts:
+        return missing("The answer", f"{of} and another tool were not measured in the same blocks")
+    return Markdown(
+        escape_markdown(f"Rows per second of {of} compared with the other tools: {', '.join(parts)}.")
+    )
+
+
 def _finding(one: ToolComparison, *, claimed: bool) -> str:
     found = one.pair.advantage
     if one.pair.errors or found.low is None or found.high is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +46,8 @@ def level_words(factor: str, level: str) -> str:
     >>> level_words("batch_size", "10000"), level_words("in_flight", "published")
     ('batches of 10,000', 'reads in flight as published')
     """
+    if (factor, level) == ("arm", "vanilla"):
+        return "the default configuration"
     if factor in ("in_flight", "method") and level.endswith("published"):
         return "reads in flight as published" if factor == "in_flight" else "the published method"
     shown = f"{int(level):,}" if level.isdigit() else level
@@ -87,7 +90,7 @@ def stated(one: Judgement) -> Stated:
     expected = one.cells[0].expected if one.cells else None
     if expected is not None and one.published is None and expected.within is not None:
         low, high = expected.within
-        return Stated(f"{low:g}-{high:g}", math.sqrt(low * high), "=")
+        return Stated(f"{low:.3g}-{high:.3g}", math.sqrt(low * high), "=")
     value = one.published
     if value is None and expected is not None and one.verdict != "underspecified":
         value = 1.0 if expected.kind == "equal" else expected.value
@@ -213,13 +216,21 @@ def meaning(one: Judgement) -> str:
         "different size": _different(one, what),
         "direction only": f"{what} holds in its direction; its size is uncertain.",
         "contradicted": f"{what} does not hold here.",
-        "inconclusive": f"{what} is neither confirmed nor refuted: the intervals are too wide."
-        if not any(cell.unfit for cell in one.cells)
-        else f"{what} is neither confirmed nor refuted: some setups decide nothing.",
+        "inconclusive": _undecided(one, what),
         "underspecified": "The publication says too little to check it.",
         "substitute only": "A substitute was measured, so the claim itself is not judged.",
         "not run": "This run did not measure it.",
     }[str(one.verdict)]
+
+
+def _undecided(one: Judgement, what: str) -> str:
+    """Return why there is no verdict: how many setups show what, or the one interval that is too wide."""
+    counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
+    if len(one.cells) < 2:
+        why = "the setup decides nothing" if "without a result" in counted else "the interval is too wide"
+    else:
+        why = f"of {len(one.cells)} setups, " + ", ".join(f"{held} {word}" for word, held in counted.items())
+    return f"{what} is neither confirmed nor refuted: {why}."
 
 
 def _different(one: Judgement, what: str) -> str:

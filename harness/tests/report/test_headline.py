@@ -72,7 +72,7 @@ def test_sides_of_one_system_are_named_by_what_differs():
         ("different size", "holds with a different size."),
         ("direction only", "holds in its direction; its size is uncertain."),
         ("contradicted", "does not hold here."),
-        ("inconclusive", "neither confirmed nor refuted: the intervals are too wide."),
+        ("inconclusive", "neither confirmed nor refuted: the interval is too wide."),
         ("underspecified", "says too little to check it."),
         ("substitute only", "A substitute was measured"),
         ("not run", "did not measure it."),
@@ -80,6 +80,14 @@ def test_sides_of_one_system_are_named_by_what_differs():
 )
 def test_every_verdict_has_a_meaning(verdict: str, words: str):
     assert words in claim.meaning(judged(verdict))
+
+
+def test_an_open_verdict_counts_what_its_setups_show():
+    found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
+    assert claim.meaning(judged("inconclusive", *found)) == (
+        "The published result is neither confirmed nor refuted: of 3 setups, 1 contradicted, 1 inconclusive, "
+        "1 without a result."
+    )
 
 
 def test_our_own_question_is_no_published_result():

@@ -41,6 +41,12 @@ def test_the_findings_turn_over_with_the_tool(commands):
     assert "0." in slow
 
 
+def test_the_answer_is_one_sentence_with_the_range_of_each_phase(commands):
+    said = tools.answer(commands, "duckdb", factor="system").markdown
+    assert said.startswith("Rows per second of duckdb compared with the other tools: ")
+    assert "times as many at load (clear for 2 of 2)." in said
+
+
 def test_a_tool_that_was_not_measured_is_told(commands):
     for made in (
         tools.chart(commands, "inch", factor="system"),

@@ -40,6 +40,8 @@ def title(
     parts = [
         f"{name or 'no clear difference'} {_listed(held, order, along, levels)}" for name, held in won.items()
     ]
+    if set(won) == {""}:
+        return f"{what}: no clear difference at any {along or 'level'}"
     return f"{what}: {'; '.join(sorted(parts, key=lambda part: part.startswith('no clear')))}"
 
 

@@ -117,7 +117,7 @@ def _durability(run: Run) -> str:
     found: dict[str, list[str]] = {}
     for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in labelled(run) if cell.ok):
         text = str(durability_of(run, system, arm).get("fsync") or "not declared").partition(" (")[0]
-        found.setdefault(text.partition(";")[0].partition(":")[0], []).append(run.title(system))
+        found.setdefault(text.partition(";")[0], []).append(run.title(system))
     return "; ".join(f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in found.items())
 
 
