@@ -25,7 +25,7 @@ from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
-HEIGHT = 240
+HEIGHT = 225
 APART = 0.14
 """Distance between two systems at one level, where levels are 1 apart."""
 LIMIT = "synced_writes_per_second"

@@ -11,6 +11,7 @@ from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record.rerun import made_by
+from benchbook.report import claim
 from benchbook.report.table import Markdown, Table, escape_html, missing
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def counts(run: Run) -> Markdown:
     from benchbook.analyse import claims
 
     found = claims.of_run(run)
-    verdicts = [str(one.verdict) for one in found]
+    verdicts = [claim.word(one) for one in found]
     if not verdicts:
         return missing("The verdicts", "the run declared no claims")
     parts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
