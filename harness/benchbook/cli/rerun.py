@@ -39,7 +39,9 @@ def command(
     again = rerun(found, flake, target)
     print(again.shown(), flush=True)
     revision = again.revision[:12]
-    dirty = f"The checkout of {run_id} had uncommitted changes, which its revision {revision} does not contain."
+    dirty = (
+        f"The checkout of {run_id} had uncommitted changes, which its revision {revision} does not contain."
+    )
     elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
     for holds, why, way in (
         (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from benchbook.plan.plan import Plan
 
 MOST_ROWS = 12
 """Number of verdicts to list; the report lists all of them."""
+WIDEST = 72
+"""Characters of a claim's statement; the report has it whole."""
 
 
 def show(made: Plan, results: Path) -> None:
@@ -33,7 +36,7 @@ def show(made: Plan, results: Path) -> None:
 def _show_verdicts(results: Path, run_id: str) -> None:
     """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
     from benchbook.analyse.run import open_run
-    from benchbook.site.index import outcomes
+    from benchbook.site.outcome import outcomes
 
     try:
         found = outcomes(open_run(results, run_id))
@@ -45,7 +48,14 @@ def _show_verdicts(results: Path, run_id: str) -> None:
         return
     counts = Counter(one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
-    rows = [{"what": one.row, "verdict": one.verdict, "ratio (95 % CI)": one.ratio()} for one in found]
+    rows = [
+        {
+            "what": textwrap.shorten(one.statement, WIDEST, placeholder=" …"),
+            "verdict": one.verdict,
+            "ratio (95 % CI)": one.ratio(),
+        }
+        for one in found
+    ]
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")

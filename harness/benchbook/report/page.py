@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.report import data
 from benchbook.report.notebook import Document
-from benchbook.report.table import Markdown, escape_html
+from benchbook.report.table import escape_html
 
 if TYPE_CHECKING:
-    from benchbook.analyse.run import Run
     from benchbook.report.colophon import Colophon
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -98,11 +96,6 @@ def lighter(drawing: str) -> str:
 def part(name: str) -> str:
     """Return a file of the template: ``page.css``, ``figures.css``, ``site.css`` or ``charts.js``."""
     return (TEMPLATE / name).read_text(encoding="utf-8")
-
-
-def data_link(run: Run) -> Markdown:  # noqa: ARG001 - every call of a report names its run
-    """Return a sentence with the link to the run's data page; empty if the page is rendered without one."""
-    return data.link()
 
 
 def has_figure(document: Document) -> bool:

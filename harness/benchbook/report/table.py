@@ -13,6 +13,7 @@ MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
 UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mµn]?s)(?![\w]))")
 """The space between a number and its unit."""
 
+LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 STRONG, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 """Markdown that ``Markdown.html`` understands; text from data has no asterisks, because they are escaped."""
 
@@ -68,6 +69,7 @@ class Markdown:
         blocks = []
         for block in filter(None, self.markdown.split("\n\n")):
             marked = EMPHASIS.sub(r"<em>\1</em>", STRONG.sub(r"<b>\1</b>", block))
+            marked = LINK.sub(r'<a href="\2">\1</a>', marked)
             if block.startswith("- "):
                 items = "".join(f"<li>{line}</li>" for line in marked.removeprefix("- ").split("\n- "))
                 blocks.append(f"<ul>{items}</ul>")

@@ -9,7 +9,7 @@ import pytest
 
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import Run
-from benchbook.report import data, page, render
+from benchbook.report import data, render
 from tests.report.parsed import Page
 
 
@@ -25,10 +25,10 @@ def test_numbers_are_the_estimates(plain: Run):
 
 def test_without_a_data_page_there_is_no_link(plain: Run, monkeypatch):
     monkeypatch.delenv(data.PAGE_VARIABLE, raising=False)
-    assert str(page.data_link(plain)) == ""
+    assert str(data.link()) == ""
     assert "is not shown" in str(data.files(plain))
     monkeypatch.setenv(data.PAGE_VARIABLE, "/somewhere/x-data.html")
-    assert "](x-data.html)" in str(page.data_link(plain))
+    assert "](x-data.html)" in str(data.link())
 
 
 @pytest.fixture(scope="module")

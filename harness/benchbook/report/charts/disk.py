@@ -69,7 +69,8 @@ def _draw(rows: dict[str, tuple[Estimate, dict[str, float]]]) -> Any:
 
     labels = list(rows)
     divisor, unit = quantity.scale(max(one.value or 0.0 for one, _ in rows.values()), "B")
-    bars, ends = [], []
+    bars: list[dict[str, Any]] = []
+    ends: list[dict[str, Any]] = []
     for label, (_, held) in rows.items():
         start = 0.0
         for part, size in held.items():

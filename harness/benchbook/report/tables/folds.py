@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchbook.analyse.run import Run
-from benchbook.report import answer, conclusion
+from benchbook.report import answer, conclusion, data
 from benchbook.report.figure import Figure
 from benchbook.report.table import Block, Details, Markdown, Missing, Table
 from benchbook.report.tables import environment, verdicts, work
@@ -12,7 +12,7 @@ Part = Table | Markdown | Block | Figure
 
 
 def closing(run: Run, **others: Part | list[Part]) -> Block:
-    """Return the folded parts that every report has.
+    """Return the folded parts that every report has, and the link to its data page.
 
     ``others`` are parts of one report, by their summary with underscores for spaces; they come first.
     """
@@ -27,6 +27,9 @@ def closing(run: Run, **others: Part | list[Part]) -> Block:
     folded = {name: made for name, part in parts.items() if (made := _joined(part))}
     markup = "".join(Details(name, made).html() for name, made in folded.items())
     written = "\n\n".join(f"**{name}**\n\n{_written(made)}" for name, made in folded.items())
+    link = data.link()
+    if link.markdown:
+        markup, written = markup + link.html(), f"{written}\n\n{link.markdown}"
     return Block(f'<div class="bb-folds">{markup}</div>', written)
 
 
