@@ -11,7 +11,7 @@ from typing import Any
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.declare.publication import Publication
-from benchbook.report import theme
+from benchbook.report import claim, theme
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table
 from benchbook.site import outcome
@@ -42,10 +42,12 @@ class Row:
     """Name and year of the comparison."""
     statement: str
     verdict: str
+    word: str
+    """The verdict for readers, such as "depends on object size"."""
     measured: float | None
     low: float | None
     high: float | None
-    stated: outcome.Stated
+    stated: claim.Stated
     """The published ratio or bound."""
     ends: tuple[str, str]
     """What a ratio left of 1 means, and right of 1."""
@@ -53,12 +55,12 @@ class Row:
     @property
     def ratio(self) -> str:
         """The measured ratio with its interval as text."""
-        return outcome.ratio_text(self.measured, self.low, self.high)
+        return claim.ratio_text(self.measured, self.low, self.high)
 
     @property
     def head(self) -> str:
         """The first line: verdict and numbers."""
-        verdict = self.verdict.capitalize()
+        verdict = self.word[0].upper() + self.word[1:]
         measured = f": {self.ratio}" if self.measured is not None else ""
         return (
             f"{verdict}{measured}, published {self.stated.text}" if self.stated.value else verdict + measured
@@ -72,10 +74,11 @@ def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
         name=f"{run.info['title'] or run.experiment}{year}",
         statement=one.statement.rstrip("."),
         verdict=str(one.verdict),
+        word=claim.word(one),
         measured=one.measured,
         low=one.low,
         high=one.high,
-        stated=outcome.stated(one),
+        stated=claim.stated(one),
         ends=outcome.ends(one, outcome.names(run, one, publication)),
     )
 
@@ -100,13 +103,13 @@ def table(rows: Sequence[Row]) -> Table:
         "Left of 1",
         "Right of 1",
     ]
-    cells = [[one.name, one.statement, one.stated.text, one.ratio, one.verdict, *one.ends] for one in rows]
+    cells = [[one.name, one.statement, one.stated.text, one.ratio, one.word, *one.ends] for one in rows]
     return Table(columns, cells, stacked=True)
 
 
 def _alternative(title: str, rows: Sequence[Row]) -> str:
     parts = [
-        f"{one.statement}: published {one.stated.text}, rerun {one.ratio}, {one.verdict}; left of 1 is {one.ends[0]}, "
+        f"{one.statement}: published {one.stated.text}, rerun {one.ratio}, {one.word}; left of 1 is {one.ends[0]}, "
         f"right of 1 is {one.ends[1]}"
         for one in rows
     ]
@@ -217,7 +220,7 @@ def _placed(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], int]:
                 "low": _within(one.low) if one.low is not None else None,
                 "high": _within(one.high) if one.high is not None else None,
                 "published": _within(one.stated.value) if one.stated.value else None,
-                "shape": SHAPES.get(one.stated.sign.strip(), "diamond"),
+                "shape": SHAPES.get(one.stated.kind, "diamond"),
                 "claimed": one.stated.text,
                 "ratio": one.ratio,
                 "left": f"← {one.ends[0]}",

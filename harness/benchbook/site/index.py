@@ -13,7 +13,7 @@ from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
 from benchbook.errors import BenchbookError
-from benchbook.report import theme
+from benchbook.report import claim, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
 from benchbook.report.table import Details, Markdown, Table, code, escape_html, escape_markdown, missing
@@ -194,8 +194,7 @@ def cards() -> Cards | Markdown:
 def _found(one: Comparison) -> str:
     if one.lead is None:
         return "The run has no claim of the publication."
-    said = outcome.finding(one.run, one.lead, one.publication)
-    return f"{said[0].upper()}{said[1:]}"
+    return outcome.finding(one.run, one.lead)
 
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -233,12 +232,13 @@ def strip(found: Sequence[Judgement]) -> str:
 
 def _every(one: Comparison) -> str:
     """Return all claims with their verdicts, folded."""
-    own = [held for held in of_run(one.run) if held.statement.startswith(outcome.OWN)]
+    own = [held for held in of_run(one.run) if held.statement.startswith(claim.OWN)]
     order = outcome.ordered(str(held.verdict) for held in one.claims)
     found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
     items = "".join(
         f'<li><span class="bb-square" style="--verdict: {theme.verdict_colour(held.verdict)}"></span>'
-        f"<span><b>{held.verdict}</b>: {escape_html(held.statement.removeprefix(outcome.OWN))}</span></li>"
+        f"<span><b>{escape_html(claim.word(held))}</b>: "
+        f"{escape_html(held.statement.removeprefix(claim.OWN).strip())}</span></li>"
         for held in (*found, *own)
     )
     more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""
@@ -271,7 +271,7 @@ def changes() -> Markdown:
             publication = Catalogue().publication(one.experiment)
             first = judged.get(defect.as_published or "")
             parts = [
-                f"{words} {outcome.ratio_text(held.measured, held.low, held.high)}, {held.verdict}"
+                f"{words} {claim.ratio_text(held.measured, held.low, held.high)}, {claim.word(held)}"
                 for words, name in (("as published", defect.as_published), ("corrected", defect.corrected))
                 if (held := judged.get(name or "")) is not None
             ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,13 @@ from benchbook.analyse import claims, comparison, quantity, same_work
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.metric import Metric, describe
+from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
 from benchbook.errors import RequestError
-from benchbook.report import theme
+from benchbook.report import claim, theme
 
 NOT_RANKED = "not ranked"
 """Verdict on an embedded system compared with a server."""
-OWN = "Not published: "
-"""Start of the statement of a claim that is a question of ours."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +34,7 @@ class Outcome:
 
     def ratio(self) -> str:
         """Return the ratio with its interval as text."""
-        return ratio_text(self.value, self.low, self.high)
-
-
-def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a ratio with its interval as text.
-
-    >>> ratio_text(1.4, 0.97, 1.99), ratio_text(2.0, None, None)
-    ('1.40 (0.970 to 1.99)', '2.00')
-    """
-    if value is None:
-        return quantity.MISSING
-    if low is None or high is None:
-        return quantity.number(value)
-    return f"{quantity.number(value)} ({quantity.number(low)} to {quantity.number(high)})"
+        return claim.ratio_text(self.value, self.low, self.high)
 
 
 def outcomes(run: Run) -> list[Outcome]:
@@ -76,7 +60,7 @@ def outcomes(run: Run) -> list[Outcome]:
 
 def published_claims(run: Run) -> list[Judgement]:
     """Return the judgements on the claims that were published, without questions of ours."""
-    return [one for one in claims.of_run(run) if not one.statement.startswith(OWN)]
+    return [one for one in claims.of_run(run) if not one.statement.startswith(claim.OWN)]
 
 
 def lead(run: Run, publication: Publication) -> Judgement | None:
@@ -142,87 +126,11 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
     return f"{over} higher", f"{of} higher"
 
 
-MEANINGS = {
-    "reproduced": "The claim holds",
-    "different size": "The direction holds, the size does not",
-    "direction only": "Only the direction holds",
-    "contradicted": "The claim does not hold",
-    "inconclusive": "Too uncertain to call",
-    "underspecified": "Open, because the publication leaves out what a rerun needs",
-    "substitute only": "Measured only on a substitute, so without a verdict",
-    "not run": "Not measured",
-}
-
-
-def finding(run: Run, one: Judgement, publication: Publication | None) -> str:
-    """Return what the rerun found of a claim, in one sentence."""
-    meaning = MEANINGS.get(str(one.verdict), str(one.verdict).capitalize())
-    if one.measured is None:
-        return f"{meaning}: {one.statement.rstrip('.')}."
-    sides = names(run, one, publication)
-    verb, noun = _verb(describe(one.metric))
-    value = quantity.number(one.measured)
-    interval = (
-        f" (95 % CI {quantity.number(one.low)} to {quantity.number(one.high)})"
-        if one.low is not None and one.high is not None
-        else ""
-    )
-    spread = ""
-    values = [cell.measured for cell in one.cells if cell.measured is not None]
-    if len(values) > 1:
-        low, high = quantity.number(min(values)), quantity.number(max(values))
-        spread = f" on average over {len(values)} setups of {low} to {high}"
-    return f"{meaning}: {sides.of} {verb} {value} times the {noun} of {sides.over}{interval}{spread}{_claimed(one)}."
-
-
-def _verb(metric: Metric) -> tuple[str, str]:
-    if metric.unit in ("1/s", "B/s"):
-        return "reached", "rate"
-    if metric.name.startswith("latency"):
-        return "had", metric.title[0].lower() + metric.title[1:]
-    if metric.unit == "s":
-        return "took", "time"
-    return ("needed", "space") if metric.unit == "B" else ("had", metric.title[0].lower() + metric.title[1:])
-
-
-SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What a publication states of a ratio."""
-
-    value: float | None
-    """Where a chart marks it; None without a number."""
-    sign: str
-    """``≥`` or ``≤`` before a bound, with a space; else empty."""
-    text: str
-
-
-def stated(one: Judgement) -> Stated:
-    """Return the published ratio, or the bound or the band that the publication's words mean."""
-    expected = one.cells[0].expected if one.cells else None
-    if one.published is None and expected is not None and expected.within is not None:
-        low, high = expected.within
-        return Stated(math.sqrt(low * high), "", f"{quantity.number(low)} to {quantity.number(high)}")
-    value = one.published
-    if value is None and expected is not None and one.test != "agree":
-        value = expected.value
-    if value is None:
-        return Stated(None, "", quantity.MISSING)
-    sign = SIGNS.get(one.test, "")
-    return Stated(value, sign, f"{sign}{quantity.number(value)}")
-
-
-def _claimed(one: Judgement) -> str:
-    """Return the published ratio as the end of a sentence."""
-    found = stated(one)
-    if found.value is None:
-        return ""
-    if not found.sign:
-        return f", where {found.text} was published"
-    more = "more" if one.test == "at-least" else "less"
-    return f", where {more} was claimed" if found.value == 1 else f", where {found.text} was claimed"
+def finding(run: Run, one: Judgement) -> str:
+    """Return what the rerun found of a claim, as its report says it."""
+    if claim.has_ratio(one) and one.cells:
+        return f"{claim.sentence(run, one)} {claim.meaning(one)}"
+    return f"{claim.meaning(one)} The claim: {one.statement.rstrip('.')}."
 
 
 BRIEF = " lasted "

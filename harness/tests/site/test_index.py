@@ -11,6 +11,7 @@ from benchbook.analyse import claims
 from benchbook.analyse.run import RESULTS_VARIABLE
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.defects import publications
+from benchbook.report import claim
 from benchbook.report.figure import Figure
 from benchbook.site import defects, index, outcome, published
 
@@ -39,7 +40,7 @@ def test_the_sum_holds_every_published_claim_once():
     total = int(re.findall(r"Of (\d+) published claims", said)[0])
     assert sum(int(number) for number in re.findall(r"\*\*(\d+)\*\*", said)) == total
     every = [one for held in index.comparisons() for one in claims.of_run(held.run)]
-    assert total == sum(not one.statement.startswith(outcome.OWN) for one in every)
+    assert total == sum(not one.statement.startswith(claim.OWN) for one in every)
 
 
 def test_the_picture_has_a_row_for_each_comparison_with_its_numbers():
@@ -50,7 +51,7 @@ def test_the_picture_has_a_row_for_each_comparison_with_its_numbers():
     for one in found:
         assert one.lead is not None
         assert one.lead.statement.rstrip(".") in figure.alt
-        text = outcome.ratio_text(one.lead.measured, one.lead.low, one.lead.high)
+        text = claim.ratio_text(one.lead.measured, one.lead.low, one.lead.high)
         assert text in figure.alt
     drawn = figure.spec
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
