@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import shutil
 import stat
 from collections.abc import Sequence
@@ -35,24 +36,23 @@ class OrdinaryUser:
         change = [f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups", "--pdeathsig=keep"]
         return [self.setpriv, *change, "--", *command]
 
-    def blocked_at(self, path: Path) -> Path | None:
-        """Return the topmost folder above ``path`` that this user may not enter; None if it may enter all of them."""
-        if self.setpriv is None:
-            return None
+    def require_entrance(self, path: Path) -> None:
+        """Raise TrialFailed if this user may not enter one of the folders above ``path``; name all of them."""
         parents = reversed(path.absolute().resolve().parents)
-        return next((parent for parent in parents if not self._may_enter(parent)), None)
+        closed = [str(parent) for parent in parents if self.setpriv and not self._may_enter(parent)]
+        if closed:
+            raise TrialFailed(
+                f"The server runs as the user {self.name}, who may not enter {' or '.join(closed)}, and its folder "
+                f"{path} is below.",
+                f"Name another folder with --results, or run: chmod o+x {shlex.join(closed)}",
+            )
 
     def take_over(self, *paths: Path) -> None:
         """Make this user the owner of folders and their content; raise TrialFailed if it cannot reach one."""
         if self.setpriv is None:
             return
         for path in paths:
-            if blocked := self.blocked_at(path):
-                raise TrialFailed(
-                    f"The server runs as the user {self.name}, who may not enter {blocked}, and its folder {path} "
-                    "is below it.",
-                    f"Name another folder with --results, or run: chmod o+x {blocked}",
-                )
+            self.require_entrance(path)
             os.chown(path, self.uid, self.gid)
             for folder, folders, files in os.walk(path):
                 for name in (*folders, *files):

@@ -15,9 +15,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.errors import RequestError, TrialFailed, Unavailable
+from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, leftovers
+from benchbook.process.launch import Program
+from benchbook.process.ordinary_user import ordinary_user
 from benchbook.record import database, objects
 from benchbook.record.folder import (
     PLAN_FILE,
@@ -37,6 +39,7 @@ from benchbook.run.progress import Observer
 from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import mounting
+from benchbook.systems.driver import server_users
 
 if TYPE_CHECKING:
     from benchbook.run.cluster import Cluster
@@ -131,6 +134,7 @@ def carry_out(
             if todo:
                 with connected_cluster(plan, observer) as cluster:
                     context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
+                    _require_entrance(context)
                     _run_record(context, folder, argv)
                     for trial in todo:
                         _carry_out_trial(context, trial, folder)
@@ -184,6 +188,22 @@ def _set_aside(place: Path, aside: Path, observer: Observer) -> None:
     observer.note(
         f"the record of trial {place.name} is unreadable; it moves to {kept}, and the trial runs again"
     )
+
+
+def _require_entrance(context: Context) -> None:
+    """Raise RequestError if a server that runs as another user could not reach its data."""
+    for program in context.programs.values():
+        if context.cluster or not isinstance(program, Program) or program.url or program.image:
+            continue
+        users = server_users(context.system(program.system).driver)
+        try:
+            if users:
+                ordinary_user(*users).require_entrance(context.scratch / "data")
+        except TrialFailed as error:
+            again = command(f"resume {context.plan.run_id}")
+            raise RequestError(
+                f"{program.system}: {error.message}", f"{error.hint}\n  Then continue with: {again}"
+            ) from None
 
 
 def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:

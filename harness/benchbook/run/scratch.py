@@ -71,6 +71,9 @@ def scratch_folder(results: Path) -> Iterator[Path]:
     """Create a scratch folder for this process and remove it at the end."""
     folder = _folder(results) / _name(os.getpid())
     folder.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:  # some servers then run as another user, whatever the umask is
+        for own in (folder.parent, folder):
+            own.chmod(own.stat().st_mode | 0o011)
     try:
         yield folder
     finally:

@@ -281,6 +281,11 @@ def runs_in_containers(name: str) -> bool:
     return name in names() and bool(getattr(driver_class(name), "in_containers", False))
 
 
+def server_users(name: str) -> tuple[str, ...]:
+    """Return the users as whom a driver runs its server if the harness is root; empty if that may be root."""
+    return tuple(getattr(driver_class(name), "users", ())) if name in names() else ()
+
+
 def url_schemes(name: str) -> tuple[str, ...]:
     """Return the schemes of the URLs of external servers that a driver accepts."""
     found = driver_class(name) if name in names() else None

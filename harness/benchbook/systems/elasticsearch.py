@@ -52,6 +52,7 @@ class Elasticsearch(Server):
 
     ports = ("http", "transport")
     harness_settings = ("template", "heap", "refresh")
+    users = ("elasticsearch",)
     in_containers = False
     ready_seconds = 300.0
 
@@ -85,7 +86,7 @@ class Elasticsearch(Server):
     def initialise(self) -> None:
         """Complete the configuration from the distribution's, and make the server's user the owner of its folders."""
         place, distribution = self.place, self.program.resolve().parent.parent
-        self._user = ordinary_user("elasticsearch")
+        self._user = ordinary_user(*self.users)
         options = (distribution / "config" / "jvm.options").read_text(encoding="utf-8")
         # The server's user may not write to the distribution's folder.
         options = options.replace("logs/", f"{place.logs}/").replace(

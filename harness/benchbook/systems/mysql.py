@@ -23,6 +23,7 @@ class MySQL(DatabaseServer):
     """One MySQL in one trial."""
 
     target = "mysql"
+    users = ("mysql",)
     scheme = "mysql"
     url_schemes = ("mysql",)
     reserved = ("datadir", "socket", "port", "bind-address", "pid-file", "user")
@@ -32,7 +33,7 @@ class MySQL(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._connection: Any = None
-        user = None if place.program.image else ordinary_user("mysql")
+        user = None if place.program.image else ordinary_user(*self.users)
         self._user = user if user is not None and user.setpriv else None
         """The account to which the server changes if the harness is root."""
 

@@ -95,6 +95,7 @@ class PostgreSQL(DatabaseServer):
         "listen_addresses", "port", "unix_socket_directories", "data_directory", "hba_file", "ident_file",
         "config_file",
     )  # fmt: skip
+    users = ("postgres",)
     in_containers = False
     settle_seconds = 600.0
     stop_signal = signal.SIGINT  # fast shutdown: it ends sessions and writes a checkpoint
@@ -123,7 +124,7 @@ class PostgreSQL(DatabaseServer):
         """Refuse settings that the server does not know, and create the cluster."""
         if self.settings:
             check_settings(self.settings, self._known_settings(), "PostgreSQL")
-        self._user = ordinary_user("postgres")
+        self._user = ordinary_user(*self.users)
         self._initdb(self._user)
         with (self._cluster / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write((self.place.config / FILE).read_text(encoding="utf-8"))

@@ -56,6 +56,8 @@ class Server:
     """Settings that the harness controls and no arm may change."""
     harness_settings: ClassVar[tuple[str, ...]] = ()
     """Settings of an arm for the driver, not for the server."""
+    users: ClassVar[tuple[str, ...]] = ()
+    """Users as whom it runs if the harness is root, the first that exists; empty if it runs as root."""
     in_containers: ClassVar[bool] = True
     """True if it can run from an image; all its programs start through ``place``."""
     ready_seconds: ClassVar[float] = 120.0

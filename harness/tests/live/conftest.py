@@ -22,10 +22,16 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """Make a trial's folders where a server's own user may enter: pytest's are closed again by any other pytest."""
+def open_folder() -> Iterator[Path]:
+    """Make a folder that a server's own user may enter: pytest's folders are closed to other users."""
     with tempfile.TemporaryDirectory(prefix="benchbook-live-") as made:
         Path(made).chmod(0o755)
-        for name in ("data", "config", "logs"):
-            Path(made, name).mkdir()
         yield Path(made)
+
+
+@pytest.fixture
+def folder(open_folder: Path) -> Path:
+    """Make a trial's folders where a server's own user may enter."""
+    for name in ("data", "config", "logs"):
+        (open_folder / name).mkdir()
+    return open_folder

@@ -9,26 +9,22 @@ import pytest
 from bench import answers, bench, need_benchload, rows
 
 
-def test_tables_and_packed_days_return_the_same_bars(tmp_path: Path):
+def test_tables_and_packed_days_return_the_same_bars(open_folder: Path):
     need_benchload()
     for program in ("mariadbd", "redis-server"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not on PATH: apt-get install mariadb-server redis-server")
-    # MariaDB runs as a separate account, which must reach its data.
-    for parent in (tmp_path, *tmp_path.parents):
-        if not parent.stat().st_mode & 0o001:
-            parent.chmod(parent.stat().st_mode | 0o011)
     done = bench(
         "run", "kline-mysql-vs-kv", "--profile", "smoke", "--set", "system=mariadb-10.11,redis-7,sqlite",
         "--set", "arm=published,service-python,vanilla", "--set", "method=corrected", "--set", "in_flight=8",
-        "--set", "stocks=2", "--results", str(tmp_path),
+        "--set", "stocks=2", "--results", str(open_folder),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    digests = answers(tmp_path)
+    digests = answers(open_folder)
     assert len(digests) == 40
     assert {(one["answers"], one["different"]) for one in digests} == {(4, 1)}
     read = rows(
-        tmp_path,
+        open_folder,
         "SELECT DISTINCT phase, value FROM measurements WHERE metric = 'rows_per_read' ORDER BY phase",
     )
     assert [(one["phase"], one["value"]) for one in read] == [("long", 1920.0), ("short", 1.0)]

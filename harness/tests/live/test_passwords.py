@@ -41,12 +41,9 @@ def holding(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_in_no_log_result_report_or_export(case: str, tmp_path: Path) -> None:
+def test_it_is_in_no_log_result_report_or_export(case: str, open_folder: Path) -> None:
     need_benchload()
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        if parent.stat().st_uid == os.geteuid():
-            parent.chmod(0o755)  # as root, PostgreSQL runs as another user
-    marks, results = tmp_path / "marks", tmp_path / "results"
+    marks, results = open_folder / "marks", open_folder / "results"
     command = [
         "run", *CASES[case], "--profile", "smoke", "--trials", "1", "--yes", "--results", str(results),
     ]  # fmt: skip
@@ -60,8 +57,10 @@ def test_it_is_in_no_log_result_report_or_export(case: str, tmp_path: Path) -> N
     assert trial["status"] == "ok", trial["reason"]
     assert marks.read_text().startswith("drawn"), "this run drew none"
     assert DRAWN not in done.stdout + done.stderr
-    exported = bench("export", "--private", "--output", str(tmp_path / "export"), "--results", str(results))
+    exported = bench(
+        "export", "--private", "--output", str(open_folder / "export"), "--results", str(results)
+    )
     assert exported.returncode == 0, exported.stderr
-    assert list((tmp_path / "export").rglob("*.log"))
+    assert list((open_folder / "export").rglob("*.log"))
     assert holding(results) == []
-    assert holding(tmp_path / "export") == []
+    assert holding(open_folder / "export") == []

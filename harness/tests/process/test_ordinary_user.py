@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,23 +23,24 @@ def test_an_ordinary_user_stays_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @as_root
-def test_root_becomes_a_user_without_rights_who_owns_the_folder(tmp_path: Path) -> None:
+def test_root_becomes_a_user_without_rights_who_owns_the_folder() -> None:
     user = ordinary_user("there-is-no-such-user")
     assert user.name == "nobody"
     ran = subprocess.run(
         [str(part) for part in user.command(["id", "-u"])], capture_output=True, text=True, check=True
     )
     assert ran.stdout.strip() == str(user.uid) != "0"
-    folder = tmp_path / "data"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "inner" / "file").touch()
-    OrdinaryUser(user.name, user.uid, user.gid, None).take_over(folder)
-    assert folder.stat().st_uid == 0  # it is the harness's own user: nothing is given away
-    for parent in (tmp_path, *tmp_path.parents[:3]):
-        if parent.stat().st_uid == 0 and parent != Path("/tmp"):
-            parent.chmod(0o755)
-    user.take_over(folder)
-    assert (folder / "inner" / "file").stat().st_uid == user.uid
+    with tempfile.TemporaryDirectory(
+        prefix="benchbook-"
+    ) as made:  # pytest's folders are closed to other users
+        Path(made).chmod(0o755)
+        folder = Path(made) / "data"
+        (folder / "inner").mkdir(parents=True)
+        (folder / "inner" / "file").touch()
+        OrdinaryUser(user.name, user.uid, user.gid, None).take_over(folder)
+        assert folder.stat().st_uid == 0  # it is the harness's own user: nothing is given away
+        user.take_over(folder)
+        assert (folder / "inner" / "file").stat().st_uid == user.uid
 
 
 @as_root
