@@ -11,7 +11,7 @@ from benchbook.cli import options, table
 if TYPE_CHECKING:
     from benchbook.plan.plan import Plan
 
-MOST_TRIALS = 30
+MOST_TRIALS = 10
 """Number of trials to list; ``--json`` lists all of them."""
 
 
@@ -33,6 +33,7 @@ def command(
     from benchbook.declare.catalogue import Catalogue
     from benchbook.errors import Unavailable
     from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes
+    from benchbook.plan.plan import short_labels
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
     from benchbook.run.context import go_command
@@ -55,7 +56,8 @@ def command(
     print()
     table.show([{"system": name, "source": source} for name, source in sources.items()], as_json=False)
     print()
-    table.show([_row(one) for one in made.trials[:MOST_TRIALS]], as_json=False)
+    names = short_labels(one.levels for one in made.trials)
+    table.show([_row(one, names[one.cell]) for one in made.trials[:MOST_TRIALS]], as_json=False)
     if len(made.trials) > MOST_TRIALS:
         print(f"… and {len(made.trials) - MOST_TRIALS} more trials (all of them: --json)")
 
@@ -71,10 +73,10 @@ def _by_number(level: Any) -> tuple[float, str]:
     return (level if isinstance(level, int | float) else 0.0, str(level))
 
 
-def _row(one: Any) -> dict[str, Any]:
+def _row(one: Any, cell: str) -> dict[str, Any]:
     return {
         "trial": f"{one.index:04d}",
         "block": one.block + 1,
         "position": one.position + 1,
-        "cell": one.cell,
+        "cell": cell,
     }

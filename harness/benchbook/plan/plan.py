@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import secrets
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -37,6 +38,23 @@ def label(levels: Levels) -> str:
     'system=a,batch_size=10'
     """
     return ",".join(f"{name}={_shown(level)}" for name, level in levels.items())
+
+
+def short_labels(cells: Iterable[Levels]) -> dict[str, str]:
+    """Return cell → its name without the factors that are the same in all cells; whole names if there is one cell.
+
+    >>> short_labels([{"system": "a", "scale": 1}, {"system": "b", "scale": 1}])
+    {'system=a,scale=1': 'system=a', 'system=b,scale=1': 'system=b'}
+    """
+    found = {label(levels): levels for levels in cells}
+    names = dict.fromkeys(name for levels in found.values() for name in levels)
+    varying = {
+        name for name in names if len({str(levels.get(name)) for levels in found.values()}) > 1
+    } or names
+    return {
+        cell: label({name: level for name, level in levels.items() if name in varying})
+        for cell, levels in found.items()
+    }
 
 
 def _shown(level: Setting) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from benchbook.plan.plan import Plan, PlannedTrial
+from benchbook.plan.plan import Plan, PlannedTrial, short_labels
 
 
 class Progress:
@@ -24,6 +24,7 @@ class Progress:
         self._done_before = 0
         self._began = 0.0
         self._trial: PlannedTrial | None = None
+        self._names: dict[str, str] = {}
         self._phase = "preparing"
         self._rate = ""
 
@@ -35,6 +36,7 @@ class Progress:
         """Begin the display."""
         self._total, self._done, self._done_before = len(plan.trials), done, done
         self._began = time.monotonic()
+        self._names = short_labels(trial.levels for trial in plan.trials)
         begun = f" ({done} done before)" if done else ""
         self.note(
             f"{plan.run_id}: {self._total} trials of {len(plan.cells())} cells{begun}, "
@@ -66,7 +68,7 @@ class Progress:
         )  # the reason of a skip precedes the first trial
         reason = f": {record['reason']}" if shown else ""
         self.note(
-            f"[{self._done}/{self._total}] block {trial.block + 1} {trial.cell} "
+            f"[{self._done}/{self._total}] block {trial.block + 1} {self._names.get(trial.cell, trial.cell)} "
             f"{record['status']} in {record['duration_seconds']:.1f} s{reason}"
         )
 
@@ -85,13 +87,14 @@ class Progress:
         return self._estimate * left / max(self._total, 1)
 
     def _line(self) -> Text:
-        cell = self._trial.cell if self._trial else ""
+        """Return the live line: the trial comes last, because a narrow terminal cuts off the end."""
+        cell = self._names.get(self._trial.cell, self._trial.cell) if self._trial else ""
         parts = [
             f"{self._done}/{self._total} trials",
-            cell,
+            f"{_duration(self._left())} left",
             self._phase,
             self._rate,
-            f"{_duration(self._left())} left",
+            cell,
         ]
         line = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
         line.stylize("bold", 0, len(parts[0]))
