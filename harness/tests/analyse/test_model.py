@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.analyse.judgement import DECIDED, Expectation, evidence, joint, word
-from benchbook.analyse.model import ALPHA, FEWEST_ROBUST, Fit, Noise, fit, log_ratio, prior
+from benchbook.analyse.model import ALPHA, FEWEST_ROBUST, LARGE, Fit, Noise, fit, log_ratio, prior
 from benchmarks.fits import Fits, fits, moderated, verdicts
 from tests.analyse.simulated import log_ratios
 
@@ -22,7 +22,7 @@ def known(sample: list[float]) -> Fit:
     return found
 
 
-@pytest.mark.parametrize("count", [3, 4, 5, 8, 25])
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 25, LARGE])
 def test_a_sample_and_an_array_of_samples_have_the_same_fit(count: int) -> None:
     rows = log_ratios("rare stalls", 3, 30, count)
     made = fits(rows)
