@@ -251,8 +251,14 @@ def _ending_text(code: int) -> str:
 
 
 def find_benchload() -> Path:
-    """Return the path of benchload; raise Unavailable if it is not built."""
-    found = os.environ.get("BENCHBOOK_BENCHLOAD") or shutil.which("benchload")
+    """Return the path of benchload; raise Unavailable if it is not built.
+
+    ``./bench`` builds it next to the Python environment, where programs that start that Python themselves find it.
+    """
+    beside = Path(sys.prefix).parent / "bin" / "benchload"
+    found = os.environ.get("BENCHBOOK_BENCHLOAD") or (
+        beside if beside.is_file() else shutil.which("benchload")
+    )
     if found and Path(found).is_file():
         return Path(found)
     raise Unavailable(

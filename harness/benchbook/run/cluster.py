@@ -7,6 +7,8 @@ import os
 import socket
 import tarfile
 import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,6 +194,8 @@ WORKER_SECONDS = 60.0
 """Time that a run waits for workers: a batch system starts them later."""
 POLL_SECONDS = 0.2
 SERVER, CLIENT = "server", "client"
+PICKLED = ("dask", "distributed", "cloudpickle")
+"""Packages that read what another machine wrote."""
 
 
 class Cluster:
@@ -203,6 +207,7 @@ class Cluster:
 
         self.address = address
         self._observer = observer
+        warnings.filterwarnings("ignore", "Mismatched versions found", Warning)  # ``_check`` reports them
         try:
             self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
         except (OSError, ValueError, TimeoutError) as error:
@@ -211,6 +216,7 @@ class Cluster:
                 f"Start one with: {command('dask scheduler')}",
             ) from None
         self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._checked: set[str] = set()
         self._key = ""
         self._client.subscribe_topic(TOPIC, self._forward)
         self._wait()
@@ -230,6 +236,7 @@ class Cluster:
                 f"No Dask worker of the scheduler {self.address} has the resource {SERVER}.",
                 f'Start one there with: {command(f"dask worker {self.address}")} --resources "{SERVER}=1"',
             )
+        self._check_worker(found[0])
         return found[0]
 
     def find(self, system: str, given: dict[str, str], source: str | None) -> Program | Unavailable:
@@ -303,6 +310,7 @@ class Cluster:
             )
         for one in at:
             if one not in self._agents:
+                self._check_worker(one)
                 future = self._client.submit(
                     Agent, actor=True, workers=[one], allow_other_workers=False, pure=False
                 )
@@ -311,16 +319,9 @@ class Cluster:
         return [(one, *self._agents[one]) for one in at]
 
     def _call(self, function: Any, worker: str, *arguments: Any) -> Any:
-        future = self._client.submit(
+        return self._client.submit(
             function, *arguments, workers=[worker], allow_other_workers=False, pure=False
-        )
-        try:
-            return future.result()
-        except ModuleNotFoundError as error:
-            raise RequestError(
-                f"The worker {worker} cannot import Benchbook ({error}).",
-                f"Start the worker in a checkout of Benchbook, with: {command(f'dask worker {self.address}')}",
-            ) from error
+        ).result()
 
     def _wait(self) -> None:
         def joined() -> bool:
@@ -337,20 +338,65 @@ class Cluster:
                 )
 
     def _check(self) -> None:
-        """Refuse workers that run another Benchbook: their numbers would be another program's."""
-        ours = about()
-        for worker in dict.fromkeys([*self.workers(SERVER), *self.workers(CLIENT)]):
-            theirs = self._call(about, worker)
-            for what in ("source_digest", "benchload"):
-                if theirs[what] != ours[what]:
-                    raise RequestError(
-                        f"The worker {worker} on {theirs['host']} runs another version of Benchbook: its {what} is"
-                        f" {theirs[what]}, and on this machine it is {ours[what]}.",
-                        "Check out the same revision on both machines, and start the worker again.",
-                    )
+        """Refuse a scheduler or workers with other packages or another Benchbook than this machine.
+
+        With other packages they cannot read what this machine sends. Another Benchbook measures other numbers.
+        """
+        versions = self._client.get_versions()
+        scheduler, ours = f"The scheduler {self.address}", about()
+        _require_same(scheduler, _packages(versions["scheduler"]), _packages(versions["client"]))
+        theirs = _answer(scheduler, lambda: self._client.run_on_scheduler(about))
+        _require_same(scheduler, {"Benchbook": theirs["source_digest"]}, {"Benchbook": ours["source_digest"]})
+        for at in dict.fromkeys([*self.workers(SERVER), *self.workers(CLIENT)]):
+            self._check_worker(at)
+
+    def _check_worker(self, at: str) -> None:
+        """Refuse a worker in the same way; later ones are checked when they get their first trial."""
+        from distributed.versions import get_versions
+
+        if at in self._checked:
+            return
+        worker, ours = f"The worker {at}", about()
+        # ``run`` asks the worker itself, without the scheduler reading the question.
+        packages = _answer(worker, lambda: self._client.run(get_versions, workers=[at])[at])
+        _require_same(worker, _packages(packages), _packages(get_versions()))
+        theirs = _answer(worker, lambda: self._client.run(about, workers=[at])[at])
+        for name, key in (("Benchbook", "source_digest"), ("benchload", "benchload")):
+            _require_same(f"{worker} on {theirs['host']}", {name: theirs[key]}, {name: ours[key]})
+        self._checked.add(at)
 
     def _forward(self, event: tuple[float, Any]) -> None:
         """Forward a worker's report on the current trial to the observer."""
         _, message = event
         if isinstance(message, dict) and message.get("key") == self._key and message["what"] != "note":
             getattr(self._observer, message["what"])(*message["values"])
+
+
+def _packages(versions: dict[str, Any] | None) -> dict[str, str]:
+    """Return the versions that must be the same everywhere, as Dask reports them; empty if it reports none."""
+    found = (versions or {}).get("packages") or {}
+    python = ".".join(str(found.get("python")).split(".")[:2])
+    return {"Python": python, **{name: str(found.get(name)) for name in PICKLED}} if found else {}
+
+
+def _require_same(member: str, theirs: dict[str, str], ours: dict[str, str]) -> None:
+    """Raise RequestError if a scheduler or worker differs from this machine."""
+    for name, found in theirs.items():
+        if found != ours[name]:
+            raise RequestError(
+                f"{member} has another {name} ({found}) than this machine ({ours[name]}).",
+                f"Check out the same revision there, run {command('list')} in it, and start it again.",
+            )
+
+
+def _answer(member: str, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a scheduler or worker says about itself; raise RequestError if it cannot."""
+    try:
+        return ask()
+    except (ImportError, AttributeError) as error:
+        raise RequestError(
+            f"{member} cannot import this Benchbook ({error}).",
+            f"Start it with {command('dask')} in a checkout of the same revision, or with the Python of its .bench.",
+        ) from None
+    except OSError as error:
+        raise RequestError(f"{member} does not answer ({error}).", "Start it again.") from None

@@ -33,10 +33,22 @@ def environment(**changes: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(HARNESS), **changes}
 
 
-def begin(*arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """Start a command without waiting for it."""
+WITHOUT_REPORT = """
+import sys, types
+def report(results, run_id, reports):
+    return results / "runs" / run_id
+sys.modules["benchbook.report.render"] = types.SimpleNamespace(report=report)
+from benchbook.__main__ import main
+main()
+"""
+"""Benchbook that renders no report: for the tests of everything before it, as rendering takes most of a small run."""
+
+
+def begin(*arguments: str, report: bool = True, **options: Any) -> subprocess.Popen[str]:
+    """Start a command without waiting for it; ``report`` says whether a run ends with its report."""
+    program = ["-m", "benchbook"] if report else ["-c", WITHOUT_REPORT]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "benchbook", *arguments],
+        [sys.executable, "-P", *program, *arguments],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
     )  # fmt: skip
 

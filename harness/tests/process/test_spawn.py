@@ -33,6 +33,18 @@ def until(condition, seconds=10.0):
     return condition()
 
 
+def test_benchload_is_found_next_to_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.delenv("BENCHBOOK_BENCHLOAD", raising=False)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "benchload").touch()
+    assert spawn.find_benchload() == tmp_path / "bin" / "benchload"
+    named = tmp_path / "another"
+    named.touch()
+    monkeypatch.setenv("BENCHBOOK_BENCHLOAD", str(named))
+    assert spawn.find_benchload() == named
+
+
 def test_a_process_leads_a_group_of_its_own(tmp_path):
     running = start(tmp_path, "sleep 60")
     assert os.getpgid(running.pid) == running.pid != os.getpgid(0)

@@ -1,0 +1,44 @@
+"""Differences between the machines of a cluster, in sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.run.cluster import _answer, _packages, _require_same
+
+PACKAGES = {"python": "3.11.7.final.0", "dask": "2026.8.0", "distributed": "2026.8.0", "cloudpickle": "3.1"}
+
+
+def test_another_version_of_dask_is_named() -> None:
+    ours = _packages({"packages": PACKAGES})
+    theirs = _packages({"packages": {**PACKAGES, "dask": "2025.7.0"}})
+    with pytest.raises(RequestError, match=r"The worker x has another dask \(2025\.7\.0\) than this machine"):
+        _require_same("The worker x", theirs, ours)
+
+
+def test_another_patch_of_python_is_no_difference() -> None:
+    theirs = _packages({"packages": {**PACKAGES, "python": "3.11.2.final.0"}})
+    _require_same("The worker x", theirs, _packages({"packages": PACKAGES}))
+    other = _packages({"packages": {**PACKAGES, "python": "3.12.1.final.0"}})
+    with pytest.raises(RequestError, match=r"another Python \(3\.12\) than this machine \(3\.11\)"):
+        _require_same("The worker x", other, theirs)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ModuleNotFoundError("No module named 'benchbook'"), "cannot import this Benchbook (No module named"),
+        (AttributeError("no attribute 'about'"), "cannot import this Benchbook"),
+        (OSError("Timed out"), "does not answer (Timed out)"),
+    ],
+)
+def test_one_that_cannot_answer_is_named(error: Exception, words: str) -> None:
+    def ask() -> dict[str, object]:
+        raise error
+
+    with pytest.raises(RequestError) as caught:
+        _answer("The scheduler tcp://x:1", ask)
+    assert caught.value.message.startswith("The scheduler tcp://x:1 ")
+    assert words in caught.value.message
+    assert caught.value.hint
