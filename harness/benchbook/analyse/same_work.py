@@ -125,7 +125,7 @@ def tolerance(run: Run) -> float:
     folder = run.results / "runs" / run.run_id / "declared"
     for file in sorted(folder.glob("dataset*.toml")):
         try:
-            return float(tomllib.loads(file.read_text(encoding="utf-8"))["float_tolerance"])
+            return float(tomllib.loads(file.read_text(encoding="utf-8-sig"))["float_tolerance"])
         except (OSError, ValueError, KeyError):
             continue
     return TOLERANCE

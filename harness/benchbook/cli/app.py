@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -36,6 +37,7 @@ from benchbook.cli import (
 )
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
+from benchbook.record.folder import FULL_OR_FORBIDDEN
 
 INTERRUPTED = 130
 
@@ -149,19 +151,35 @@ def run(argv: list[str]) -> int:
         # The reader closed the pipe (`bench sql … | head`): no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except ModuleNotFoundError as error:
-        _report(
-            f"The Python environment is incomplete: {error.name} is missing.",
-            "Remove .bench/venv and run the command again, which installs it again.",
-        )
-        return 2
     except Exception as error:
-        return _usage(error)
+        return _of_the_machine(error) or _usage(error)
     finally:
         from benchbook.run.intention import forget
 
         forget()
     return result if isinstance(result, int) else 0
+
+
+def _of_the_machine(error: Exception) -> int:
+    """Report an environment that is removed or incomplete, and a forbidden or full folder; return 0 for the rest."""
+    if not Path(sys.executable).exists():
+        _report(
+            f"The Python environment was removed while Benchbook used it: {sys.executable} is gone.",
+            f"{typed('list')} installs it again. Finished trials are kept; to continue a run: {typed('resume')}",
+        )
+    elif isinstance(error, ModuleNotFoundError):
+        _report(
+            f"The Python environment is incomplete: {error.name} is missing.",
+            "Remove .bench/venv and run the command again, which installs it again.",
+        )
+    elif isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN and error.filename:
+        _report(
+            f"{error.filename}: {error.strerror}.",
+            "Make it readable and writable, free some space, or name another folder with --results DIR.",
+        )
+    else:
+        return 0
+    return 2
 
 
 def _usage(error: Exception) -> int:

@@ -53,6 +53,7 @@ def _declared(name: str) -> dict[str, Any] | None:
 def _recorded(name: str, results: Path) -> dict[str, Any]:
     """Return ``run.json`` of a run or ``trial.json`` of a trial; raise RequestError for an unknown name."""
     from benchbook.record import opened, query, runs
+    from benchbook.record.folder import TRIALS_FOLDER
 
     run, slash, index = name.rpartition("/")
     is_trial = bool(slash) and index.isdecimal() and not Path(name).is_dir()
@@ -64,9 +65,11 @@ def _recorded(name: str, results: Path) -> dict[str, Any]:
         return opened.facts(results, name)
     with opened.opened(results, named) as found:
         trial = query.trial(found.results, f"{found.run_id}/{index}")
+        folder = found.results / "runs" / found.run_id / TRIALS_FOLDER / index
+        where = {} if found.temporary or not folder.is_dir() else {"folder": str(folder)}
     if trial is None:
         raise _unknown(name, results)
-    return trial
+    return {**trial, **where}
 
 
 def _unknown(name: str, results: Path) -> Exception:

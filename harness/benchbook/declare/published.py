@@ -81,7 +81,7 @@ _REMARKS = ("note", "source")
 def read(folder: Path, name: str) -> list[Row]:
     """Return the rows of a file of published results; raise RequestError if it does not exist or is empty."""
     try:
-        with (folder / name).open(encoding="utf-8", newline="") as file:
+        with (folder / name).open(encoding="utf-8-sig", newline="") as file:
             found = [
                 {key: (value or "").strip() for key, value in row.items() if key}
                 for row in csv.DictReader(file)

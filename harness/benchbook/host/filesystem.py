@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from benchbook.errors import RequestError
 from benchbook.host.reading import Facts, Tree, Unreadable, read_fact, selected_option
 
 
@@ -159,5 +160,12 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     if configured := environment.get("BENCHBOOK_CACHE"):
         return Path(configured).expanduser().absolute()
     base = environment.get("XDG_CACHE_HOME", "")
-    # The XDG specification says that relative paths must be ignored.
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "benchbook"
+    if base.startswith("/"):  # the XDG specification says that relative paths must be ignored
+        return Path(base) / "benchbook"
+    try:
+        return Path.home() / ".cache" / "benchbook"
+    except RuntimeError:
+        raise RequestError(
+            "There is no folder for the cache: HOME is not set, and this user has no account.",
+            "Name a folder in the environment variable BENCHBOOK_CACHE.",
+        ) from None

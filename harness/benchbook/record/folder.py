@@ -144,12 +144,11 @@ def trial_names(run: Path) -> list[str]:
 
 def run_folders(results: Path) -> list[Path]:
     """Return the folders of a results folder's runs that have a plan or facts, by name."""
-    runs = results / "runs"
-    if not runs.is_dir():
+    try:
+        found = list((results / "runs").iterdir())
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(
-        path for path in runs.iterdir() if (path / PLAN_FILE).exists() or (path / RUN_FILE).exists()
-    )
+    return sorted(path for path in found if (path / PLAN_FILE).exists() or (path / RUN_FILE).exists())
 
 
 def read_object(path: Path) -> dict[str, Any]:

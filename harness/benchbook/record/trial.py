@@ -5,6 +5,7 @@ Fields that are not named here are kept unchanged.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +17,9 @@ from typing_extensions import TypedDict
 
 from benchbook.record import folder
 from benchbook.record.folder import Say, tell
+
+SCHEMA = 1
+"""Version of ``trial.json``."""
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Text = str | None
@@ -139,13 +143,28 @@ def read(where: Path) -> dict[str, Any]:
             if value := trial.get(key):
                 moment(str(value))
     except ValidationError as error:
+        _refuse_newer(path, content)
         raise ValueError(f"{path} is not a complete trial: {_first(error)}") from error
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{path} is not a complete trial: {error}") from error
+    if trial.get("schema", SCHEMA) != SCHEMA:
+        _refuse_newer(path, content)
     expected = f"{where.parent.parent.name}/{where.name}"
     if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
         raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')
     return dict(trial)
+
+
+def _refuse_newer(path: Path, content: bytes) -> None:
+    """Raise ValueError if a newer Benchbook wrote a ``trial.json``."""
+    try:
+        schema = json.loads(content)["schema"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise ValueError(
+            f"{path} was written by a newer Benchbook: its schema is {schema}, and this one reads up to {SCHEMA}"
+        )
 
 
 def read_all(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:

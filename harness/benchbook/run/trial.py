@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import shutil
+import sys
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from typing import Any
 
 from benchbook.declare.experiment import limits
 from benchbook.declare.workload import LoadOptions
-from benchbook.errors import BenchbookError, TrialFailed, TrialInvalid, Unavailable
+from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInvalid, Unavailable, command
 from benchbook.host import conditions, hardware
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
@@ -25,6 +26,7 @@ from benchbook.process import network, secret
 from benchbook.process.containers import launching
 from benchbook.process.launch import Program
 from benchbook.record.folder import FULL_OR_FORBIDDEN
+from benchbook.record.trial import SCHEMA
 from benchbook.run import watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_name, program_record
@@ -95,12 +97,14 @@ class Trial:
                 raise OSError(
                     errno.ENOSPC, "no space is left for the data of a trial", str(self.context.scratch)
                 ) from error
+            self._require_installation()
             status, reason = "failed", str(error)
         except BenchbookError:
             raise  # the request or the results folder is at fault: every later trial would fail too
         except Exception as error:
             if isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN:
                 raise  # the harness writes only into the results folder
+            self._require_installation()
             # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
             (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
             status, reason = "failed", f"the harness itself failed: {error!r}; see harness-error.log"
@@ -108,6 +112,16 @@ class Trial:
         if jumped and status == "ok":
             status, reason = "invalid", jumped
         return record_of(self, status, reason, started_at, load_before)
+
+    def _require_installation(self) -> None:
+        """Raise RequestError if a program of Benchbook was removed: every later trial would fail too."""
+        removed = [one for one in (self.context.benchload, Path(sys.executable)) if not one.exists()]
+        if removed:
+            again = command(f"resume {self.context.plan.run_id}")
+            raise RequestError(
+                f"{removed[0]} was removed while the run used it.",
+                f"{command('list')} installs it again. Then continue with: {again}",
+            )
 
     def lost(self, status: str, reason: str) -> dict[str, Any]:
         """Return the record of a trial that did not finish where it was carried out."""
@@ -269,10 +283,6 @@ def _made(folder: Path) -> Path:
 
 def _digest(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-SCHEMA = 1
-"""Version of ``trial.json``."""
 
 
 def record_of(

@@ -189,6 +189,48 @@ def test_no_help_text_keeps_a_placeholder(capsys: pytest.CaptureFixture[str]) ->
     assert "{bench}" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError(13, "Permission denied", "/elsewhere/runs"), "/elsewhere/runs: Permission denied."),
+        (OSError(28, "No space left on device", "/full/x"), "/full/x: No space left on device."),
+        (ModuleNotFoundError("No module named 'duckdb'", name="duckdb"), "incomplete: duckdb is missing."),
+    ],
+)
+def test_a_fault_of_the_machine_is_a_sentence(
+    error: Exception, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("benchbook.cli.app.app", fail)
+    assert run(["list", "runs"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_an_environment_that_is_removed_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ImportError("cannot import name")
+
+    monkeypatch.setattr("benchbook.cli.app.app", fail)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    assert run(["report"]) == 2
+    told = capsys.readouterr().err
+    assert f"{tmp_path}/python is gone" in told
+    assert "bench resume" in told
+
+
+def test_a_defect_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no file of this machine")
+
+    monkeypatch.setattr("benchbook.cli.app.app", fail)
+    with pytest.raises(OSError, match="no file of this machine"):
+        run(["list"])
+
+
 @pytest.mark.parametrize(("text", "found"), [("", "found none"), ("select 1; select 2", "found 2")])
 def test_sql_takes_one_statement(
     text: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -91,6 +91,16 @@ def test_a_wrong_field_is_named(recorded: tuple[Path, str], change: dict[str, An
     assert str(place / "trial.json") in str(caught.value)
 
 
+@pytest.mark.parametrize("change", [{}, {"levels": ["changed", "in", "this", "schema"]}])
+def test_a_trial_of_a_newer_benchbook_is_named(recorded: tuple[Path, str], change: dict[str, Any]) -> None:
+    results, run_id = recorded
+    place = results / "runs" / run_id / "trials" / "0000"
+    held = json.loads((place / "trial.json").read_text())
+    (place / "trial.json").write_text(json.dumps({**held, "schema": 2, **change}))
+    with pytest.raises(ValueError, match="was written by a newer Benchbook: its schema is 2"):
+        trial.read(place)
+
+
 @pytest.mark.parametrize(
     "field", ["trial_id", "run_id", "system", "status", "index", "measurements", "checks"]
 )
