@@ -17,7 +17,7 @@ from benchbook.report import claim, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
 from benchbook.report.table import Details, Markdown, Table, code, escape_html, escape_markdown, missing
-from benchbook.site import defects, forest, outcome, published
+from benchbook.site import defects, outcome, overview, published
 from benchbook.site.published import Published
 
 FIXED = (
@@ -162,12 +162,12 @@ def summary() -> Markdown:
 
 def picture() -> Figure | Markdown:
     """Return the forest plot: the lead claim of each comparison."""
-    rows = [forest.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
+    rows = [overview.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
     if not rows:
         return missing("The picture of all comparisons", "no published run has a claim")
     counted = Counter(one.verdict for one in rows)
     words = outcome.listing([f"{counted[name]} {name}" for name in outcome.ordered(counted)])
-    return forest.figure(f"The main claim of each comparison: {words}", rows)
+    return overview.figure(f"The main claim of each comparison: {words}", rows)
 
 
 @dataclass(frozen=True)

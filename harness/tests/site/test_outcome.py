@@ -10,7 +10,7 @@ from benchbook.declare.publication import Publication
 from benchbook.record import database
 from benchbook.report import claim
 from benchbook.report.figure import Figure
-from benchbook.site import forest, outcome
+from benchbook.site import outcome, overview
 from benchbook.site.outcome import outcomes
 from tests.record import synthetic_run
 
@@ -56,8 +56,8 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
     assert found[0].verdict in ("reproduced", "direction only")
     assert found[1].verdict == "contradicted"
     assert found[1].published == 0.5
-    rows = [forest.row(run, one, None) for one in outcome.published_claims(run)]
-    figure = forest.figure("Two claims", rows)
+    rows = [overview.row(run, one, None) for one in outcome.published_claims(run)]
+    figure = overview.figure("Two claims", rows)
     assert isinstance(figure, Figure)
     assert "DuckDB loads 0.5 times as fast as SQLite: published 0.500, rerun 2." in figure.alt
     assert "contradicted; left of 1 is SQLite 3.45.1 faster, right of 1 is DuckDB 1.5.6 faster" in figure.alt
