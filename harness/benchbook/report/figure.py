@@ -153,6 +153,13 @@ def _wrap_titles(spec: dict[str, Any]) -> None:
         _wrap_titles(spec["spec"])
 
 
+VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+TITLE_LINE = 18
+"""Height of a line of a title in a drawing of several figures, in pixels."""
+TITLE_CHARACTER = 7
+"""Width of its average character, in pixels."""
+
+
 @dataclass(frozen=True)
 class Figures:
     """Several figures, side by side if the page is wide enough."""
@@ -170,7 +177,30 @@ class Figures:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
-        return {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}
+        made = {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}
+        return made | {"image/svg+xml": _stacked(self.figures)} if self.figures else made
+
+
+def _stacked(figures: Sequence[Figure]) -> str:
+    """Return one drawing of several figures, each below its title, for PDF and notebooks."""
+    parts, widest, top = [], 0.0, 0.0
+    for figure in figures:
+        drawn = figure.svg()
+        found = VIEW_BOX.search(drawn)
+        width, height = (float(found[1]), float(found[2])) if found else (figure.width, figure.width)
+        title = textwrap.wrap(figure.title, figure.width // TITLE_CHARACTER)
+        for line in title:
+            top += TITLE_LINE
+            parts.append(f'<text x="0" y="{top:g}" font-weight="bold">{escape_html(line)}</text>')
+        top += TITLE_LINE / 2
+        place = f'<svg x="0" y="{top:g}" width="{width:g}" height="{height:g}" '
+        parts.append(drawn.replace("<svg ", place, 1))
+        top += height + TITLE_LINE
+        widest = max(widest, width)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{widest:g}" height="{top:g}" viewBox="0 0 {widest:g} {top:g}"'
+        f' font-family="sans-serif" font-size="13" fill="{PRINT_INK}">{"".join(parts)}</svg>'
+    ).replace("currentColor", PRINT_INK)
 
 
 def shown(*charts: Figure | Figures | Markdown) -> Figures | Block:

@@ -65,3 +65,20 @@ def test_an_executed_notebook(made, reports, monkeypatch):
         for cell in found["cells"]
         for output in cell.get("outputs", [])
     )
+
+
+def test_a_drawing_of_several_figures_holds_each_below_its_title(plain):
+    from xml.etree import ElementTree
+
+    from benchbook.report import figure
+    from benchbook.report.charts import strip
+
+    charts = [strip.throughput(plain), strip.throughput(plain, "settled_seconds")]
+    drawn = ElementTree.fromstring(figure.shown(*charts)._repr_mimebundle_()["image/svg+xml"])
+    space = "{http://www.w3.org/2000/svg}"
+    places = [float(one.get("y")) for one in drawn if one.tag == f"{space}svg"]
+    heights = [float(one.get("height")) for one in drawn if one.tag == f"{space}svg"]
+    assert len(places) == 2
+    assert places[0] + heights[0] < places[1] <= float(drawn.get("height")) - heights[1]
+    words = " ".join(one.text for one in drawn if one.tag == f"{space}text")
+    assert all(one.title in words for one in charts)
