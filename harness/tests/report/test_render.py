@@ -68,13 +68,13 @@ def test_an_executed_notebook(made, reports, monkeypatch):
 
 
 def test_a_drawing_of_several_figures_holds_each_below_its_title(plain):
-    from xml.etree import ElementTree
+    import xml.etree.ElementTree as ET
 
     from benchbook.report import figure
     from benchbook.report.charts import strip
 
     charts = [strip.throughput(plain), strip.throughput(plain, "settled_seconds")]
-    drawn = ElementTree.fromstring(figure.shown(*charts)._repr_mimebundle_()["image/svg+xml"])
+    drawn = ET.fromstring(figure.shown(*charts)._repr_mimebundle_()["image/svg+xml"])
     space = "{http://www.w3.org/2000/svg}"
     places = [float(one.get("y")) for one in drawn if one.tag == f"{space}svg"]
     heights = [float(one.get("height")) for one in drawn if one.tag == f"{space}svg"]
