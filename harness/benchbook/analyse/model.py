@@ -197,11 +197,12 @@ def prior(samples: Sequence[Sequence[float]]) -> Prior | None:
 def _huber(sample: Sequence[float], common: float | None) -> tuple[float, float]:
     """Return the location, and the variance of one value as the error of the location sees it."""
     count = len(sample)
-    scale = _NORMAL * _median(_distances(sample))
+    distances = _distances(sample)
+    scale = _NORMAL * _median(distances)
     if common is not None:
         scale = math.sqrt((OWN_SCALE * common**2 + (count - 1) * scale**2) / (OWN_SCALE + count - 1))
     centre = _median(sample)
-    if scale <= _TINY or (common is None and count < FEWEST_ROBUST):  # most values are equal, or they are few
+    if scale <= _TINY * distances[-1] or (common is None and count < FEWEST_ROBUST):  # most values are equal, or they are few
         mean = math.fsum(sample) / count
         return mean, math.fsum((value - mean) ** 2 for value in sample) / (count - 1)
     if count >= LARGE:

@@ -58,8 +58,11 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
     path = results / LOCK_FILE
     lock = FileLock(path)
 
+    holder = "another Benchbook"
+
     def take() -> None:
-        holder = _lock_owner(path)
+        nonlocal holder
+        holder = _lock_owner(path) or holder  # some releases of filelock empty the file in an attempt
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
@@ -78,11 +81,11 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
         lock.release()
 
 
-def _lock_owner(path: Path) -> str:
+def _lock_owner(path: Path) -> str | None:
     with contextlib.suppress(OSError):
         if number := path.read_text(errors="replace").strip():
             return f"another Benchbook (process {number})"
-    return "another Benchbook"
+    return None
 
 
 def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:

@@ -96,8 +96,9 @@ class Figure:
         content = json.dumps([self.title, self.spec], sort_keys=True)
         return "figure-" + hashlib.sha256(content.encode()).hexdigest()[:10]
 
+    @functools.cached_property
     def svg(self) -> str:
-        """Return the static drawing, with ids that are unique to this figure."""
+        """The static drawing, with ids that are unique to this figure."""
         import vl_convert
 
         drawn = vl_convert.vegalite_to_svg({**self.spec, "width": self.width})
@@ -114,17 +115,15 @@ class Figure:
         return (
             f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}{below}</figcaption>'
             f'<div class="bb-chart" role="img" aria-label="{escape_html(self.alt)}">'
-            f'<div class="bb-static">{self.svg()}</div><div class="bb-live"></div></div>'
+            f'<div class="bb-static">{self.svg}</div><div class="bb-live"></div></div>'
             f'<script type="application/json" class="bb-spec">{spec}</script>{note}'
             f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
         )
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        page = self.html()
-        drawn = page.partition('<div class="bb-static">')[2].partition("</svg>")[0] + "</svg>"
         return {
-            "text/html": page,
-            "image/svg+xml": drawn.replace("currentColor", PRINT_INK),
+            "text/html": self.html(),
+            "image/svg+xml": self.svg.replace("currentColor", PRINT_INK),
             "text/plain": f"{self.title}. {self.alt}",
         }
 
@@ -185,7 +184,7 @@ def _stacked(figures: Sequence[Figure]) -> str:
     """Return one drawing of several figures, each below its title, for PDF and notebooks."""
     parts, widest, top = [], 0.0, 0.0
     for figure in figures:
-        drawn = figure.svg()
+        drawn = figure.svg
         found = VIEW_BOX.search(drawn)
         width, height = (float(found[1]), float(found[2])) if found else (figure.width, figure.width)
         title = textwrap.wrap(figure.title, figure.width // TITLE_CHARACTER)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbook.analyse import judgement
 from benchbook.analyse.claims import Judgement, of_run
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue, root
@@ -132,7 +133,7 @@ def comparisons() -> list[Comparison]:
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
-OPEN = ("inconclusive", "underspecified", "substitute only", "not run")
+OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
 """Verdicts that decide nothing."""
 
 

@@ -63,7 +63,7 @@ def test_a_cell_without_trials_keeps_its_row(made):
     figure = strip.throughput(run)
     assert "SQLite 3.45.1 was not measured" in figure.alt
     assert any(row[3] == "not measured" for row in figure.table.rows)
-    assert "not measured" in figure.svg()
+    assert "not measured" in figure.svg
 
 
 def test_a_system_of_which_nothing_was_measured_has_one_row(made):

@@ -59,7 +59,7 @@ def test_a_rate_that_was_not_reached_shows_throughput_and_no_latency():
     assert "reached at most 10,000 per second" in figure.alt
     assert "the rate was not reached" in figure.table.rows[-1]
     assert len(figure.table.rows) == 5
-    assert "<svg" in figure.svg()
+    assert "<svg" in figure.svg
 
 
 def test_one_rate_is_no_curve(plain):

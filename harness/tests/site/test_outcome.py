@@ -61,7 +61,7 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
     assert isinstance(figure, Figure)
     assert "DuckDB loads 0.5 times as fast as SQLite: published 0.500, rerun 2." in figure.alt
     assert "contradicted; left of 1 is SQLite 3.45.1 faster, right of 1 is DuckDB 1.5.6 faster" in figure.alt
-    assert "<svg" in figure.svg()
+    assert "<svg" in figure.svg
 
 
 def test_without_claims_every_comparison_with_the_baseline(plain):

@@ -109,8 +109,9 @@ def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
 
 def _parts(verdict: str, said: str, lane: str, word: str, numbers: str = "", fold: str = "") -> str:
     """Return a row of its parts in HTML; ``word`` is plain text."""
+    colour = theme.verdict_colour(verdict)
     return (
-        f'<li class="bb-row is-{verdict.replace(" ", "-")}"><span class="bb-said">{said}</span>{lane}'
+        f'<li class="bb-row" style="--verdict: {colour}"><span class="bb-said">{said}</span>{lane}'
         f'<span class="bb-verdict"><em>{escape_html(word)}</em>{numbers}</span>{fold}</li>'
     )
 
