@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from benchbook.declare.catalogue import Catalogue, root
@@ -20,6 +21,8 @@ from benchbook.run.progress import Progress
 def confirm(results: Path, made: Plan, yes: bool) -> None:
     """Report how much a large run needs, and ask before starting it; raise RequestError if the answer is no."""
     needs = magnitude(results, made)
+    if budget := (made.sequential or {}).get("budget_seconds"):
+        needs = replace(needs, hours=min(needs.hours, budget / 3600))
     if not needs.large:
         return
     size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
@@ -65,12 +68,14 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 
 def carried_out(made: Plan, results: Path) -> Outcome:
     """Carry out the missing trials of a stored plan and print their statuses."""
+    from benchbook.cli import until_decided
     from benchbook.run.signals import interruptible
 
     progress = Progress(estimate_seconds(results, made, _skipped(made)))
     again = command(f"resume {made.run_id}")
     with _interruption_explained(f"finished trials are kept. To continue: {again}"), interruptible():
-        outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress)
+        look = until_decided.take_look(made, results, progress)
+        outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress, look)
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
     return outcome

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from benchbook.cli import options, table
+from benchbook.errors import command as typed
 
 
 def command(
     run: options.Run = "latest",
+    power: Annotated[
+        bool, typer.Option("--power", help="Show the chance of each verdict in another run like this one.")
+    ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
@@ -17,23 +23,40 @@ def command(
     A verdict is: reproduced, different size, direction only, contradicted, inconclusive, underspecified,
     substitute only, or not run.
     The claims are those in experiment.toml when the run began. docs/claims.md explains the verdicts.
+
+    --power shows what another run like this one can decide, if the true ratio and the spread are as measured: the
+    chance of each verdict, and the trials and minutes for a verdict with 80 % chance.
     """
-    from benchbook.analyse import claims
+    from benchbook.analyse import claims, looked, prospect
+    from benchbook.analyse.run import Run
     from benchbook.declare.catalogue import Catalogue
     from benchbook.record.opened import opened
 
+    published = Catalogue().published
     with opened(results, run, answering=True) as found:
-        judged = claims.judge_run(found.results, found.run_id, Catalogue().published)
+        read = Run(found.results, found.run_id)
+        judged = claims.of_run(read, published)
+        chances = prospect.of_run(read, published) if power else []
+        looks = looked.sentence(read)
     if as_json:
-        table.show([one.row() for one in judged], as_json=True)
+        table.show([one.row() for one in (chances if power else judged)], as_json=True)
         return
     if judged:
         print(f"{found.run_id}\n")
+    if looks:
+        print(f"{looks}\n")
+    if power:
+        empty = "No claim has a measured ratio, so none has a power."
+        table.show([one.shown() for one in chances], as_json=False, empty=empty)
+        return
     table.show(
         [_shown(one.row()) for one in judged],
         as_json=False,
         empty=f"{found.run_id} declared no claims (docs/claims.md)",
     )
+    if any(one.verdict == "inconclusive" and one.cells for one in judged):
+        more = typed(f"claims {run} --power")
+        print(f"\nTo see how many trials would decide the inconclusive claims: {more}")
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,30 @@ def command(
         typer.Option(
             "--precision",
             metavar="5%",
-            help="Run as many trials as intervals of this width need; a pilot run finds out how many.",
+            help="Run as many trials as ratio intervals of this width need; the first 4 blocks decide how many.",
         ),
     ] = None,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Run blocks until every claim is decided; --trials is the maximum (default: 4 x the profile's).",
+        ),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="2h",
+            help="Time that the trials of --until-decided may take, including its A/A run.",
+        ),
+    ] = None,
+    no_aa: Annotated[
+        bool,
+        typer.Option(
+            "--no-aa", help="With --until-decided: do not measure the noise between equal setups first."
+        ),
+    ] = False,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
     results: options.Results = options.DEFAULT_RESULTS,
@@ -41,9 +62,13 @@ def command(
     """Run an experiment and render its report.
 
     Shows what the run found; the last line printed is the report's path.
+    With --until-decided, Benchbook judges the claims after each block from the third on. It stops as soon as all are
+    decided, or the rest is hopeless. The levels of these looks are fixed before the first trial, so that all together
+    are wrong in about 5 % of runs. The run folder records every look, and `{bench} resume` continues the run.
     Exit code: 4 if a trial failed or is invalid, else 3 if one was skipped, else 0.
     """
     from benchbook.cli import precise
+    from benchbook.cli import until_decided as sequential
     from benchbook.cli.carry_out import carry_out_and_report, confirm, store
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
@@ -54,10 +79,19 @@ def command(
         "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
         "cluster": cluster, "record_operations": record_operations,
     }  # fmt: skip
+    if until_decided:
+        if precision is not None:
+            raise RequestError(
+                "--precision and --until-decided both decide when a run ends.", "Give one of them."
+            )
+        return sequential.begin(asked, results, trials, budget, with_aa=not no_aa, yes=yes)
+    if budget is not None or no_aa:
+        alone = "--no-aa" if budget is None else "--budget"
+        raise RequestError(f"{alone} belongs to --until-decided.", "Add --until-decided.")
     if precision is not None:
         if trials is not None:
             raise RequestError("--precision and --trials both set the number of trials.", "Give one of them.")
-        return precise.begin(asked, results, precision)
+        return precise.begin(asked, results, precision, yes=yes)
     made = planned(Catalogue(), trials=trials, **asked)
     confirm(results, made, yes)
     store(made, results)

@@ -21,7 +21,7 @@ def show(made: Plan, results: Path) -> None:
     elif SOURCE in made.trials[0].levels:
         _show_sources(results, made.run_id)
     else:
-        _show_verdicts(results, made.run_id)
+        _show_verdicts(results, made)
     print()
     steps = _next_steps(made, results)
     width = max(len(typed) for typed, _ in steps)
@@ -30,22 +30,27 @@ def show(made: Plan, results: Path) -> None:
     print()
 
 
-def _show_verdicts(results: Path, run_id: str) -> None:
+def _show_verdicts(results: Path, made: Plan) -> None:
     """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
+    from benchbook.analyse import looked
     from benchbook.analyse.run import open_run
     from benchbook.site.index import outcomes
 
     try:
-        found = outcomes(open_run(results, run_id))
+        run = open_run(results, made.run_id)
+        found = outcomes(run)
     except BenchbookError as error:
         print(error)
         return
     if not found:
         print("No verdict: the run has no claims, and no two systems gave comparable results.")
         return
+    if looks := looked.sentence(run):
+        print(looks)
     counts = Counter(one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
-    rows = [{"what": one.row, "verdict": one.verdict, "ratio (95 % interval)": one.ratio()} for one in found]
+    interval = "ratio (interval)" if made.sequential else "ratio (95 % interval)"
+    rows = [{"what": one.row, "verdict": one.verdict, interval: one.ratio()} for one in found]
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")

@@ -34,7 +34,8 @@ def claim_sentence(run: Run, question: str | None = None) -> Markdown:
     over, of = pair
     measured = f"**{quantity.number(one.measured or 0.0)}**"
     if one.low is not None and one.high is not None:
-        measured += f" (95 % CI {quantity.number(one.low)} to {quantity.number(one.high)})"
+        confidence = f"{100 * (1 - one.level):.3g} %"
+        measured += f" ({confidence} CI {quantity.number(one.low)} to {quantity.number(one.high)})"
     stated = verdicts.WORDS.get(one.test, "published")
     published = f", {stated} {quantity.number(one.published)}" if one.published is not None else ""
     where = "" if len(one.cells) == 1 else f", over {len(one.cells)} setups{_spread(one)}"

@@ -31,6 +31,7 @@ def table(run: Run) -> Table | Markdown:
     The caption contains the parts that all reasons share, such as the number of trials.
     """
     from benchbook.analyse import claims
+    from benchbook.analyse.model import ALPHA
 
     found = claims.of_run(run)
     if not found:
@@ -46,7 +47,8 @@ def table(run: Run) -> Table | Markdown:
         ]
         for one, why in zip(found, reasons, strict=True)
     ]
-    columns = ["Claim", "Verdict", "Published", "Measured (95 % CI)", "Why"]
+    interval = "95 % CI" if all(one.level == ALPHA for one in found) else "CI of its look"
+    columns = ["Claim", "Verdict", "Published", f"Measured ({interval})", "Why"]
     return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)
 
 
