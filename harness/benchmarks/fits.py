@@ -81,8 +81,8 @@ def shares(found: Fits, expected: Expectation) -> dict[str, float]:
     return {word: float((said == word).mean()) for word in VERDICTS}
 
 
-def verdicts(found: Fits, expected: Expectation) -> NDArray[np.str_]:
-    """Return the verdict on each comparison, as ``judgement.word`` gives it."""
+def verdicts(found: Fits, expected: Expectation, level: float = ALPHA) -> NDArray[np.str_]:
+    """Return the verdict on each comparison, as ``judgement.word`` gives it for tests at ``level``."""
     low, high = (math.log(end) if 0 < end < math.inf else None for end in expected.band)
     inside = [found.above(low)] if low is not None else []
     inside += [found.below(high)] if high is not None else []
@@ -100,7 +100,7 @@ def verdicts(found: Fits, expected: Expectation) -> NDArray[np.str_]:
             ("contradicted", 2 * against), ("reproduced", reproduced), ("contradicted", same),
             ("different size", outside), ("direction only", 2 * toward),
         ]  # fmt: skip
-    return np.select([p <= ALPHA for _, p in tests], [word for word, _ in tests], "inconclusive")
+    return np.select([p <= level for _, p in tests], [word for word, _ in tests], "inconclusive")
 
 
 def _huber(samples: Array, common: Array | None) -> tuple[Array, Array]:

@@ -37,22 +37,23 @@ def main() -> None:
     errors = [row for kind in KINDS for row in error_rows(kind)]
     percents = [f"{100 * spread:g} %" for spread in SPREADS]
     together = [f"{percent}, of {GROUP}" for percent in percents]
-    _write(METHODS, "coverage", ["noise", "trials", *percents, *together], coverage)
-    _write(METHODS, "errors", ["noise", "trials", *(word for word in VERDICTS[:-1])], errors)
-    _write(CLAIMS, "verdicts", ["trials", "true ratio", *VERDICTS], verdicts)
-    _write(CLAIMS, "trials", ["true ratio", "right verdict", *percents], trials)
+    write(METHODS, "coverage", ["noise", "trials", *percents, *together], coverage)
+    write(METHODS, "errors", ["noise", "trials", *(word for word in VERDICTS[:-1])], errors)
+    write(CLAIMS, "verdicts", ["trials", "true ratio", *VERDICTS], verdicts)
+    write(CLAIMS, "trials", ["true ratio", "right verdict", *percents], trials)
 
 
-def begin(name: str) -> str:
+def begin(name: str, by: str = "power") -> str:
     """Return the line before a table."""
-    return f"<!-- {name}: written by harness/benchmarks/power.py -->\n"
+    return f"<!-- {name}: written by harness/benchmarks/{by}.py -->\n"
 
 
-def _write(page: Path, name: str, head: list[str], rows: Iterable[str]) -> None:
-    before, _, rest = page.read_text(encoding="utf-8").partition(begin(name))
+def write(page: Path, name: str, head: list[str], rows: Iterable[str], by: str = "power") -> None:
+    """Replace a table of a page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin(name, by))
     after = rest.partition(END)[2]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows, ""]
-    page.write_text(before + begin(name) + "\n".join(lines) + END + after, encoding="utf-8")
+    page.write_text(before + begin(name, by) + "\n".join(lines) + END + after, encoding="utf-8")
 
 
 def coverage(kind: str, simulations: int, blocks: int, spread: float, *, among: bool) -> float:
@@ -63,7 +64,7 @@ def coverage(kind: str, simulations: int, blocks: int, spread: float, *, among: 
 
 def coverage_rows(kind: str) -> list[str]:
     return [
-        _row(
+        row(
             [kind, str(blocks)],
             [
                 coverage(kind, SIMULATIONS, blocks, spread, among=among)
@@ -79,8 +80,7 @@ def verdict_rows(blocks: int) -> list[str]:
     """Return the chance of each verdict on "2 within 10 %", by truth, at a spread of 10 %."""
     made = fitted("clean", SIMULATIONS, blocks, SPREAD)
     return [
-        _row([str(blocks), f"{truth:g}"], list(shares(made.of(truth), PUBLISHED).values()))
-        for truth in TRUTHS
+        row([str(blocks), f"{truth:g}"], list(shares(made.of(truth), PUBLISHED).values())) for truth in TRUTHS
     ]
 
 
@@ -111,7 +111,7 @@ def error_rows(kind: str) -> list[str]:
                 held = shares(made.of(truth), PUBLISHED)
                 for word in wrong(PUBLISHED, truth):
                     most[word] = max(most[word], held[word])
-        found.append(_row([kind, str(blocks)], list(most.values())))
+        found.append(row([kind, str(blocks)], list(most.values())))
     return found
 
 
@@ -142,7 +142,8 @@ def right(expected: Expectation, truth: float) -> str:
     return "contradicted" if abs(math.log(truth)) < close else "different size"
 
 
-def _row(names: list[str], numbers: list[float]) -> str:
+def row(names: list[str], numbers: list[float]) -> str:
+    """Return a row of a table, its numbers in per cent."""
     return f"| {' | '.join([*names, *(f'{100 * number:.1f} %' for number in numbers)])} |"
 
 

@@ -40,22 +40,22 @@ def differing(found: Sequence[Sides]) -> list[str]:
     return [name for name in names if len({side.levels.get(name) for side in found}) > 1]
 
 
-def sides(claim: Claim, run: Run) -> list[Sides]:
-    """Return the cells to be compared, one entry for each combination of the other levels of the run."""
-    return _along(claim, claim.along, run) if claim.along is not None else _pairs(claim, run)
+def sides(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:
+    """Return the cells to be compared, one entry for each combination of their other levels."""
+    return _along(claim, claim.along, cells) if claim.along is not None else _pairs(claim, cells)
 
 
-def _pairs(claim: Claim, run: Run) -> list[Sides]:
+def _pairs(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
     for name, wanted in (("over", claim.over), ("of", claim.of)):
-        for cell in _matching(claim, wanted, run):
+        for cell in _matching(claim, wanted, cells):
             groups.setdefault(_rest(cell, wanted), {})[name] = cell
     return [Sides(dict(key), (held["over"], held["of"])) for key, held in groups.items() if len(held) == 2]
 
 
-def _along(claim: Claim, along: str, run: Run) -> list[Sides]:
+def _along(claim: Claim, along: str, cells: Sequence[Cell]) -> list[Sides]:
     groups: dict[Key, dict[str, Cell]] = {}
-    for cell in _matching(claim, claim.of, run):
+    for cell in _matching(claim, claim.of, cells):
         if not skipped(cell) and along in cell.levels:
             groups.setdefault(_rest(cell, [along]), {})[cell.levels[along]] = cell
     return [
@@ -88,7 +88,7 @@ def absent(claim: Claim, run: Run) -> list[str]:
     """Return in words what the claim names and the run has no trial of that counts; empty where it has all."""
     found = []
     for side in [claim.of] if claim.trend else [claim.of, claim.over]:
-        cells = _matching(claim, side, run)
+        cells = _matching(claim, side, run.cells)
         if not cells:
             found.append(_lacking(_wanted(claim, side), run))
         elif not any(_counts(claim, run, cell) for cell in cells):
@@ -149,9 +149,9 @@ def meets(version: str, asked: str) -> bool:
     return [int(part) for part in held] >= [int(part) for part in least]
 
 
-def _matching(claim: Claim, side: Mapping[str, object], run: Run) -> list[Cell]:
+def _matching(claim: Claim, side: Mapping[str, object], cells: Sequence[Cell]) -> list[Cell]:
     wanted = _wanted(claim, side)
-    return [cell for cell in run.cells if cell.matches(wanted)]
+    return [cell for cell in cells if cell.matches(wanted)]
 
 
 def _wanted(claim: Claim, side: Mapping[str, object]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchbook.analyse import interval, judgement, noise
 from benchbook.analyse.claim_cells import Sides
 from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
-from benchbook.analyse.model import ALPHA
+from benchbook.analyse.model import Fit
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.run import TRIAL, Run
@@ -50,6 +50,8 @@ class JudgedCell:
     reason: str
     unfit: str = ""
     """Why its ratio decides nothing: lost trials, failed operations, a short phase."""
+    steps: tuple[Fit, ...] = ()
+    """The steps of a monotonic trend."""
     reversed_step: str | None = None
     """The step of a trend that goes against it."""
 
@@ -60,7 +62,7 @@ class JudgedCell:
 
     @property
     def low(self) -> float | None:
-        """Ends of its 95 % interval."""
+        """Ends of its interval."""
         return self.ratio.low
 
     @property
@@ -88,7 +90,8 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     expected = expectation(claim, published)
     along = itertools.pairwise(sides.cells) if claim.trend else ()
     steps = [paired(run, after, before, pair, claim.validity) for before, after in along]
-    shown = evidence(ratio.fit, expected, [step.fit for step in steps] if claim.monotonic else ())
+    fits = [step.fit for step in steps] if claim.monotonic else []
+    shown = evidence(ratio.fit, expected, fits).at(run.level)
     failed = (
         0
         if claim.metric in OF_FAILURES
@@ -103,7 +106,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
         published.unit if published else None, ratio, logs, sum(interval.mad(list(logs.values()))),
         known.factor if known else None, failed, NONE if unfit else shown,
         "inconclusive" if unfit else alone, unfit or reason(alone, expected, ratio), unfit,
-        _reversed(claim, sides, steps) if claim.trend else None,
+        tuple(filter(None, fits)), _reversed(claim, run, sides, steps) if claim.trend else None,
     )  # fmt: skip
 
 
@@ -160,14 +163,14 @@ def _in_words(claim: Claim) -> Expectation:
     return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
 
 
-def _reversed(claim: Claim, sides: Sides, steps: Sequence[Ratio]) -> str | None:
+def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> str | None:
     """Return the first step that goes against the trend (Bonferroni over its steps)."""
     assert claim.along is not None
     for ends, step in zip(itertools.pairwise(sides.cells), steps, strict=True):
         if step.fit is None:
             continue
         against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
-        if 2 * len(steps) * against <= ALPHA:
+        if 2 * len(steps) * against <= run.level:
             before, after = (cell.levels[claim.along] for cell in ends)
             moved = "falls" if claim.test == "rises" else "rises"
             return f"{claim.metric} {moved} from {claim.along} {before} to {after}"

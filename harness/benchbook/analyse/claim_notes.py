@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchbook.analyse import limits, same_work
+from benchbook.analyse import limits, looked, same_work
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
@@ -31,6 +31,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     if run.info.get("finished_at") is None:
         found.append("the run is unfinished")
     found.append(_noise(cells))
+    found += looked.note(run)
     fewest = min(cell.trials for cell in cells)
     if fewest < FEW:
         found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} per setup")

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import answers, judgement, same_work
+from benchbook.analyse import answers, judgement, looked, same_work
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
+from benchbook.analyse.model import ALPHA
 from benchbook.analyse.paired import pooled
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
@@ -52,7 +53,7 @@ class Judgement:
     measured: float | None
     """Measured ratio, likewise; of a substitute where the verdict is ``substitute only``."""
     low: float | None
-    """Ends of the 95 % interval of ``measured``; None where there is none."""
+    """Ends of the interval of ``measured``; None where there is none."""
     high: float | None
     margin: float
     """Equivalence margin: 0.1 is 10 %."""
@@ -68,6 +69,12 @@ class Judgement:
     """The part of ``reason`` that follows the verdict."""
     conditions: tuple[str, ...] = ()
     """Differences from the publication, such as "batch_size 1000 instead of 5000"."""
+    in_cells: judgement.Share = "all"
+    """In how many setups it must hold."""
+    missing: int = 0
+    """Setups that were published or planned and have no result."""
+    level: float = ALPHA
+    """Level of its tests: 1 minus the confidence of its interval."""
     scaled: str | None = None
     """The shortfall of the machine against the publication's, if profile published ran on a smaller one."""
 
@@ -86,10 +93,11 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
 
 
 @functools.cache
-def of_run(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
+def of_run(run: Run, published: Path | None = None, now: looked.Look | None = None) -> tuple[Judgement, ...]:
     """Return the judgements on all claims of a run, worked out once: a page shows them in several places.
 
-    ``published`` is as for ``judge_run``; by default the folder of this checkout.
+    ``published`` is as for ``judge_run``; by default the folder of this checkout. ``now`` is the look that is being
+    taken at a run that continues until its claims are decided.
     """
     with run.opened():
         run.require()
@@ -103,7 +111,10 @@ def of_run(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
         work = same_work.of_run(run)
         own = run.results / "runs" / run.run_id / "declared" / "published"
         held = own if own.is_dir() else published or root() / "datasets" / "published"
-        return tuple(judge(claim, run, ratios(claim, held), work, machine) for claim in claims)
+        return tuple(
+            judge(claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine)
+            for claim in claims
+        )
 
 
 def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
@@ -136,11 +147,12 @@ def judge(
 ) -> Judgement:
     """Judge one claim on one run."""
     versions = _present(run, claim.accepts)
-    claim, scale = at_scale(instead(claim, versions), run)
+    claim, scale = at_scale(instead(claim, versions), in_place(run))
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
-        claim.margin, "not run", "", claim.phase, claim.metric, claim.test, scaled=shortfall,
+        claim.margin, "not run", "", claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
+        level=run.level, scaled=shortfall,
     )  # fmt: skip
     gaps = absent(claim, run)
     if claim.test == "agree":
@@ -158,7 +170,10 @@ def judge(
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
-    shown = replace(_shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions))
+    shown = replace(
+        _shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions),
+        missing=found.missing + len(found.lost),
+    )  # fmt: skip
     return _said(shown, *_verdict(claim, found, refusals(found.cells, work), conditions))
 
 
@@ -181,10 +196,10 @@ class Found:
 def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
     by_cell = [one for one in published if one.levels]
     cells, left_out, lost, met = [], [], [], []
-    asked = sides(claim, run)
+    asked = sides(claim, run.cells)
     telling = claim.across or differing(asked)
     for side in asked:
-        number = next((one for one in published if _fits(one, side)), None)
+        number = number_of(published, side)
         if number in by_cell:
             met.append(number)
         if by_cell and number is None:
@@ -213,8 +228,15 @@ def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
     return f"no block has {claim.metric} of both sides"
 
 
-def _fits(one: PublishedRatio, side: Sides) -> bool:
-    return all(name in side.levels and same(side.levels[name], level) for name, level in one.levels.items())
+def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRatio | None:
+    """Return the published number of a setup; None where it was not published."""
+
+    def fits(one: PublishedRatio) -> bool:
+        return all(
+            name in side.levels and same(side.levels[name], level) for name, level in one.levels.items()
+        )
+
+    return next(filter(fits, published), None)
 
 
 def _verdict(
@@ -256,7 +278,7 @@ def _why(claim: Claim, found: Found, missing: int) -> str:
 def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:
     """Judge whether two sides gave the same answers: the share of queries whose answers agree."""
     # A system gives the same answers to the same data in every setup: the first one has them all.
-    side = next(iter(sides(claim, run)), None)
+    side = next(iter(sides(claim, run.cells)), None)
     found = _answers(claim, work, side) if side else {}
     compared, first = len(found), next((query for query, alike in found.items() if not alike), "")
     agreed = sum(found.values())
@@ -352,10 +374,18 @@ def instead(claim: Claim, chosen: Mapping[str, str]) -> Claim:
     return claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
 
 
-def at_scale(claim: Claim, run: Run) -> tuple[Claim, list[tuple[str, str, str]]]:
-    """Return the claim at the levels that the run's profile has in place of the published ones, and which these are."""
+InPlace = Mapping[str, Mapping[str, Setting]]
+"""Factor → published level → the level that a profile has in its place."""
+
+
+def in_place(run: Run) -> InPlace:
+    """Return the levels that a run's profile has in place of published ones."""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
-    by_factor: dict[str, dict[str, Setting]] = profile.get("in_place") or {}
+    return profile.get("in_place") or {}
+
+
+def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, str, str]]]:
+    """Return the claim at the levels that a profile has in place of the published ones, and which these are."""
     used: dict[tuple[str, str], Setting] = {}
 
     def moved(factor: str, level: Setting) -> Setting:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.ratio import Ratio
-from benchbook.analyse.verdict import interval_words
+from benchbook.analyse.verdict import interval_words, percent
 
 # Everything here is on logarithms, where a ratio and its inverse are alike: an equivalence margin of 10 % around a
 # published ratio p is the band from p / 1.1 to p * 1.1.
@@ -87,6 +87,10 @@ class Evidence:
     direction: float
     """It lies on the claimed side of 1: the 95 % interval. 1 where no direction is claimed."""
 
+    def at(self, level: float) -> Evidence:
+        """Return the p-values of a test at ``level``, adjusted so that ``ALPHA`` stays what they are compared with."""
+        return self if level == ALPHA else Evidence(*(min(1.0, p * ALPHA / level) for p in astuple(self)))
+
 
 NONE = Evidence(1.0, 1.0, 1.0, 1.0, 1.0)
 """The evidence of trials that are too few to show anything."""
@@ -129,7 +133,7 @@ Word = Literal[
     "reproduced", "different size", "direction only", "contradicted", "inconclusive", "underspecified",
     "substitute only", "not run",
 ]  # fmt: skip
-DECIDED = ("reproduced", "different size", "direction only", "contradicted")
+DECIDED: tuple[Word, ...] = ("reproduced", "different size", "direction only", "contradicted")
 """Verdicts that say something about the claim."""
 Share = Literal["all", "most", "any"]
 
@@ -186,15 +190,16 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
     """Return why one setup has its verdict, without a full stop."""
     if ratio.low is None or ratio.high is None:
         return ratio.reason or "there is no interval"
-    whole = f"the 95 % CI {interval_words(ratio)}"
+    whole = f"the {percent(ratio)} CI {interval_words(ratio)}"
+    narrow = f"the {percent(ratio, 2)} CI"
     if said == "reproduced":
         inside = ratio.low >= expected.band[0] and ratio.high <= expected.band[1]
-        return f"{whole if inside else 'the 90 % CI'} lies {_band(expected)}"
+        return f"{whole if inside else narrow} lies {_band(expected)}"
     if said == "direction only":
         side = "above" if expected.sign > 0 else "below"
         return f"{whole} lies {side} 1, and partly {_band(expected)}"
     if said == "contradicted":
-        return _contradicted(whole, expected, ratio.low, ratio.high)
+        return _contradicted(whole, narrow, expected, ratio.low, ratio.high)
     return _unmet(said, whole, expected, ratio.low, ratio.high)
 
 
@@ -207,7 +212,7 @@ def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: floa
     return f"{whole} is too wide: it lies only partly {_band(expected)}"
 
 
-def _contradicted(whole: str, expected: Expectation, low: float, high: float) -> str:
+def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, high: float) -> str:
     if expected.sign == 0:
         return f"{whole} does not lie {_band(expected)}"
     if (high < 1) if expected.sign > 0 else (low > 1):
@@ -215,10 +220,8 @@ def _contradicted(whole: str, expected: Expectation, low: float, high: float) ->
         claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
         return f"{whole} lies {other} 1, on the other side of the published ratio{claimed}"
     if max(high, 1 / low) <= 1.5 * expected.no_difference:
-        percent = f"{100 * (expected.no_difference - 1):.2g} %"
-        return (
-            f"{whole} shows no difference (the 90 % CI lies within {percent} of 1), where one was published"
-        )
+        near = f"{100 * (expected.no_difference - 1):.2g} %"
+        return f"{whole} shows no difference ({narrow} lies within {near} of 1), where one was published"
     return f"one step goes the other way (last over first: {whole})"
 
 

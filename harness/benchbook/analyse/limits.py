@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from benchbook.analyse import comparison, noise, order, quantity
+from benchbook.analyse import comparison, looked, noise, order, quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Run
 from benchbook.analyse.scaled import scaled_label
@@ -148,11 +148,13 @@ def _trials(run: Run) -> list[str]:
             f"The smallest setup has {min(counts)} valid trials; intervals are dependable from {FEW_TRIALS} trials on."
         )
     about = run.facts("precision")
-    if about.get("pilot"):
+    if about.get("trials"):
         found.append(
-            f"The pilot {about['pilot']} set {about.get('trials')} trials per setup before the run, for intervals "
+            f"The spread of the pilot ({about['pilot']} blocks) set {about['trials']} trials per setup, for intervals "
             f"within {quantity.percent(float(about['asked']))}."
         )
+    if looks := looked.sentence(run):
+        found.append(f"{looks} The verdicts allow for repeated looks; other intervals on this page do not.")
     beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
     if beside:
         found.append(f"{beside} trials ran while another run was in progress on the same machine.")
@@ -365,7 +367,21 @@ def _noise(run: Run) -> list[str]:
     ]
 
 
+def _earlier(run: Run) -> list[str]:
+    """Count the earlier runs of the experiment: a run that is repeated until it pleases proves little."""
+    held = [
+        one
+        for one in run.fact_list("earlier_runs")
+        if not one["against_itself"] and one["trials"] and one["machine"] in (None, run.machine)
+    ]
+    if not held:
+        return []
+    profiles = Counter(str(one["profile"]) for one in held)
+    named = ", ".join(f"{count} of profile {profile}" for profile, count in profiles.items())
+    return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
+
+
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
     _mixed, _size, _trials, _brief, _pace, _embedded, busy_client, _waited, shared_cores, _machine,
-    _disks, _listening, _elsewhere, _order, _noise,
+    _disks, _listening, _elsewhere, _order, _noise, _earlier,
 )  # fmt: skip

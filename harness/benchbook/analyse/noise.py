@@ -82,6 +82,8 @@ def between(found: Iterable[Itself]) -> Noise | None:
 @functools.cache
 def known(run: Run) -> dict[Pair, Noise]:
     """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile, machine and data."""
+    if run.whole is not run:
+        return known(run.whole)
     if run.machine is None:
         return {}
     by_pair: dict[Pair, list[Itself]] = {}

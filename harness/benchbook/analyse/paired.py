@@ -14,14 +14,14 @@ from benchbook.analyse.run import Cell, Pair, Run, Validity
 def paired(run: Run, above: Cell, below: Cell, pair: Pair, validity: Validity = "trial") -> Ratio:
     """Return the ratio of two cells of a run in one metric, with the noise of the machine where it is known."""
     of, over = (run.values(cell, pair, validity).by_block for cell in (above, below))
-    return ratio(of, over, spread(run, pair, validity), noise.known(run).get(pair))
+    return ratio(of, over, spread(run, pair, validity), noise.known(run).get(pair)).at(run.level)
 
 
 def pooled(run: Run, logs: list[dict[int, float]], pair: Pair) -> Ratio:
     """Return the typical ratio of several comparisons, by the blocks that all of them have."""
     blocks = sorted(set.intersection(*(set(held) for held in logs)))
     means = [sum(held[block] for held in logs) / len(logs) for block in blocks]
-    return of_logs(means, noise=noise.known(run).get(pair))
+    return of_logs(means, noise=noise.known(run).get(pair)).at(run.level)
 
 
 @functools.cache
@@ -30,6 +30,11 @@ def spread(run: Run, pair: Pair, validity: Validity = "trial") -> Prior | None:
 
     This chain has every cell and does not depend on what is compared, so two cells have one interval on every page.
     """
+    return prior(chain(run, pair, validity))
+
+
+def chain(run: Run, pair: Pair, validity: Validity = "trial") -> list[list[float]]:
+    """Return the log ratios of each cell over the one before it."""
     held = [run.values(cell, pair, validity).by_block for cell in run.cells]
-    chain = itertools.pairwise(one for one in held if one)
-    return prior([list(log_ratios(after, before).values()) for before, after in chain])
+    steps = itertools.pairwise(one for one in held if one)
+    return [list(log_ratios(after, before).values()) for before, after in steps]

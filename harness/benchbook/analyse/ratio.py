@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchbook.analyse.model import FEWEST, Fit, Noise, Prior, fit, log_ratio
+from benchbook.analyse.model import ALPHA, FEWEST, Fit, Noise, Prior, fit, log_ratio
 
 PAIRED = "Huber's mean of log ratios paired by block, moderated variance, Student's t"
 UNPAIRED = "Huber's means of logs, moderated variances, Welch's t"
@@ -19,7 +19,7 @@ class Ratio:
     value: float | None
     """Typical ratio of a block; None where no block has both."""
     low: float | None
-    """Ends of its 95 % interval; None where there is none."""
+    """Ends of its interval at ``confidence``; None where there is none."""
     high: float | None
     trials: int
     """Blocks with a value of both."""
@@ -39,6 +39,13 @@ class Ratio:
             high=None if self.low is None else 1 / self.low,
             fit=self.fit and self.fit.inverse(),
         )
+
+    def at(self, level: float) -> Ratio:
+        """Return it with its interval at confidence 1 - ``level``."""
+        if self.fit is None or level == ALPHA:
+            return self
+        low, high = map(math.exp, self.fit.interval(level))
+        return replace(self, low=low, high=high, confidence=1 - level)
 
     @property
     def differs(self) -> float:

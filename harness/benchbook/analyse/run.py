@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from benchbook.analyse.model import ALPHA
 from benchbook.declare.level import same
 from benchbook.errors import RequestError, command, unknown
 
@@ -160,6 +161,12 @@ class Run:
     def __init__(self, results: Path, run_id: str, connection: DuckDBPyConnection | None = None) -> None:
         self.results = results
         self.run_id = run_id
+        self.whole: Run = self
+        """The run of which ``until`` returned this part."""
+        self.blocks: int | None = None
+        """Number of blocks of such a part; None for all."""
+        self.level = ALPHA
+        """Level of the tests of claims."""
         self.mixed = ""
         """The differences between trials that should be alike, if the reader asked to see them together."""
         self._connection = connection
@@ -174,6 +181,10 @@ class Run:
         """Keep one connection to the database open for all reads inside the block."""
         from benchbook.record import database
 
+        if self.whole is not self:
+            with self.whole.opened() as connection:
+                yield connection
+            return
         if self._connection is not None:
             yield self._connection
             return
@@ -183,6 +194,18 @@ class Run:
                 yield connection
             finally:
                 self._connection = None
+
+    @functools.cache  # noqa: B019 - a part lives as long as its run
+    def until(self, blocks: int, level: float) -> Run:
+        """Return the cells and values of the first blocks, for tests at ``level``; facts and frames stay whole."""
+        part = Run(self.results, self.run_id)
+        part.whole, part.blocks, part.level = self, blocks, level
+        return part
+
+    @property
+    def _within(self) -> str:
+        """The condition on a trial ``t`` that it belongs to the blocks of this part."""
+        return "" if self.blocks is None else f" AND t.block < {self.blocks:d}"
 
     # Facts
 
@@ -268,7 +291,7 @@ class Run:
             for column in ("version_reported", "dataset_digest", "queries_digest", "config_digest")
         )
         text = (
-            "WITH held AS (SELECT *, status = 'ok' AS good FROM trials WHERE run_id = ?), "  # noqa: S608 - ours
+            f"WITH held AS (SELECT *, status = 'ok' AS good FROM trials t WHERE run_id = ?{self._within}), "  # noqa: S608 - ours
             "grouped AS (SELECT cell, any_value(system) AS system, any_value(arm) AS arm, "
             "count(*) FILTER (good) AS ok, count(*) AS trials, "
             "list_sort(list(DISTINCT status) FILTER (NOT good)) AS statuses, "
@@ -331,8 +354,8 @@ class Run:
     def _recorded(self) -> dict[str, list[tuple[str, str, str | None]]]:
         """Cell → (trial, status, reason) of its recorded trials that were not skipped."""
         text = (
-            "SELECT cell, trial_id, status, reason FROM trials WHERE run_id = ? AND status <> 'skipped' "
-            'ORDER BY "index"'
+            "SELECT cell, trial_id, status, reason FROM trials t WHERE run_id = ? AND status <> 'skipped'"  # noqa: S608 - ours
+            f'{self._within} ORDER BY "index"'
         )
         found: dict[str, list[tuple[str, str, str | None]]] = {}
         with self.opened() as connection:
@@ -370,7 +393,7 @@ class Run:
             "SELECT t.cell, m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
             "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
             "FROM measurements m JOIN trials t USING (trial_id) "
-            f"WHERE t.run_id = ? AND {_counted(validity, 'm.phase')} AND isfinite(m.value) AND {chosen} "
+            f"WHERE t.run_id = ? AND {_counted(validity, 'm.phase')} AND isfinite(m.value) AND {chosen}{self._within} "
             "GROUP BY ALL ORDER BY ALL"
         )
         with self.opened() as connection:
@@ -406,7 +429,7 @@ class Run:
         if asked not in self._phase_numbers:
             text = (
                 f"SELECT t.cell, e.phase, ({number})::DOUBLE FROM {table} e JOIN trials t USING (trial_id) "  # noqa: S608 - ours
-                f"WHERE t.run_id = ? AND {where} AND {_counted(validity, 'e.phase')} GROUP BY ALL"
+                f"WHERE t.run_id = ? AND {where} AND {_counted(validity, 'e.phase')}{self._within} GROUP BY ALL"
             )
             with self.opened() as connection:
                 rows = connection.execute(text, [self.run_id]).fetchall()

@@ -54,7 +54,7 @@ def compare(
         return Verdict(None, f"no verdict on {a} and {b}: {better.reason}")
     notes = _notes(better, noise)
     wins, loses = better.low > SMALLEST, better.high < 1 / SMALLEST
-    shown = f"the {_percent(better)} CI of their ratio, {interval_words(better)}"
+    shown = f"the {percent(better)} CI of their ratio, {interval_words(better)}"
     if (wins or loses) and adjusted is not None and adjusted > ALPHA:
         why = f"{shown}, excludes 1 alone, but not among {among} comparisons (Holm's correction)"
         return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
@@ -69,7 +69,7 @@ def _sentence(winner: str, other: str, ratio: Ratio, quality: str) -> str:
     value, low, high = _rounded(ratio)
     return (
         f"{winner} is {value} times as {quality} as {other}"
-        f" ({_percent(ratio)} CI {low}–{high}, {ratio.trials} {_plural('trial', ratio.trials)})"  # noqa: RUF001
+        f" ({percent(ratio)} CI {low}–{high}, {ratio.trials} {_plural('trial', ratio.trials)})"  # noqa: RUF001
     )
 
 
@@ -107,8 +107,9 @@ def _moved(value: float, decimals: int) -> bool:
     return (rounded == 1) != (value == 1) or abs(rounded - value) > 0.1 * value
 
 
-def _percent(ratio: Ratio) -> str:
-    return f"{100 * ratio.confidence:g} %"
+def percent(ratio: Ratio, sides: int = 1) -> str:
+    """Return the confidence of a ratio's interval; of the narrower one that tests each of two bounds alone."""
+    return f"{100 * (1 - sides * (1 - ratio.confidence)):.3g} %"
 
 
 def _plural(word: str, count: int) -> str:

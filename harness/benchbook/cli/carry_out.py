@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from benchbook.cli.look import take_look
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.plan.budget import estimate_seconds, magnitude
@@ -20,6 +22,8 @@ from benchbook.run.progress import Progress
 def confirm(results: Path, made: Plan, yes: bool) -> None:
     """Report how much a large run needs, and ask before starting it; raise RequestError if the answer is no."""
     needs = magnitude(results, made)
+    if budget := (made.sequential or {}).get("budget_seconds"):
+        needs = replace(needs, hours=min(needs.hours, budget / 3600))
     if not needs.large:
         return
     size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
@@ -68,7 +72,8 @@ def carried_out(made: Plan, results: Path) -> Outcome:
     progress = Progress(estimate_seconds(results, made, _skipped(made)))
     again = command(f"resume {made.run_id}")
     with _interruption_explained(f"finished trials are kept. To continue: {again}"), engine.interruptible():
-        outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress)
+        look = take_look(made, results, progress)
+        outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress, look)
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
     return outcome

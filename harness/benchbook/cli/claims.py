@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from benchbook.cli import options, table
+from benchbook.errors import command as typed
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
@@ -18,6 +21,9 @@ WIDTH = 100
 
 def command(
     run: options.Run = "latest",
+    power: Annotated[
+        bool, typer.Option("--power", help="Show the chance of each verdict in another run like this one.")
+    ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
@@ -26,22 +32,36 @@ def command(
     A verdict is one of: reproduced, different size, direction only, contradicted, inconclusive, underspecified,
     substitute only, not run. docs/claims.md explains them.
     The claims are those that experiment.toml had when the run began.
+
+    --power shows what another run like this one can decide, if the true ratio and the spread are as measured: the
+    chance of each verdict, and the trials and minutes for a verdict with 80 % chance.
     """
-    from benchbook.analyse import claims
+    from benchbook.analyse import claims, looked, prospect
+    from benchbook.analyse.run import Run
     from benchbook.declare.catalogue import Catalogue
     from benchbook.record.opened import opened
 
+    published = Catalogue().published
     with opened(results, run, answering=True) as found:
-        judged = claims.judge_run(found.results, found.run_id, Catalogue().published)
+        read = Run(found.results, found.run_id)
+        judged = claims.of_run(read, published)
+        chances = prospect.of_run(read, published) if power else []
+        looks = looked.sentence(read)
     if as_json:
-        table.show([one.row() for one in judged], as_json=True)
+        table.show([one.row() for one in (chances if power else judged)], as_json=True)
         return
     if not judged:
         print(f"{found.run_id} declared no claims (docs/claims.md)")
         return
+    if power:
+        empty = "No claim has a measured ratio, so none has a power."
+        table.show([one.shown() for one in chances], as_json=False, empty=empty)
+        return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    print("\n\n".join([found.run_id, *blocks]))
+    print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks]))
+    if any(one.verdict == "inconclusive" and one.cells for one in judged):
+        print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
 
 
 def _block(one: Judgement, width: int) -> str:
@@ -63,6 +83,6 @@ def _numbers(one: Judgement) -> str:
     if one.measured is not None:
         interval = "no interval"
         if one.low is not None and one.high is not None:
-            interval = f"95 % CI {one.low:.3g}-{one.high:.3g}"
+            interval = f"{100 * (1 - one.level):.3g} % CI {one.low:.3g}-{one.high:.3g}"
         shown.append(f"measured {one.measured:.3g} ({interval})")
     return ", ".join([*shown, f"margin {100 * one.margin:g} %" if one.margin else "no margin"])

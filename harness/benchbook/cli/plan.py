@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.cli import options, table
 
 if TYPE_CHECKING:
+    from benchbook.analyse.run import Run
     from benchbook.plan.plan import Plan
 
 MOST_TRIALS = 10
@@ -28,11 +31,14 @@ def command(
     """Show what a run would do, without doing it.
 
     Shows the factors, the time and disk that the run needs, the source of each system, and the trials in their order.
+    For each claim, shows the chance of each verdict at the spread of the last run (20 % if there is none), and warns
+    if a verdict is unlikely.
     """
+    from benchbook.analyse import prospect
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
     from benchbook.errors import Unavailable
-    from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes
+    from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes, median_trial_seconds
     from benchbook.plan.plan import short_labels
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
@@ -45,8 +51,14 @@ def command(
     skipped = [name for name, source in found.items() if isinstance(source, Unavailable)]
     sources = {name: f"skipped: {text}" if name in skipped else str(text) for name, text in found.items()}
     estimate = estimate_seconds(results, made, skipped)
+    experiment = catalogue.experiment(slug)
+    chances = prospect.of_plan(
+        made, experiment.claims, experiment.profiles[profile].in_place, catalogue.published,
+        _before(results, slug, catalogue.published), median_trial_seconds(results, made), skipped,
+    )  # fmt: skip
     if as_json:
-        whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources}
+        power = [one.row() for one in chances]
+        whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources, "power": power}
         print(json.dumps(whole, indent=1, default=str))
         return
     print(f"{made.title}\nprofile {made.profile}, order seed {made.order_seed}")
@@ -56,10 +68,39 @@ def command(
     print()
     table.show([{"system": name, "source": source} for name, source in sources.items()], as_json=False)
     print()
+    if chances:
+        print("The chance of each verdict (docs/methods.md):\n")
+        table.show([one.shown() for one in chances], as_json=False)
+        print()
+        for warning in prospect.warnings(chances):
+            print(f"bench: warning: {warning}", file=sys.stderr)
     names = short_labels(one.levels for one in made.trials)
     table.show([_row(one, names[one.cell]) for one in made.trials[:MOST_TRIALS]], as_json=False)
     if len(made.trials) > MOST_TRIALS:
         print(f"… and {len(made.trials) - MOST_TRIALS} more trials (all of them: --json)")
+
+
+def _before(results: Path, slug: str, published: Path) -> Run | None:
+    """Return the latest run of an experiment that has a trial and is no A/A run; None if no such run can be judged."""
+    from benchbook.analyse import claims
+    from benchbook.analyse.run import Run
+    from benchbook.errors import RequestError
+    from benchbook.record import database, runs
+
+    held = [
+        run
+        for run in runs.all_runs(results, lambda _: None)
+        if run.experiment == slug and run.done and not run.against_itself
+    ]
+    if not held:
+        return None
+    database.catch_up(results)
+    found = Run(results, held[-1].run_id)
+    try:
+        claims.of_run(found, published)
+    except RequestError:
+        return None  # its claims are of another Benchbook
+    return found
 
 
 def _levels(made: Plan) -> dict[str, str]:

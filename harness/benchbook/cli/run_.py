@@ -22,9 +22,30 @@ def command(
         typer.Option(
             "--precision",
             metavar="PERCENT",
-            help="Wanted 95 % CI of each cell, such as 5% for ±5 %. A pilot run finds out how many trials it takes.",
+            help="Wanted 95 % CI of each ratio, such as 5% for ±5 %. The first 4 blocks decide how many trials.",
         ),
     ] = None,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Run blocks until every claim is decided; --trials is the maximum (default: 4 x the profile's).",
+        ),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="2h",
+            help="Time that the trials of --until-decided may take, including its A/A run.",
+        ),
+    ] = None,
+    no_aa: Annotated[
+        bool,
+        typer.Option(
+            "--no-aa", help="With --until-decided: do not measure the noise between equal setups first."
+        ),
+    ] = False,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
     results: options.Results = options.DEFAULT_RESULTS,
@@ -41,10 +62,14 @@ def command(
     """Run an experiment and render its report.
 
     Prints a line for each trial, then the results; the last line is the report's path.
+    With --until-decided, Benchbook judges the claims after each block from the third on, and stops as soon as all are
+    decided or the rest cannot be. The levels of these looks are fixed before the first trial, so that all together
+    are wrong in about 5 % of runs. run.json records every look, and `{bench} resume` continues the run.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """
     from benchbook.cli import precise
+    from benchbook.cli import until_decided as sequential
     from benchbook.cli.carry_out import carry_out_and_report, confirm, store
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
@@ -55,12 +80,21 @@ def command(
         "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
         "cluster": cluster, "record_operations": record_operations,
     }  # fmt: skip
+    if until_decided:
+        if precision is not None:
+            raise RequestError(
+                "--precision and --until-decided both decide when a run ends.", "Give one of them."
+            )
+        return sequential.begin(asked, results, trials, budget, with_aa=not no_aa, yes=yes)
+    if budget is not None or no_aa:
+        alone = "--no-aa" if budget is None else "--budget"
+        raise RequestError(f"{alone} belongs to --until-decided.", "Add --until-decided.")
     if precision is not None:
         if trials is not None:
             raise RequestError(
                 "--precision and --trials both set the number of trials.", "Leave one of them out."
             )
-        return precise.begin(asked, results, precision)
+        return precise.begin(asked, results, precision, yes=yes)
     made = planned(Catalogue(), trials=trials, **asked)
     confirm(results, made, yes)
     store(made, results)

@@ -24,7 +24,7 @@ def show(made: Plan, results: Path) -> None:
     elif SOURCE in made.trials[0].levels:
         _show_sources(results, made.run_id)
     else:
-        _show_verdicts(results, made.run_id)
+        _show_verdicts(results, made)
     print()
     steps = _next_steps(made, results)
     width = max(len(typed) for typed, _ in steps)
@@ -33,26 +33,31 @@ def show(made: Plan, results: Path) -> None:
     print()
 
 
-def _show_verdicts(results: Path, run_id: str) -> None:
+def _show_verdicts(results: Path, made: Plan) -> None:
     """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
+    from benchbook.analyse import looked
     from benchbook.analyse.run import open_run
     from benchbook.site.outcome import outcomes
 
     try:
-        found = outcomes(open_run(results, run_id))
+        run = open_run(results, made.run_id)
+        found = outcomes(run)
     except BenchbookError as error:
         print(error)
         return
     if not found:
         print("No verdict: the run has no claims, and no two systems gave comparable results.")
         return
+    if looks := looked.sentence(run):
+        print(looks)
     counts = Counter(one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
+    interval = "ratio (CI)" if made.sequential else "ratio (95 % CI)"
     rows = [
         {
             "what": textwrap.shorten(one.statement, WIDEST, placeholder=" …"),
             "verdict": one.verdict,
-            "ratio (95 % CI)": one.ratio(),
+            interval: one.ratio(),
         }
         for one in found
     ]

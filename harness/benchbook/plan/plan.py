@@ -7,7 +7,7 @@ import json
 import random
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -119,7 +119,10 @@ class Plan:
     trials: list[PlannedTrial]
     schema: int = SCHEMA
     precision: dict[str, Any] | None = None
-    """Origin of the number of trials with --precision: the share, and the pilot (None for the pilot itself)."""
+    """Origin of the number of trials with --precision: the share, the pilot's blocks and spread, and the trials that
+    follow from them (None until the pilot is done)."""
+    sequential: dict[str, Any] | None = None
+    """The design of a run that continues until its claims are decided (``plan.sequential``)."""
     cluster: str | None = None
     """Address of the Dask scheduler whose workers carry out the plan; None means this machine."""
     record_operations: bool = False
@@ -129,6 +132,11 @@ class Plan:
     def against_itself(self) -> bool:
         """True if it is an A/A run, which measures the machine's noise floor."""
         return any(AA in trial.levels for trial in self.trials)
+
+    @property
+    def is_pilot(self) -> bool:
+        """True if it holds only the pilot of a run, whose spread determines how many blocks follow."""
+        return self.precision is not None and self.precision.get("trials") is None
 
     def text(self) -> str:
         """Return the plan as the JSON of ``plan.json``."""
@@ -218,6 +226,19 @@ def plan(
         given=given or {},
         trials=planned,
     )
+
+
+def extended(made: Plan, trials: int) -> Plan:
+    """Return a plan with more blocks after its own, so that each cell has ``trials`` trials."""
+    levels = {trial.cell: trial.levels for trial in made.trials}
+    planned = list(made.trials)
+    more = blocks(list(levels), max(0, trials - made.trials_per_cell), made.order_seed + 1)
+    for block, ordered in enumerate(more, start=made.trials_per_cell):
+        for position, cell in enumerate(ordered):
+            index = len(planned)
+            trial_id = f"{made.run_id}/{index:04d}"
+            planned.append(PlannedTrial(trial_id, index, block, position, cell, levels[cell]))
+    return replace(made, trials=planned, trials_per_cell=max(trials, made.trials_per_cell))
 
 
 def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: Profile) -> Dataset:

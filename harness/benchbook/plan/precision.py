@@ -1,7 +1,8 @@
-"""Determine how many trials a precision needs, from a pilot, before the measured part begins.
+"""Determine how many trials a precision needs, by Stein's two stages: a pilot fixes the number, and its trials count.
 
 Deciding after each trial whether the interval is narrow enough would stop at lucky moments, and the intervals would
-have too little coverage. Therefore the spread comes from a pilot whose trials are not part of the measured run.
+have too little coverage. Here the spread of the pilot decides once. Source: Stein (1945), "A two-sample test for a
+linear hypothesis whose power is independent of the variance".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
 
 PILOT = 4
-"""Trials per cell of a pilot: cells are pooled, so few trials each give enough degrees of freedom."""
+"""Trials per cell of a pilot: comparisons are pooled, so few trials each give enough degrees of freedom."""
 FEWEST = 3
 MOST = 1000
 TARGET_METRICS = ("rows_per_second", "latency_p50")
@@ -27,11 +28,11 @@ class Needed:
     """The result of a pilot."""
 
     trials: int
-    """Trials per cell."""
+    """Trials per cell, including those of the pilot."""
     pair: tuple[str, str]
     """Phase and metric that need the most trials."""
     spread: float
-    """Its standard deviation between trials, as a factor: 1.05 means 5 %."""
+    """Standard deviation of the ratio of one block, as a factor: 1.05 means 5 %."""
 
 
 def parse(text: str) -> float:
@@ -55,25 +56,23 @@ def parse(text: str) -> float:
 
 
 def needed(
-    pilot: str, measured: Mapping[tuple[str, str], Sequence[Sequence[float]]], precision: float
+    pilot: str, log_ratios: Mapping[tuple[str, str], Sequence[Sequence[float]]], precision: float
 ) -> Needed:
-    """Return the trials per cell for which the 95 % CI of each cell is expected within ± ``precision``.
+    """Return the trials per cell for which the 95 % CI of each ratio is expected within ± ``precision``.
 
-    ``measured`` holds the pilot's values: (phase, metric) → one sequence per cell. The spread of a metric is pooled
-    over all cells. Raise RequestError if the pilot has no spread.
+    ``log_ratios`` holds the pilot's: (phase, metric) → one sequence per comparison, one log ratio per block. The
+    spread of a metric is pooled over all comparisons. Raise RequestError if the pilot has no spread.
     """
     found: list[Needed] = []
-    names = [pair for pair in measured if pair[1] in TARGET_METRICS]
-    for pair in names or [pair for pair in measured if is_main(pair[1])]:
-        variances = [
-            (len(values) - 1, statistics.variance(map(math.log, values)))
-            for values in measured[pair]
-            if len(values) >= 2 and min(values) > 0
-        ]
-        if variances:
-            freedom = sum(weight for weight, _ in variances)
-            spread = math.sqrt(sum(weight * one for weight, one in variances) / freedom)
-            found.append(Needed(trials(spread, precision), pair, math.exp(spread)))
+    names = [pair for pair in log_ratios if pair[1] in TARGET_METRICS]
+    for pair in names or [pair for pair in log_ratios if is_main(pair[1])]:
+        samples = [values for values in log_ratios[pair] if len(values) >= 2]
+        freedom = sum(len(values) - 1 for values in samples)
+        if freedom:
+            pooled = sum((len(values) - 1) * statistics.variance(values) for values in samples) / freedom
+            spread = math.sqrt(pooled)
+            count = max(PILOT, trials(spread, precision, freedom))
+            found.append(Needed(count, pair, math.exp(spread)))
     if not found:
         raise RequestError(
             f"The pilot run {pilot} has no cell with a rate or latency of 2 trials, so its spread is unknown.",
@@ -82,16 +81,13 @@ def needed(
     return max(found, key=lambda one: (one.trials, one.spread))
 
 
-def trials(spread: float, precision: float) -> int:
-    """Return the fewest trials whose expected interval of a mean of logarithms is within ``log(1 + precision)``.
+def trials(spread: float, precision: float, freedom: float) -> int:
+    """Return the fewest trials whose interval is within ``log(1 + precision)``, by the pilot's spread and freedom.
 
-    >>> trials(0.05, 0.05), trials(0.0, 0.05)
-    (7, 3)
+    >>> trials(0.05, 0.05, 3), trials(0.05, 0.05, 30), trials(0.0, 0.05, 3)
+    (11, 5, 3)
     """
     from scipy.special import stdtrit
 
-    edge = math.log1p(precision)
-    for count in range(FEWEST, MOST):
-        if float(stdtrit(count - 1, 0.975)) * spread / math.sqrt(count) <= edge:
-            return count
-    return MOST
+    half = float(stdtrit(freedom, 0.975)) * spread
+    return min(MOST, max(FEWEST, math.ceil((half / math.log1p(precision)) ** 2)))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record import folder, lines
+from benchbook.record import folder, lines, looks
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say
 from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, literal, quoted
@@ -32,7 +32,10 @@ Rows = dict[str, list[tuple[Any, ...]]]
 _FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement", "confinement"}
 _MOMENTS = {"started_at", "ended_at"}
 _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
-_TOPICS = ("provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster")
+_TOPICS = (
+    "provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster", "precision",
+    "sequential", "looks", "earlier_runs",
+)  # fmt: skip
 
 
 # From the JSON of trials and runs to rows, and from rows to Arrow tables.
@@ -97,6 +100,8 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
     if not isinstance(provenance, dict):
         raise ValueError(f'"provenance" is {type(provenance).__name__}, not an object')  # noqa: TRY004
     planned = plan.get("trials")
+    if isinstance(planned, list):
+        planned = looks.needed(planned, merged.get("looks") or [])
     found: dict[str, Any] = {
         **{column.name: provenance.get(column.name) for column in BY_NAME["runs"].columns},
         **{key: merged.get(key) for key in _AS_IS},

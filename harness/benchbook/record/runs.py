@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RequestError, command, nearest
-from benchbook.record import folder, manifest, objects
+from benchbook.record import folder, looks, manifest, objects
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -58,6 +58,7 @@ def _read(path: Path) -> Run:
     planned = facts.get("trials", [])
     if not isinstance(planned, list):
         raise ValueError('"trials" is not a list')  # noqa: TRY004
+    planned = looks.needed(planned, facts.get("looks") or [])
     finished = facts.get("finished_at")
     return Run(
         run_id=path.name,
@@ -166,6 +167,14 @@ def run_ids(results: Path) -> list[str]:
     return [path.name for path in folder.run_folders(results)]
 
 
+def machine_of(run: Run) -> str | None:
+    """Return the id of the machine of a run; None if it is unknown."""
+    path = run.path / folder.RUN_FILE
+    held = folder.read_object(path) if path.exists() else {}
+    found = ((held.get("host") or {}).get("machine") or {}).get("id")
+    return str(found) if found else None
+
+
 def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
     """Return a table with one row for each run, the latest first."""
     return [
@@ -203,7 +212,9 @@ def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
     if objects.is_elsewhere(run.path) or folder.from_tables(run.path):
         return []
     try:
-        planned = folder.read_object(run.path / folder.PLAN_FILE)["trials"]
+        planned = looks.needed(
+            folder.read_object(run.path / folder.PLAN_FILE)["trials"], looks.read(run.path)
+        )
         whole = {trial["trial_id"] for trial in read_all(run.path, say)}
         return [trial for trial in planned if trial["trial_id"] not in whole]
     except (ValueError, KeyError, TypeError) as error:

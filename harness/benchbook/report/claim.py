@@ -111,6 +111,12 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{quantity.number(low)}-{quantity.number(high)}"
 
 
+def interval_name(found: Sequence[Judgement]) -> str:
+    """Return what the intervals of some claims are: a run that was judged after each block has wider ones."""
+    levels = {one.level for one in found}
+    return f"{100 * (1 - levels.pop()):.3g} % CI" if len(levels) == 1 else "CI of its look"
+
+
 def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
     """Return a ratio with its interval."""
     around = interval(low, high)
@@ -183,7 +189,9 @@ def sentence(run: Run, one: Judgement) -> str:
     of, over = _sides(run, one)
     setups = f", over {len(one.cells)} setups" if len(one.cells) > 1 else ""
     around = interval(one.low, one.high)
-    around = f" (95 % CI {around}{setups})" if around else f" (no interval: too few trials{setups})"
+    around = (
+        f" ({interval_name([one])} {around}{setups})" if around else f" (no interval: too few trials{setups})"
+    )
     where = shared_levels(run, one)
     at = f", {where}" if where else ""
     return f"{of} {_verb(one.metric, one.phase, quantity.number(one.measured))} {over}{at}{around}; {_published(one)}."

@@ -80,7 +80,7 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
             (
                 "Rerun",
                 quantity.number(lead.measured),
-                f"95 % CI {claim.interval(lead.low, lead.high) or 'unknown'}: {claim.word(lead)}",
+                f"{claim.interval_name([lead])} {claim.interval(lead.low, lead.high) or 'unknown'}: {claim.word(lead)}",
             ),
         ]
     work = rules.same_work(run)

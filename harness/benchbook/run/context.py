@@ -29,7 +29,8 @@ from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
 from benchbook.process import spawn
 from benchbook.process.confinement import Confinement, confine
 from benchbook.process.launch import Program
-from benchbook.record.folder import write_whole
+from benchbook.record.folder import RUN_FILE, read_object, write_whole
+from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
 from benchbook.run.benchload import calibrate, calibrate_here
 from benchbook.run.confined import Cores, cores_of
@@ -174,6 +175,8 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "profile": plan.profile,
         "order_seed": plan.order_seed,
         "precision": plan.precision,
+        "sequential": plan.sequential,
+        "earlier_runs": earlier_runs(context.results, plan),
         "created_at": plan.created_at,
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "finished_at": None,
@@ -199,6 +202,26 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "calibration": ceiling(context, first),
         "declared": _declared(context),
     }
+
+
+def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:
+    """Return the earlier runs of the experiment in these results: repeating a run until it pleases becomes visible."""
+    found = []
+    for run in all_runs(results, lambda _: None):
+        if run.experiment == plan.experiment and run.run_id != plan.run_id:
+            held = read_object(run.path / RUN_FILE) if (run.path / RUN_FILE).exists() else {}
+            found.append(
+                {
+                    "run_id": run.run_id,
+                    "profile": run.profile,
+                    "revision": (held.get("provenance") or {}).get("git_revision"),
+                    "machine": machine_of(run),
+                    "against_itself": run.against_itself,
+                    "finished": run.whole and run.finished_at is not None,
+                    "trials": run.done,
+                }
+            )
+    return found
 
 
 def program_name(trial: PlannedTrial) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import signal
@@ -20,7 +21,7 @@ from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, leftovers
 from benchbook.process.launch import Program
 from benchbook.process.ordinary_user import ordinary_user
-from benchbook.record import database, objects
+from benchbook.record import database, looks, objects
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
@@ -109,12 +110,22 @@ def load_plan(results: Path, run_id: str) -> Plan:
         ) from None
 
 
+TakeLook = Callable[[int], looks.Look | None]
+"""Judges a run after a number of blocks; returns None where no look is due."""
+
+
 def carry_out(
-    plan: Plan, catalogue: Catalogue, results: Path, argv: list[str], observer: Observer
+    plan: Plan,
+    catalogue: Catalogue,
+    results: Path,
+    argv: list[str],
+    observer: Observer,
+    take_look: TakeLook | None = None,
 ) -> Outcome:
     """Carry out the trials of a stored plan that do not exist yet; return the outcome of the whole run.
 
-    This also resumes a run: finished trials stay, and the order continues.
+    This also resumes a run: finished trials stay, and the order continues. With ``take_look``, the looks between
+    blocks decide which cells continue and when the run ends.
     """
     results = results.resolve()  # systems run in other folders, where a relative path would be wrong
     folder = results / "runs" / plan.run_id
@@ -136,13 +147,29 @@ def carry_out(
                     context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
                     _require_entrance(context)
                     _run_record(context, folder, argv)
-                    for trial in todo:
-                        _carry_out_trial(context, trial, folder)
-            _finish(folder)
+                    for block, trials in itertools.groupby(todo, key=lambda trial: trial.block):
+                        _look(results, folder, block, take_look)
+                        taken = looks.read(folder)
+                        for trial in trials:
+                            if looks.is_needed(block, trial.cell, taken):
+                                _carry_out_trial(context, trial, folder)
+            _look(results, folder, plan.trials[-1].block + 1, take_look)
+            _finish(folder, plan)
             database.enter(results, folder)
         finally:
             observer.run_ended()
     return Outcome(plan.run_id, statuses(folder))
+
+
+def _look(results: Path, folder: Path, blocks: int, take_look: TakeLook | None) -> None:
+    """Take and record the look after a number of blocks, unless it was taken before or the run has ended."""
+    taken = looks.read(folder)
+    if take_look is None or looks.stopped(taken) or (taken and taken[-1]["block"] >= blocks):
+        return
+    database.catch_up(results)
+    found = take_look(blocks)
+    if found is not None:
+        looks.append(folder, {**found, "at": datetime.now(UTC).isoformat(timespec="milliseconds")})
 
 
 def sweep(results: Path, note: Callable[[str], None]) -> None:
@@ -216,13 +243,12 @@ def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
     write_json(path, shared.describe(context, argv))
 
 
-def _finish(folder: Path) -> None:
-    """Record when the run was first complete."""
+def _finish(folder: Path, plan: Plan) -> None:
+    """Record when the run was first complete; a pilot is not, because more blocks of its run follow."""
     run = read_object(folder / RUN_FILE)
-    if run["finished_at"] is None:
-        write_json(
-            folder / RUN_FILE, {**run, "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds")}
-        )
+    if run["finished_at"] is None and not plan.is_pilot:
+        ended = datetime.now(UTC).isoformat(timespec="milliseconds")
+        write_json(folder / RUN_FILE, {**run, "precision": plan.precision, "finished_at": ended})
 
 
 def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:

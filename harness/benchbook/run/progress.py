@@ -38,8 +38,9 @@ class Progress:
         self._began = time.monotonic()
         self._names = short_labels(trial.levels for trial in plan.trials)
         begun = f" ({done} done before)" if done else ""
+        most = "at most " if plan.sequential else ""
         self.note(
-            f"{plan.run_id}: {self._total} trials of {len(plan.cells())} cells{begun}, "
+            f"{plan.run_id}: {most}{self._total} trials of {len(plan.cells())} cells{begun}, "
             f"profile {plan.profile}, about {_duration(self._left())}"
         )
         if self._console.is_terminal:

@@ -86,8 +86,8 @@ def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
 def figure(title: str, rows: Sequence[Row]) -> Figure:
     """Draw a row for each claim, on one logarithmic axis of ratios."""
     note = (
-        "Hollow diamond: published; a triangle is a bound (at least, at most). Dot and bar: rerun, with its 95 % CI. "
-        "A ratio of 1 means no difference."
+        "Hollow diamond: published; a triangle is a bound (at least, at most). Dot and bar: rerun, with its CI of at "
+        "least 95 %. A ratio of 1 means no difference."
     )
     return Figure(title, _draw(rows), _alternative(title, rows), table(rows), note)
 
@@ -98,7 +98,7 @@ def table(rows: Sequence[Row]) -> Table:
         "Comparison",
         "Claim",
         "Published",
-        "Rerun (95 % CI)",
+        "Rerun (CI)",
         "Verdict",
         "Left of 1",
         "Right of 1",

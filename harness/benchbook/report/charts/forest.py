@@ -30,9 +30,10 @@ WIDER = 1.6
 SHARED = 3
 """A caveat of more rows is said once."""
 CAPTION = (
-    "Ratio that the statement names, logarithmic axis. Dot and bar: rerun with its 95 % CI. Hollow diamond: published; "
+    "Ratio that the statement names, logarithmic axis. Dot and bar: rerun with its {}. Hollow diamond: published; "
     "with ≥ or ≤ a bound. The line is at 1, no difference."
 )
+"""Below the chart; ``{}`` is the name of the intervals."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,13 @@ def chart(run: Run) -> Block | Markdown:
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
     left = [f"{len(found) - len(order)} statements without a number are only among the reasons below."]
+    caption = CAPTION.format(claim.interval_name(order))
     said = " ".join(
-        [CAPTION, *(f"Most rows: {note}." for note in shared), *(left if len(order) < len(found) else [])]
+        [
+            caption,
+            *(f"Most rows: {note}." for note in shared),
+            *(left if len(order) < len(found) else []),
+        ]
     )
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(said)}</p>'
     markup = (

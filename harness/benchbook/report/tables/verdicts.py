@@ -45,7 +45,7 @@ def table(run: Run) -> Table | Markdown:
         ]
         for one, why in zip(found, reasons, strict=True)
     ]
-    columns = ["Claim", "Verdict", "Published", "Measured (95 % CI)", "Why"]
+    columns = ["Claim", "Verdict", "Published", f"Measured ({claim.interval_name(found)})", "Why"]
     return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)
 
 

@@ -1,0 +1,237 @@
+"""The power of claims: the chance of each verdict of a planned run, or of another run like one that was made.
+
+The spread is the one that was measured last, else ``SPREAD``. The true ratio is unknown. Therefore a plan shows the
+chances twice: if the publication is right, and if the ratio is as the latest run measured it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchbook.analyse import claims, noise
+from benchbook.analyse.claim_cells import Sides, sides
+from benchbook.analyse.claim_evidence import JudgedCell, expectation
+from benchbook.analyse.claims import InPlace, Judgement
+from benchbook.analyse.judgement import DECIDED, Word
+from benchbook.analyse.model import Fit, Noise
+from benchbook.analyse.power import ENOUGH, Question, Setup, setup
+from benchbook.analyse.run import Cell, Run
+from benchbook.declare.claim import Claim
+from benchbook.declare.published import PublishedRatio, ratios
+from benchbook.plan.plan import Plan
+
+SPREAD = 0.2
+"""Standard deviation of the log ratio of one block where none was measured: about the median of published runs."""
+LITTLE = 0.5
+"""Chance of a verdict below which a plan warns."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """The chances of a claim's verdicts at one assumed truth."""
+
+    claim: str
+    truth: str
+    """Whose ratio is taken as true: ``published`` or ``measured``."""
+    ratio: float
+    """Its geometric mean over the setups."""
+    spread: float
+    """Spread of one block as a share, the largest of the setups."""
+    trials: int
+    chances: dict[Word, float]
+    needed: int | None
+    """Trials per setup for a verdict with a chance of ``ENOUGH``; None if no number gives it."""
+    seconds: float | None
+    """Time of that many trials of its cells."""
+
+    @property
+    def verdict(self) -> float:
+        """The chance of any decided verdict."""
+        return sum(self.chances[word] for word in DECIDED)
+
+    def row(self) -> dict[str, Any]:
+        """Return it as ``--json`` prints it."""
+        return {
+            "claim": self.claim, "truth": self.truth, "ratio": self.ratio, "spread": self.spread,
+            "trials": self.trials, "chances": self.chances, "verdict": self.verdict, "trials_needed": self.needed,
+            "seconds_needed": self.seconds,
+        }  # fmt: skip
+
+    def shown(self) -> dict[str, str]:
+        """Return it as a row for people."""
+        shares = {str(word): f"{100 * chance:.0f} %" for word, chance in self.chances.items()}
+        return {
+            "claim": self.claim,
+            "if the ratio is": f"{self.ratio:.3g} ({self.truth})",
+            "spread": f"{100 * self.spread:.2g} %",
+            "trials": str(self.trials),
+            **shares,
+            f"{100 * ENOUGH:g} % at": "none" if self.needed is None else f"{self.needed} trials",
+            "minutes": "" if self.seconds is None else f"{self.seconds / 60:.2g}",
+        }
+
+
+def warnings(found: Iterable[Prospect]) -> list[str]:
+    """Return a sentence for each claim whose chance of a verdict is under one half, at the truth that favours it."""
+    best: dict[str, Prospect] = {}
+    for one in found:
+        if one.claim not in best or one.verdict > best[one.claim].verdict:
+            best[one.claim] = one
+    return [
+        f"{name} gets a verdict with a chance of {100 * one.verdict:.0f} % at {one.trials} trials; "
+        f"{f'{one.needed} trials give' if one.needed else 'no number of trials gives'} {100 * ENOUGH:g} %"
+        for name, one in best.items()
+        if one.verdict < LITTLE
+    ]
+
+
+def question(run: Run, judged: Judgement) -> Question:
+    """Return what more trials of a judged claim have to decide; an unfit setup shows nothing."""
+    known = noise.known(run).get((judged.phase, judged.metric))
+    fits = [(cell, cell.ratio.fit) for cell in judged.cells if not cell.unfit and cell.ratio.fit is not None]
+    setups = tuple(setup(cell.expected, fit, known, cell.steps) for cell, fit in fits)
+    return Question(setups, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
+
+
+def _prospect(claim: str, truth: str, asked: Question, trials: int, block_seconds: float) -> Prospect:
+    needed = asked.trials_for()
+    ratio = math.exp(math.fsum(one.truth for one in asked.setups) / len(asked.setups))
+    spread = math.expm1(max(one.spread for one in asked.setups))
+    seconds = needed * block_seconds if needed and block_seconds else None
+    return Prospect(claim, truth, ratio, spread, trials, asked.chances(trials), needed, seconds)
+
+
+# Of a run that was made.
+
+
+def of_run(run: Run, published: Path) -> list[Prospect]:
+    """Return the power of another run like this one, for each claim that it judged, at the ratio that it measured."""
+    with run.opened():
+        lengths = _lengths(run)
+        found = []
+        for one in claims.of_run(run, published):
+            asked = question(run, one)
+            if asked.setups and one.verdict not in ("substitute only", "not run", "underspecified"):
+                names = {held.name for cell in one.cells for held in cell.sides.cells}
+                block = sum(lengths.get(name, 0.0) for name in names)
+                trials = min(cell.trials for cell in one.cells)
+                found.append(_prospect(one.id, "measured", asked, trials, block))
+        return found
+
+
+def _lengths(run: Run) -> dict[str, float]:
+    """Return the usual seconds of a trial, by cell."""
+    text = (
+        "SELECT cell, median(duration_seconds) FROM trials WHERE run_id = ? AND status <> 'skipped' "
+        "AND duration_seconds IS NOT NULL GROUP BY cell"
+    )
+    with run.opened() as connection:
+        return {str(cell): float(value) for cell, value in connection.execute(text, [run.run_id]).fetchall()}
+
+
+# Of a plan.
+
+
+def of_plan(
+    made: Plan,
+    declared: Sequence[Claim],
+    in_place: InPlace,
+    published: Path,
+    before: Run | None,
+    cell_seconds: Mapping[str, float],
+    skipped: Sequence[str] = (),
+) -> list[Prospect]:
+    """Return the power of a planned run, for each claim that it can judge.
+
+    ``before`` is the latest run of the experiment, whose spreads and ratios are assumed. ``cell_seconds`` is the usual
+    length of a trial, by cell; by default the profile's estimate. Systems of ``skipped`` are unavailable.
+    """
+    cells = [cell for cell in _planned(made) if cell.system not in skipped]
+    present = {cell.system for cell in cells}
+    latest = _Before.of(before, published)
+    found = []
+    for claim in declared:
+        if claim.test == "agree" or (claim.underspecified is not None and not claim.unstated):
+            continue
+        accepted = {
+            named: other
+            for named, other in claim.accepts.items()
+            if named not in present and other in present
+        }
+        asked, _ = claims.at_scale(claims.instead(claim, accepted), in_place)
+        numbers = ratios(claim, published)
+        pairs = [(side, claims.number_of(numbers, side)) for side in sides(asked, cells)]
+        if any(one.levels for one in numbers):  # a setup that was not published is not judged
+            pairs = [(side, number) for side, number in pairs if number is not None]
+        pairs = [(side, number) for side, number in pairs if number is None or number.ratio is not None]
+        names = {cell.name for side, _ in pairs for cell in side.cells}
+        block = sum(cell_seconds.get(name, made.trial_seconds) for name in names)
+        for truth in ("published", "measured"):
+            assumed = [latest.setup(claim, side, number, truth) for side, number in pairs]
+            setups = tuple(one for one in assumed if one is not None)
+            if setups and len(setups) == len(assumed):
+                whole = Question(setups, claim.in_cells)
+                found.append(_prospect(claim.id, truth, whole, made.trials_per_cell, block))
+    return found
+
+
+def _planned(made: Plan) -> list[Cell]:
+    """Return the cells of a plan, as those of a run whose trials all count."""
+    trials = made.trials_per_cell
+    return [
+        Cell(
+            name, str(levels["system"]), str(levels.get("arm", "")),
+            {factor: str(level).lower() if isinstance(level, bool) else str(level) for factor, level in levels.items()},
+            trials, trials, (), None, (), (), (), (),
+        )
+        for name, levels in {trial.cell: trial.levels for trial in made.trials}.items()
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What the latest run of an experiment measured."""
+
+    cells: Mapping[str, list[tuple[JudgedCell, Fit]]]
+    """Claim → its setups that have an estimate."""
+    noise: Mapping[tuple[str, str], Noise]
+
+    @staticmethod
+    def of(run: Run | None, published: Path) -> _Before:
+        if run is None:
+            return _Before({}, {})
+        with run.opened():
+            judged = claims.of_run(run, published)
+            cells = {
+                one.id: [(cell, cell.ratio.fit) for cell in one.cells if cell.ratio.fit is not None]
+                for one in judged
+            }
+            return _Before(cells, noise.known(run))
+
+    def setup(self, claim: Claim, side: Sides, number: PublishedRatio | None, truth: str) -> Setup | None:
+        """Return what is assumed of a planned comparison; None where ``truth`` gives no ratio.
+
+        A one-sided claim publishes a bound, and the ratio beyond it is unknown.
+        """
+        if number is not None and claim.along is not None:
+            number = number.between(side.cells[0].levels[claim.along], side.cells[-1].levels[claim.along])
+        expected = expectation(claim, number)
+        held = self.cells.get(claim.id, [])
+        own = [(cell, fit) for cell, fit in held if cell.sides.levels == side.levels][:1]
+        spread = median([fit.spread for _, fit in own or held] or [SPREAD])
+        steps: tuple[float, ...] = ()
+        if truth == "published" and expected.kind in ("ratio", "equal"):
+            centre = math.log(math.sqrt(math.prod(expected.band)))
+        elif truth == "measured" and own:
+            centre, steps = own[0][1].centre, tuple(step.centre for step in own[0][0].steps)
+        else:
+            return None
+        if claim.monotonic and not steps:
+            count = len(side.cells) - 1
+            steps = (centre / count,) * count
+        return Setup(expected, centre, spread, self.noise.get((claim.phase, claim.metric)), steps)
