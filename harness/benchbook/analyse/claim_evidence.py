@@ -1,4 +1,4 @@
-"""One setup of a claim: its ratio, the expected ratio, and reasons why it decides nothing."""
+"""One case of a claim: its ratio, the expected ratio, and reasons why it decides nothing."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SHORTEST_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """The evidence of one setup for a claim."""
+    """The evidence of one case for a claim."""
 
     sides: Sides
     expected: Expectation
     published: float | None
-    """Published ratio of this setup."""
+    """Published ratio of this case."""
     published_of: float | None
     published_over: float | None
     unit: str | None
@@ -77,7 +77,7 @@ class JudgedCell:
 
 
 def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
-    """Return what one setup shows of a claim; None where no block has both sides."""
+    """Return what one case shows of a claim; None where no block has both sides."""
     pair = (claim.phase, claim.metric)
     first, last = sides.cells[0], sides.cells[-1]
     ratio = paired(run, last, first, pair, claim.validity)
@@ -111,7 +111,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
 
 
 def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
-    """Return why a setup decides nothing; empty where it may."""
+    """Return why a case decides nothing; empty where it may."""
     pair = (claim.phase, claim.metric)
     for cell in sides.cells:
         if lost := run.lost(cell, pair, claim.validity):
@@ -133,7 +133,7 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
 
 
 def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
-    """Return what a claim expects of the ratio of a setup."""
+    """Return what a claim expects of the ratio of a case."""
     number = published.ratio if published else None
     if claim.test == "rises" or claim.test == "falls":  # noqa: PLR1714 - narrows the type
         up = claim.test == "rises"

@@ -14,7 +14,7 @@ from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 
 
 def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
-    """Return why setups may not be judged: other work, or other answers."""
+    """Return why cases may not be judged: other work, or other answers."""
     found = []
     for cell in cells:
         by_intent = any(factor not in (*PLACE_FACTORS, *LIMIT_FACTORS) for factor in cell.sides.factors)
@@ -24,7 +24,7 @@ def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
 
 
 def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
-    """Return the notes on judged setups, each without a full stop."""
+    """Return the notes on judged cases, each without a full stop."""
     found = []
     if run.profile == "smoke":
         found.append("profile smoke is for tests: its numbers show little")
@@ -34,7 +34,8 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     found += looked.note(run)
     fewest = min(cell.trials for cell in cells)
     if fewest < FEW:
-        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} per setup")
+        smallest = " in the smallest case" if any(cell.trials > fewest for cell in cells) else ""
+        found.append(f"{fewest} {'trial' if fewest == 1 else 'trials'} of each side{smallest}")
     if outliers := sum(cell.outliers for cell in cells):
         found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
     if claim.validity == "phase":

@@ -1,7 +1,7 @@
 """Judge claims on a run: each published statement gets a verdict and its reason.
 
 Claims are those that the run declared before it began (rule 15 of docs/methods.md). ``declare.claim`` defines a claim,
-``claim_cells`` finds the setups that it compares, ``claim_evidence`` estimates each of them, and ``judgement`` says
+``claim_cells`` finds the cases that it compares, ``claim_evidence`` estimates each of them, and ``judgement`` says
 which verdict the estimates give.
 """
 
@@ -49,7 +49,7 @@ class Judgement:
     statement: str
     source: str
     published: float | None
-    """Published ratio; the geometric mean of the judged setups where there are several. None without a number."""
+    """Published ratio; the geometric mean of the judged cases where there are several. None without a number."""
     measured: float | None
     """Measured ratio, likewise; of a substitute where the verdict is ``substitute only``."""
     low: float | None
@@ -64,13 +64,13 @@ class Judgement:
     metric: str
     test: str
     cells: tuple[JudgedCell, ...] = ()
-    """The evidence of each setup."""
+    """The evidence of each case."""
     notes: tuple[str, ...] = ()
     """The part of ``reason`` that follows the verdict."""
     conditions: tuple[str, ...] = ()
     """Differences from the publication, such as "batch_size 1000 instead of 5000"."""
     in_cells: judgement.Share = "all"
-    """In how many setups it must hold."""
+    """In how many cases it must hold."""
     missing: int = 0
     """Setups that were published or planned and have no result."""
     level: float = ALPHA
@@ -163,7 +163,7 @@ def judge(
     if gaps:
         return _not_run(blank, claim, run, gaps, published)
     if not found.cells:
-        why = [*found.lost, *found.left_out] or ["no setup of this run has both sides"]
+        why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
     conditions += [f"{factor} {here} in place of {there}" for factor, there, here in scale]
@@ -177,12 +177,12 @@ def judge(
     return _said(shown, *_verdict(claim, found, refusals(found.cells, work), conditions))
 
 
-# The verdict on all setups of a claim.
+# The verdict on all cases of a claim.
 
 
 @dataclass(frozen=True)
 class Found:
-    """The setups that a run has for a claim."""
+    """The cases that a run has for a claim."""
 
     cells: list[JudgedCell]
     left_out: list[str]
@@ -218,7 +218,7 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
 
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
-    """Return why no block of a setup has both sides."""
+    """Return why no block of a case has both sides."""
     for cell in side.cells:
         if lost := run.lost(cell, (claim.phase, claim.metric), claim.validity):
             return lost.sentence(cell)
@@ -229,7 +229,7 @@ def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
 
 
 def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRatio | None:
-    """Return the published number of a setup; None where it was not published."""
+    """Return the published number of a case; None where it was not published."""
 
     def fits(one: PublishedRatio) -> bool:
         return all(
@@ -242,7 +242,7 @@ def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRati
 def _verdict(
     claim: Claim, found: Found, refused: Sequence[str], conditions: Sequence[str]
 ) -> tuple[Word, list[str]]:
-    """Return the verdict on the setups of a claim, and why."""
+    """Return the verdict on the cases of a claim, and why."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
     at = [f"measured at {', '.join(conditions)}"] if conditions else []
@@ -272,12 +272,15 @@ def _why(claim: Claim, found: Found, missing: int) -> str:
     if found.missing:
         counted.append(f"{found.missing} not run")
     needed = {"all": "all", "most": "more than half", "any": "at least one"}[claim.in_cells]
-    return f"{len(cells) + missing} setups, of which {needed} must show it: {', '.join(counted)}"
+    return (
+        f"{len(cells) + missing} cases, and the claim must hold in {needed} of them: judged one by one, "
+        f"{', '.join(counted)}"
+    )
 
 
 def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:
     """Judge whether two sides gave the same answers: the share of queries whose answers agree."""
-    # A system gives the same answers to the same data in every setup: the first one has them all.
+    # A system gives the same answers to the same data in every case: the first one has them all.
     side = next(iter(sides(claim, run.cells)), None)
     found = _answers(claim, work, side) if side else {}
     compared, first = len(found), next((query for query, alike in found.items() if not alike), "")
@@ -333,7 +336,7 @@ def _not_run(
 
 
 def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) -> Judgement:
-    """Put the numbers of setups into a judgement, pooled where there are several."""
+    """Put the numbers of cases into a judgement, pooled where there are several."""
     if not cells:
         return blank
     pair = (claim.phase, claim.metric)

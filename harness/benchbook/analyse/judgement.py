@@ -74,7 +74,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Evidence:
-    """p-values of what one setup may show; at most 0.05 shows it."""
+    """p-values of what one case may show; at most 0.05 shows it."""
 
     reproduced: float
     """The ratio lies within the band: for a band by two one-sided tests (TOST, the 90 % interval)."""
@@ -139,19 +139,19 @@ Share = Literal["all", "most", "any"]
 
 
 def word(found: Evidence) -> Word:
-    """Return what one setup shows."""
+    """Return what one case shows."""
     return joint([found], "all")
 
 
 def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
-    """Return the verdict over all setups; ``missing`` ones were published and have no result.
+    """Return the verdict over all cases; ``missing`` ones were published and have no result.
 
     A reversal comes first, so that no margin hides it. A ratio close to 1 can meet a published one that is close to 1
     too: then it is reproduced.
 
-    A claim holds where at least k of m setups show it. Each verdict is a test of that many setups at once, by the
-    partial conjunction of their p-values, (m - k + 1) times the k-th smallest: for all setups it is the largest
-    (an intersection-union test, without correction), for any setup Bonferroni's. A missing setup shows nothing.
+    A claim holds where at least k of m cases show it. Each verdict is a test of that many cases at once, by the
+    partial conjunction of their p-values, (m - k + 1) times the k-th smallest: for all cases it is the largest
+    (an intersection-union test, without correction), for any case Bonferroni's. A missing case shows nothing.
     Source: Benjamini and Heller (2008), "Screening for partial conjunction hypotheses".
     """
     every = [*cells, *[NONE] * missing]
@@ -159,7 +159,7 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     needed = {"all": total, "most": total // 2 + 1, "any": 1}[share]
     against = total - needed + 1
     """Setups that have to speak against the claim before it cannot hold in the needed number."""
-    # A setup speaks against the claim by a reversal or by showing no difference: two chances, two tests.
+    # A case speaks against the claim by a reversal or by showing no difference: two chances, two tests.
     either = [min(1.0, 2 * min(one.reversed, one.same)) for one in every]
     tests: list[tuple[Word, list[float], int]] = [
         ("contradicted", [one.reversed for one in every], against),
@@ -187,7 +187,7 @@ def _conjunction(values: Sequence[float], count: int) -> float:
 
 
 def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
-    """Return why one setup has its verdict, without a full stop."""
+    """Return why one case has its verdict, without a full stop."""
     if ratio.low is None or ratio.high is None:
         return ratio.reason or "there is no interval"
     whole = f"the {percent(ratio)} CI {interval_words(ratio)}"

@@ -1,6 +1,6 @@
 """The chance of each verdict on a claim, by number of trials, at an assumed true ratio and spread.
 
-Each draw is an experiment: an estimate and its standard error for every setup, judged as ``judgement`` judges a run.
+Each draw is an experiment: an estimate and its standard error for every case, judged as ``judgement`` judges a run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SEED = 1908
 
 
 @dataclass(frozen=True)
-class Setup:
+class Case:
     """One comparison of a claim: what is expected of it, and what is assumed or known about it."""
 
     expected: Expectation
@@ -44,11 +44,11 @@ class Setup:
     """Degrees of freedom that other comparisons of the metric add."""
 
 
-def setup(expected: Expectation, fit: Fit, noise: Noise | None, steps: Sequence[Fit] = ()) -> Setup:
+def case(expected: Expectation, fit: Fit, noise: Noise | None, steps: Sequence[Fit] = ()) -> Case:
     """Return what a measured comparison shows, to see what more trials would show."""
     own = fit.freedom - (fit.trials - 1)
     shared = 0.0 if noise is not None and noise.variance else max(0.0, own)
-    return Setup(
+    return Case(
         expected, fit.centre, fit.spread, noise, tuple(one.centre for one in steps), fit.trials, shared
     )
 
@@ -57,7 +57,7 @@ def setup(expected: Expectation, fit: Fit, noise: Noise | None, steps: Sequence[
 class Question:
     """All comparisons of a claim, and in how many of them it must hold."""
 
-    setups: tuple[Setup, ...]
+    cases: tuple[Case, ...]
     share: Share = "all"
     missing: int = 0
     """Setups without a result, which show nothing."""
@@ -65,15 +65,15 @@ class Question:
     def chances(self, trials: int, level: float = ALPHA, *, further: bool = False) -> dict[Word, float]:
         """Return the chance of each verdict of a run with this number of trials.
 
-        ``further``: the trials that a setup has already are among them, and its true ratio is known no better than
+        ``further``: the trials that a case has already are among them, and its true ratio is known no better than
         they show it.
         """
         if trials < FEWEST:
             return {**dict.fromkeys(DECIDED, 0.0), "inconclusive": 1.0}
         chance = random.Random(_SEED)
-        # A claim about many setups takes long, and fewer draws tell its chance well enough.
-        draws = max(DRAWS // max(len(self.setups), 1), DRAWS // 5)
-        held = [_draws(one, trials, level, draws, chance, further=further) for one in self.setups]
+        # A claim about many cases takes long, and fewer draws tell its chance well enough.
+        draws = max(DRAWS // max(len(self.cases), 1), DRAWS // 5)
+        held = [_draws(one, trials, level, draws, chance, further=further) for one in self.cases]
         counts = Counter(joint(found, self.share, self.missing) for found in zip(*held, strict=True))
         return {word: counts[word] / draws for word in (*DECIDED, "inconclusive")}
 
@@ -86,7 +86,7 @@ class Question:
         further: bool = False,
     ) -> float:
         """Return the chance of one of several verdicts."""
-        if not self.setups:
+        if not self.cases:
             return 0.0
         found = self.chances(trials, level, further=further)
         return sum(found[word] for word in words)
@@ -113,9 +113,9 @@ class Question:
 
 
 def _draws(
-    one: Setup, trials: int, level: float, draws: int, chance: random.Random, *, further: bool
+    one: Case, trials: int, level: float, draws: int, chance: random.Random, *, further: bool
 ) -> list[Evidence]:
-    """Return the evidence of one setup in simulated runs."""
+    """Return the evidence of one case in simulated runs."""
     had = one.trials if further else 0
     trials = max(trials, had)
     # Degrees of freedom of the spread: those that are measured, and those of further blocks.

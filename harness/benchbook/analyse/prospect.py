@@ -19,7 +19,7 @@ from benchbook.analyse.claim_evidence import JudgedCell, expectation
 from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
 from benchbook.analyse.model import Fit, Noise
-from benchbook.analyse.power import ENOUGH, Question, Setup, setup
+from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio, ratios
@@ -39,13 +39,13 @@ class Prospect:
     truth: str
     """Whose ratio is taken as true: ``published`` or ``measured``."""
     ratio: float
-    """Its geometric mean over the setups."""
+    """Its geometric mean over the cases."""
     spread: float
-    """Spread of one block as a share, the largest of the setups."""
+    """Spread of one block as a share, the largest of the cases."""
     trials: int
     chances: dict[Word, float]
     needed: int | None
-    """Trials per setup for a verdict with a chance of ``ENOUGH``; None if no number gives it."""
+    """Trials per case for a verdict with a chance of ``ENOUGH``; None if no number gives it."""
     seconds: float | None
     """Time of that many trials of its cells."""
 
@@ -91,17 +91,17 @@ def warnings(found: Iterable[Prospect]) -> list[str]:
 
 
 def question(run: Run, judged: Judgement) -> Question:
-    """Return what more trials of a judged claim have to decide; an unfit setup shows nothing."""
+    """Return what more trials of a judged claim have to decide; an unfit case shows nothing."""
     known = noise.known(run).get((judged.phase, judged.metric))
     fits = [(cell, cell.ratio.fit) for cell in judged.cells if not cell.unfit and cell.ratio.fit is not None]
-    setups = tuple(setup(cell.expected, fit, known, cell.steps) for cell, fit in fits)
-    return Question(setups, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
+    cases = tuple(case(cell.expected, fit, known, cell.steps) for cell, fit in fits)
+    return Question(cases, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
 
 
 def _prospect(claim: str, truth: str, asked: Question, trials: int, block_seconds: float) -> Prospect:
     needed = asked.trials_for()
-    ratio = math.exp(math.fsum(one.truth for one in asked.setups) / len(asked.setups))
-    spread = math.expm1(max(one.spread for one in asked.setups))
+    ratio = math.exp(math.fsum(one.truth for one in asked.cases) / len(asked.cases))
+    spread = math.expm1(max(one.spread for one in asked.cases))
     seconds = needed * block_seconds if needed and block_seconds else None
     return Prospect(claim, truth, ratio, spread, trials, asked.chances(trials), needed, seconds)
 
@@ -116,7 +116,7 @@ def of_run(run: Run, published: Path) -> list[Prospect]:
         found = []
         for one in claims.of_run(run, published):
             asked = question(run, one)
-            if asked.setups and one.verdict not in ("substitute only", "not run", "underspecified"):
+            if asked.cases and one.verdict not in ("substitute only", "not run", "underspecified"):
                 names = {held.name for cell in one.cells for held in cell.sides.cells}
                 block = sum(lengths.get(name, 0.0) for name in names)
                 trials = min(cell.trials for cell in one.cells)
@@ -166,16 +166,16 @@ def of_plan(
         asked, _ = claims.at_scale(claims.instead(claim, accepted), in_place)
         numbers = ratios(claim, published)
         pairs = [(side, claims.number_of(numbers, side)) for side in sides(asked, cells)]
-        if any(one.levels for one in numbers):  # a setup that was not published is not judged
+        if any(one.levels for one in numbers):  # a case that was not published is not judged
             pairs = [(side, number) for side, number in pairs if number is not None]
         pairs = [(side, number) for side, number in pairs if number is None or number.ratio is not None]
         names = {cell.name for side, _ in pairs for cell in side.cells}
         block = sum(cell_seconds.get(name, made.trial_seconds) for name in names)
         for truth in ("published", "measured"):
-            assumed = [latest.setup(claim, side, number, truth) for side, number in pairs]
-            setups = tuple(one for one in assumed if one is not None)
-            if setups and len(setups) == len(assumed):
-                whole = Question(setups, claim.in_cells)
+            assumed = [latest.case(claim, side, number, truth) for side, number in pairs]
+            cases = tuple(one for one in assumed if one is not None)
+            if cases and len(cases) == len(assumed):
+                whole = Question(cases, claim.in_cells)
                 found.append(_prospect(claim.id, truth, whole, made.trials_per_cell, block))
     return found
 
@@ -198,7 +198,7 @@ class _Before:
     """What the latest run of an experiment measured."""
 
     cells: Mapping[str, list[tuple[JudgedCell, Fit]]]
-    """Claim → its setups that have an estimate."""
+    """Claim → its cases that have an estimate."""
     noise: Mapping[tuple[str, str], Noise]
 
     @staticmethod
@@ -213,7 +213,7 @@ class _Before:
             }
             return _Before(cells, noise.known(run))
 
-    def setup(self, claim: Claim, side: Sides, number: PublishedRatio | None, truth: str) -> Setup | None:
+    def case(self, claim: Claim, side: Sides, number: PublishedRatio | None, truth: str) -> Case | None:
         """Return what is assumed of a planned comparison; None where ``truth`` gives no ratio.
 
         A one-sided claim publishes a bound, and the ratio beyond it is unknown.
@@ -234,4 +234,4 @@ class _Before:
         if claim.monotonic and not steps:
             count = len(side.cells) - 1
             steps = (centre / count,) * count
-        return Setup(expected, centre, spread, self.noise.get((claim.phase, claim.metric)), steps)
+        return Case(expected, centre, spread, self.noise.get((claim.phase, claim.metric)), steps)

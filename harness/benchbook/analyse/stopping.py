@@ -92,11 +92,11 @@ def trials_words(trials: int | None) -> str:
     """Return how many trials a verdict needs.
 
     >>> trials_words(40)
-    'about 40 trials per setup would decide it with 80 % chance'
+    'about 40 trials of each side would decide it with 80 % chance'
     """
     if trials is None:
         return "no number of trials would decide it at the measured ratio and spread"
-    return f"about {trials} trials per setup would decide it with {100 * ENOUGH:g} % chance"
+    return f"about {trials} trials of each side would decide it with {100 * ENOUGH:g} % chance"
 
 
 def _cannot(run: Run, one: Judgement) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbook.analyse import quantity
 from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.ratio import Ratio
 
@@ -69,42 +69,42 @@ def _sentence(winner: str, other: str, ratio: Ratio, quality: str) -> str:
     value, low, high = _rounded(ratio)
     return (
         f"{winner} is {value} times as {quality} as {other}"
-        f" ({percent(ratio)} CI {low}–{high}, {ratio.trials} {_plural('trial', ratio.trials)})"  # noqa: RUF001
+        f" ({percent(ratio)} CI {low}-{high}, {ratio.trials} {_plural('trial', ratio.trials)})"
     )
 
 
 def _notes(ratio: Ratio, noise: float | None) -> tuple[str, ...]:
     notes = []
     if ratio.trials < FEW:
-        notes.append(f"{ratio.trials} trials per setup are few: at least {FEW} make the interval dependable")
+        notes.append(
+            f"{ratio.trials} trials of each side are few: at least {FEW} make the interval dependable"
+        )
     if noise is None:
         notes.append("the noise floor of this machine was not measured (./bench aa)")
     return tuple(notes)
 
 
 def interval_words(ratio: Ratio) -> str:
-    """Return the two ends of a ratio's interval, such as ``2.1–2.5``."""  # noqa: RUF002
+    """Return the two ends of a ratio's interval, such as ``2.10-2.50``."""
     _, low, high = _rounded(ratio)
-    return f"{low}–{high}"  # noqa: RUF001
+    return f"{low}-{high}"
 
 
 def _rounded(ratio: Ratio) -> tuple[str, str, str]:
-    """Round to the decimals that the interval's width carries, and never onto or across 1."""
+    """Return the ratio and the ends of its interval with three digits; more if a number would become 1."""
     assert ratio.value is not None
     assert ratio.low is not None
     assert ratio.high is not None
-    width = ratio.high - ratio.low
-    decimals = 2 if width <= 0 else min(6, max(0, -math.floor(math.log10(width))))
-    while decimals < 6 and any(_moved(end, decimals) for end in (ratio.value, ratio.low, ratio.high)):
-        decimals += 1
-    value, low, high = (f"{end:.{decimals}f}" for end in (ratio.value, ratio.low, ratio.high))
+    value, low, high = (_shown(end) for end in (ratio.value, ratio.low, ratio.high))
     return value, low, high
 
 
-def _moved(value: float, decimals: int) -> bool:
-    """Return whether rounding moves a value that is not 1 to 1, or a small one by more than 10 %."""
-    rounded = round(value, decimals)
-    return (rounded == 1) != (value == 1) or abs(rounded - value) > 0.1 * value
+def _shown(value: float) -> str:
+    """Return a number with three digits, or with more if it is not 1 and would be rounded to 1."""
+    digits = 3
+    while digits < 8 and float(f"{value:.{digits}g}") == 1 != value:
+        digits += 1
+    return quantity.number(value, digits)
 
 
 def percent(ratio: Ratio, sides: int = 1) -> str:

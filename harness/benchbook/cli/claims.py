@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchbook.analyse import quantity
 from benchbook.cli import options, table
 from benchbook.errors import command as typed
 
@@ -83,6 +84,8 @@ def _numbers(one: Judgement) -> str:
     if one.measured is not None:
         interval = "no interval"
         if one.low is not None and one.high is not None:
-            interval = f"{100 * (1 - one.level):.3g} % CI {one.low:.3g}-{one.high:.3g}"
-        shown.append(f"measured {one.measured:.3g} ({interval})")
+            interval = (
+                f"{100 * (1 - one.level):.3g} % CI {quantity.number(one.low)}-{quantity.number(one.high)}"
+            )
+        shown.append(f"measured {quantity.number(one.measured)} ({interval})")
     return ", ".join([*shown, f"margin {100 * one.margin:g} %" if one.margin else "no margin"])

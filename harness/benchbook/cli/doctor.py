@@ -40,5 +40,6 @@ def command(
     if strict and loose:
         raise BenchbookError(
             f"{len(loose)} of {len(controls)} things are not controlled on this machine: {', '.join(loose)}.",
-            "The column `fix` shows what to do. `run` without --strict starts, and records them.",
+            "The column `fix` shows what to do. Without --strict, `run` starts all the same, and records what is not"
+            " controlled.",
         )

@@ -57,8 +57,8 @@ Profile = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="How big: smoke (seconds), quick (minutes) or published. Some experiments have others, such as seed or"
-        " out-of-cache; `{bench} list` shows them.",
+        help="Size of the run: smoke (seconds), quick (minutes) or published (as in the publication). Some experiments"
+        " have others, such as seed or out-of-cache; `{bench} list` shows them.",
     ),
 ]
 Set = Annotated[
@@ -84,7 +84,7 @@ RecordOperations = Annotated[
     bool,
     typer.Option(
         "--record-operations",
-        help="Keep each single operation, in the table operations; about 40 bytes each.",
+        help="Record every single operation in the results table `operations`; about 40 bytes each.",
     ),
 ]
 System = Annotated[
@@ -100,7 +100,7 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="tcp://HOST:8786",
-        help="Run server and clients on the workers of this Dask scheduler. Start both first: `{bench} dask scheduler`,"
-        " `{bench} dask worker`.",
+        help="Run server and clients on the workers of this Dask scheduler. Start the scheduler and its workers first:"
+        " `{bench} dask scheduler`, `{bench} dask worker`.",
     ),
 ]

@@ -22,7 +22,7 @@ def command(
         typer.Option(
             "--precision",
             metavar="PERCENT",
-            help="Wanted 95 % CI of each ratio, such as 5% for ±5 %. The first 4 blocks decide how many trials.",
+            help="Half-width of the 95 % CI of ratios, such as 5% for ±5 %; the first 4 blocks decide how many trials.",
         ),
     ] = None,
     until_decided: Annotated[
@@ -54,7 +54,9 @@ def command(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Refuse to run if `{bench} doctor` reports something that is not controlled."
+            "--strict",
+            help="Refuse to run if `{bench} doctor` finds something on this machine that is not controlled, such as the"
+            " clock rate of the processor.",
         ),
     ] = False,
     cluster: options.Cluster = None,

@@ -234,7 +234,9 @@ class DbApi(Engine):
 
     def query(self, specification: Specification) -> list[Row]:
         """Raise FailedError: these servers only read bars."""
-        raise FailedError(f"{self.title} reads only bars here (the workload kline), not {specification.type}")
+        raise FailedError(
+            f"with {self.title}, Benchbook supports only the workload kline, not queries of type {specification.type}"
+        )
 
     def reader(self) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
         connection = self._new_connection()

@@ -122,11 +122,11 @@ def swap(facts: Facts) -> Control:
 
 
 def load(facts: Facts) -> Control:
-    """Load before: other programs that are running."""
+    """Load before the run: other programs that are running."""
     found, cores = fact(facts, "load.load1"), fact(facts, "cpu.usable_cores")
     most = IDLE_LOAD_PER_CORE * (cores if isinstance(cores, int) else 1)
     fix = "stop other programs: ps -eo pcpu,comm --sort=-pcpu | head"
-    return judge("load before", found, _below(found, most), f"below {most:.1f}", fix)
+    return judge("load before the run", found, _below(found, most), f"below {most:.1f}", fix)
 
 
 def steal(facts: Facts) -> Control:

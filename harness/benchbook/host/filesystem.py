@@ -166,6 +166,6 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
         return Path.home() / ".cache" / "benchbook"
     except RuntimeError:
         raise RequestError(
-            "There is no folder for the cache: HOME is not set, and this user has no account.",
+            "No folder for the cache is known: HOME is not set, and /etc/passwd has no home folder for this user.",
             "Name a folder in the environment variable BENCHBOOK_CACHE.",
         ) from None

@@ -89,7 +89,7 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     if isinstance(error, NotADirectoryError) and (file := _file_in_the_way(path.parent)):
         return RequestError(
             f"{path} cannot be written: {file} is a file, not a folder.",
-            "Move the file away, or name another folder with --results DIR (a site or an export: --output DIR).",
+            "Move the file away, or name another folder: --results DIR, or for `site` and `export` --output DIR.",
         )
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",

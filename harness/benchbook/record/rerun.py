@@ -77,7 +77,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     if lacking:
         raise RequestError(
             f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
-            "Use the unchanged file of the run or of its publication.",
+            "Use the unchanged run.json from the folder of the run, or from its folder in reports/data.",
         )
     provenance = run["provenance"]
     revision = provenance.get("git_revision")

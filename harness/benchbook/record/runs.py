@@ -114,14 +114,14 @@ def find(
     if beginning:
         ids = ", ".join(run.run_id for run in beginning[-5:])
         raise RequestError(
-            f'"{name}" is the beginning of {len(beginning)} runs; the latest are {ids}.',
+            f'The ids of {len(beginning)} runs begin with "{name}"; the latest are {ids}.',
             f'Give more of the run\'s id, or "{LATEST}".',
         )
     experiments = sorted({run.experiment for run in runs})
     guess = nearest(name, [*by_id, *experiments, LATEST])
     raise RequestError(
-        f'There is no run "{name}" in {results}; allowed are a run\'s id or its beginning, "{LATEST}",'
-        f" or an experiment that has run: {', '.join(experiments)}.",
+        f'There is no run "{name}" in {results}. Give the id of a run or the beginning of one, "{LATEST}", or the'
+        f" name of an experiment that was run: {', '.join(experiments)}.",
         _hint(name, guess),
     )
 

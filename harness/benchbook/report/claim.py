@@ -23,8 +23,8 @@ FACTORS = {
 }  # fmt: skip
 """Factor → its name in a sentence; others only lose their underscores."""
 LEVELS = {
-    "arm": "configuration {}", "size": "objects of {}", "workers": "{} in flight", "in_flight": "{} in flight",
-    "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
+    "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
+    "in_flight": "{} reads in flight", "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
 DEPENDS = "depends on "
@@ -92,7 +92,8 @@ def stated(one: Judgement) -> Stated:
         low, high = expected.within
         return Stated(f"{low:.3g}-{high:.3g}", math.sqrt(low * high), "=")
     value = one.published
-    if value is None and expected is not None and one.verdict != "underspecified":
+    bound = expected is not None and expected.kind in SIGNS  # a trend may be judged by its direction alone
+    if (value is None or bound) and expected is not None and one.verdict != "underspecified":
         value = 1.0 if expected.kind == "equal" else expected.value
     kind = SIGNS.get(expected.kind if expected is not None else one.test, "=")
     if value is None:
@@ -126,7 +127,7 @@ def ratio_text(value: float | None, low: float | None, high: float | None) -> st
 # The finding: who, what, by how much, what was published, and what it means.
 
 VERBS = (
-    (r".*rows_per_second_acknowledged", "got {} times as many rows per second acknowledged as"),
+    (r".*rows_per_second_acknowledged", "had {} times as many acknowledged rows per second as"),
     (r".*rows_per_second", "loaded {} times as many rows per second as"),
     (r".*values_per_second.*", "loaded {} times as many values per second as"),
     (r"(queries|operations)_per_second", "reached {} times as many \\1 per second as"),
@@ -173,7 +174,7 @@ def _named(title: str, levels: str) -> str:
 
 
 def shared_levels(run: Run, one: Judgement) -> str:
-    """Return the levels that all setups of a claim have, of the factors that vary in the run; empty without any."""
+    """Return the levels that all cases of a claim have, of the factors that vary in the run; empty without any."""
     varying = {name for cell in run.cells for name, _ in cell.varying}
     whole = [cell for held in one.cells for cell in held.sides.cells]
     alike = {
@@ -187,33 +188,35 @@ def shared_levels(run: Run, one: Judgement) -> str:
 def sentence(run: Run, one: Judgement) -> str:
     """Return the finding on a measured claim, as plain text."""
     of, over = _sides(run, one)
-    setups = f", over {len(one.cells)} setups" if len(one.cells) > 1 else ""
+    cases = f", over {len(one.cells)} cases" if len(one.cells) > 1 else ""
     around = interval(one.low, one.high)
     around = (
-        f" ({interval_name([one])} {around}{setups})" if around else f" (no interval: too few trials{setups})"
+        f" ({interval_name([one])} {around}{cases})" if around else f" (no interval: too few trials{cases})"
     )
     where = shared_levels(run, one)
-    at = f", {where}" if where else ""
+    at = f", with {where}" if where else ""
     return f"{of} {_verb(one.metric, one.phase, quantity.number(one.measured))} {over}{at}{around}; {_published(one)}."
 
 
 def _published(one: Judgement) -> str:
     found = stated(one)
     if one.statement.startswith(OWN):
-        return "this was not published"
+        return "the publication did not measure this"
     if found.value is None:
         return "no number was published"
     if found.kind == "=":
         words = one.published is None and one.cells[0].expected.within is not None
-        return f"the publication's words mean {found.text}" if words else f"published was {found.text}"
+        return (
+            f"the publication's words mean {found.text}" if words else f"the published ratio is {found.text}"
+        )
     if found.value == 1:
         return f"the publication says {'more' if found.kind == '≥' else 'not more'}"
-    return f"published was {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+    return f"the published ratio is {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
 
 
 def meaning(one: Judgement) -> str:
     """Return what the verdict means, in one sentence."""
-    what = "This" if one.statement.startswith(OWN) else "The published result"
+    what = "The expected result" if one.statement.startswith(OWN) else "The published result"
     if word(one).startswith(DEPENDS):
         return f"The answer {word(one)}, which the publication does not state."
     if failed := sum(cell.failed for cell in one.cells):
@@ -221,8 +224,8 @@ def meaning(one: Judgement) -> str:
         return f"{failed:,} {operations} failed, so neither side is called better."
     return {
         "reproduced": f"{what} holds here.",
-        "different size": _different(one, what),
-        "direction only": f"{what} holds in its direction; its size is uncertain.",
+        "different size": _different(one),
+        "direction only": "The direction is as published; the size is uncertain.",
         "contradicted": f"{what} does not hold here.",
         "inconclusive": _undecided(one, what),
         "underspecified": "The publication says too little to check it.",
@@ -232,26 +235,26 @@ def meaning(one: Judgement) -> str:
 
 
 def _undecided(one: Judgement, what: str) -> str:
-    """Return why there is no verdict: how many setups show what, or the one interval that is too wide."""
+    """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
     counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
     if len(one.cells) < 2:
-        why = "the setup decides nothing" if "without a result" in counted else "the interval is too wide"
+        why = "the case decides nothing" if "without a result" in counted else "the interval is too wide"
     else:
-        why = f"of {len(one.cells)} setups, " + ", ".join(f"{held} {word}" for word, held in counted.items())
+        why = f"of {len(one.cells)} cases, " + ", ".join(f"{held} {word}" for word, held in counted.items())
     return f"{what} is neither confirmed nor refuted: {why}."
 
 
-def _different(one: Judgement, what: str) -> str:
+def _different(one: Judgement) -> str:
     value = stated(one).value
     if value == 1:
         return "There is a difference where none was published."
     if value is not None and ((one.low or 0.0) > 1 if value > 1 else (one.high or math.inf) < 1):
-        return f"{what} holds with a different size."
-    return "The published size does not hold here; the direction is uncertain."
+        return "The direction is as published, but the size is not."
+    return "The size is not as published, and the direction is uncertain."
 
 
 def spread(one: Judgement) -> str:
-    """Return on what the ratio depends, if the intervals of two setups do not overlap; else empty."""
+    """Return on what the ratio depends, if the intervals of two cases do not overlap; else empty."""
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
     if len(cells) < 2:
         return ""
@@ -262,40 +265,38 @@ def spread(one: Judgement) -> str:
         name for name in least.sides.levels
         if len({cell.sides.levels.get(name) for cell in cells}) > 1
     ]  # fmt: skip
-    on = " and the ".join(factor_words(name) for name in factors) or "setup"
+    on = " and the ".join(factor_words(name) for name in factors) or "case"
     (low, at_low), (high, at_high) = (
         (
             ratio_text(cell.measured, cell.low, cell.high),
-            setup(cell.sides.levels, factors),
+            case(cell.sides.levels, factors),
         )
         for cell in (least, most)
     )
     return f"The ratio depends on the {on}: from {low} at {at_low} to {high} at {at_high}."
 
 
-def setup(levels: Mapping[str, str], factors: Sequence[str]) -> str:
-    """Return some levels of a setup in words."""
-    return (
-        ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only setup"
-    )
+def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
+    """Return some levels of a case in words."""
+    return ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only case"
 
 
 def caveats(one: Judgement) -> list[str]:
-    """Return what a reader must know beside the ratio: scale, substitutes, setups that decide nothing, one device."""
+    """Return what a reader must know beside the ratio: scale, substitutes, cases that decide nothing, one device."""
     found = [f"measured at {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:
-        some = f"{len(unfit)} of {len(one.cells)} setups decide nothing"
+        some = f"{len(unfit)} of {len(one.cells)} cases {'decides' if len(unfit) == 1 else 'decide'} nothing"
         found.append(f"{some if len(unfit) < len(one.cells) else 'decides nothing'} ({_lost(unfit[0])})")
     found += [note for note in one.notes if "on one device" in note]
     return found
 
 
 def _lost(unfit: str) -> str:
-    """Return in short why a setup decides nothing; the reasons of the verdict have the details."""
+    """Return in short why a case decides nothing; the reasons of the verdict have the details."""
     if " not count (" in unfit:
-        return "lost trials"
+        return "some of its trials do not count"
     return "a phase under 1 s" if "one under 1 s decides nothing" in unfit else unfit
 
 

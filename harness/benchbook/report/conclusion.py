@@ -80,11 +80,18 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
             (
                 "Rerun",
                 quantity.number(lead.measured),
-                f"{claim.interval_name([lead])} {claim.interval(lead.low, lead.high) or 'unknown'}: {claim.word(lead)}",
+                f"{claim.interval_name([lead])} {claim.interval(lead.low, lead.high) or 'unknown'}: {_where(lead)}",
             ),
         ]
     work = rules.same_work(run)
     return [*found, ("Same work?", SAME.get(work.mark, work.mark), work.why)]
+
+
+def _where(lead: Judgement) -> str:
+    """Return the verdict on a claim, and in how many of its cases it was found."""
+    alike = sum(str(cell.verdict) == lead.verdict for cell in lead.cells)
+    some = f" in {alike} of {len(lead.cells)} cases" if 0 < alike < len(lead.cells) else ""
+    return f"{claim.word(lead)}{some}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:
@@ -104,8 +111,11 @@ def strength(run: Run, phase: str | None = None) -> str:
     parts = [f"{cores} cores"] if cores else []
     parts += [f"{trials} trials of each setup" if trials != 1 else "1 trial of each setup"]
     parts += [f"phases of {quantity.text(median(seconds), 's')}"] if seconds else []
-    strong = trials >= FEW and seconds and min(seconds) >= limits_of.BRIEF_SECONDS and not scaled_label(run)
-    return f"{'Confirmatory' if strong else 'Exploratory'}: {', '.join(parts)}"
+    weak = [f"fewer than {FEW} trials"] if trials < FEW else []
+    weak += ["short phases"] if not seconds or min(seconds) < limits_of.BRIEF_SECONDS else []
+    weak += ["scaled down"] if scaled_label(run) else []
+    grade = f"Exploratory ({', '.join(weak)})" if weak else "Confirmatory"
+    return f"{grade}: {', '.join(parts)}"
 
 
 def refused(run: Run, title: str) -> Markdown | None:

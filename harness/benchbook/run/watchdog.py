@@ -168,7 +168,7 @@ def disk_full_note(storage: str, data: Path, results: Path) -> str:
         return ""
     if found.free >= max(LEAST_BYTES, int(LEAST_SHARE * found.total)):
         return ""
-    return f" Its storage {storage} is full: {found.free} of {found.total} bytes are free."
+    return f" The storage {storage} is full: {found.free} of {found.total} bytes are free."
 
 
 @contextlib.contextmanager

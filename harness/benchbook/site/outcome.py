@@ -134,7 +134,7 @@ def finding(run: Run, one: Judgement) -> str:
 
 
 BRIEF = " lasted "
-"""Part of the reason why a setup with a phase under a second decides nothing."""
+"""Part of the reason why a case with a phase under a second decides nothing."""
 
 
 def caveat(run: Run, one: Judgement | None) -> str:
@@ -144,7 +144,7 @@ def caveat(run: Run, one: Judgement | None) -> str:
     if one and unfit:
         brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
         why = f" ({brief[0].partition(',')[0]})" if brief else ""
-        parts.append(f"{len(unfit)} of {len(one.cells)} setups decide nothing{why}")
+        parts.append(f"{len(unfit)} of {len(one.cells)} cases decide nothing{why}")
     parts += [_titled(condition) for condition in (one.conditions if one else ())]
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -164,7 +164,7 @@ def _trials(run: Run, one: Judgement | None) -> str:
     if not counted:
         return ""
     low, high = min(counted), max(counted)
-    return f"{low} trials per setup" if low == high else f"{low} to {high} trials per setup"
+    return f"{low} trials of each side" if low == high else f"{low} to {high} trials of each side"
 
 
 def _titled(condition: str) -> str:

@@ -221,7 +221,7 @@ class OpenTSDB(Server):
         if self.external:
             return
         threshold = int(self.place.settings.get(FLUSH_THRESHOLD, 100))
-        self.wait_settled(lambda: self._unmerged() <= threshold, "rows are still merged", pause=0.5)
+        self.wait_settled(lambda: self._unmerged() <= threshold, "rows are still being merged", pause=0.5)
         time.sleep(BUFFER_SECONDS)
         self._hbase.settle(self.settle_seconds)
 

@@ -219,7 +219,9 @@ class PostgreSQL(DatabaseServer):
         An autovacuum that has not started by then is not awaited: a threshold of changed rows triggers it.
         """
         working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
-        self.wait_settled(lambda: self.psql().rows(working)[0][0] == "0", "autovacuum still works", pause=0.2)
+        self.wait_settled(
+            lambda: self.psql().rows(working)[0][0] == "0", "autovacuum is still running", pause=0.2
+        )
         self.psql().rows("CHECKPOINT")
 
     def size(self) -> dict[str, int]:

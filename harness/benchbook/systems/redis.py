@@ -179,7 +179,7 @@ class Redis(Server):
         By default the server writes one 60 s to an hour later, so the bytes on disk would depend on the moment.
         """
         self.ask("BGSAVE", "SCHEDULE")
-        self.wait_settled(lambda: not self.busy(), "a snapshot or a log is still written", pause=0.02)
+        self.wait_settled(lambda: not self.busy(), "a snapshot or a log is still being written", pause=0.02)
         if self.info("persistence").get("rdb_last_bgsave_status") not in ("ok", None):
             raise TrialFailed(f"{self.name} could not write its snapshot.", f"The log is {self.log}.")
 

@@ -174,7 +174,7 @@ class Server:
         """Wait until ``read`` returns the same for ``rest_seconds``, which do not count as settling."""
         if not until_unchanged(read, rest_seconds, self.settle_seconds):
             raise TrialFailed(
-                f"{self.name} did not settle within {self.settle_seconds:.0f} s: its files still change."
+                f"{self.name} did not settle within {self.settle_seconds:.0f} s: its files are still changing."
             )
         self.watched_seconds = rest_seconds
 

@@ -60,7 +60,7 @@ class VictoriaMetrics(Server):
         self.http.text("/internal/force_flush")
         if not self.external:
             self.http.text("/internal/force_merge")
-            self.wait_settled(lambda: not self._merges(), "parts are still merged")
+            self.wait_settled(lambda: not self._merges(), "parts are still being merged")
 
     def _merges(self) -> float:
         metrics = self.http.metrics("/metrics")

@@ -129,7 +129,7 @@ def test_spark_is_counted_and_states_its_version(spark, tmp_path):
     engine = open_engine("spark", "hive2://h:1", {"folder": str(tmp_path)})
     assert engine.version() == "3.5.7"
     assert engine.count() == {"finance": Count(2, dict.fromkeys(COLUMNS[2:], 2))}
-    with pytest.raises(FailedError, match="Spark SQL reads only bars here"):
+    with pytest.raises(FailedError, match="with Spark SQL, Benchbook supports only the workload kline"):
         engine.query(QUERY)
 
 

@@ -64,7 +64,7 @@ def test_a_still_machine_is_controlled_throughout(tmp_path):
         ("kernel__clocksource", "hpet", "clock source", "echo tsc | sudo tee"),
         ("memory__transparent_huge_pages", "always", "transparent huge pages", "echo madvise"),
         ("swap__total_bytes", 10**9, "swap", "sudo swapoff"),
-        ("load__load1", 3.0, "load before", "stop other programs"),
+        ("load__load1", 3.0, "load before the run", "stop other programs"),
         ("pressure__cpu", f"{NOT_READABLE}absent", "pressure information (PSI)", "psi=1"),
         ("permissions__drop_caches", False, "dropping the page cache", "lukewarm"),
         ("permissions__perf_event_paranoid", 4, "hardware counters", "perf_event_paranoid=2"),

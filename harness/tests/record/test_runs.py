@@ -55,11 +55,11 @@ def test_a_run_is_found_by_what_names_it(results: Path, name: str, run_id: str) 
     [
         (
             "quickstart-",
-            "is the beginning of 2 runs; the latest are quickstart-a1, quickstart-b2",
+            "The ids of 2 runs begin with \"quickstart-\"; the latest are quickstart-a1, quickstart-b2",
             "more of the run's id",
         ),
         ("quickstrat", 'There is no run "quickstrat"', 'Did you mean "quickstart"?'),
-        ("latset", "an experiment that has run: aa, quickstart", 'Did you mean "latest"?'),
+        ("latset", "the name of an experiment that was run: aa, quickstart", 'Did you mean "latest"?'),
         ("%", 'There is no run "%"', "bench list"),
         ("", 'There is no run ""', "bench list"),
     ],

@@ -34,7 +34,7 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
 def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
-        "measured": 1.16, "low": 1.04, "high": 1.28, "verdict": verdict, "reason": "it lies there", "phase": "load",
+        "measured": 1.16, "low": 1.04, "high": 1.28, "verdict": verdict, "reason": "it lies there", "phase": "load", "level": 0.05,
         "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (), "conditions": (),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
@@ -48,8 +48,8 @@ RUN: Any = SimpleNamespace(
 
 def test_the_finding_names_who_what_by_how_much_and_what_was_published():
     assert claim.sentence(RUN, judged()) == (
-        "CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10, batches of 5,000 "
-        "(95 % CI 1.04-1.28); published was 1.22."
+        "CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10, with batches of 5,000 "
+        "(95 % CI 1.04-1.28); the published ratio is 1.22."
     )
 
 
@@ -69,8 +69,8 @@ def test_sides_of_one_system_are_named_by_what_differs():
     ("verdict", "words"),
     [
         ("reproduced", "holds here."),
-        ("different size", "holds with a different size."),
-        ("direction only", "holds in its direction; its size is uncertain."),
+        ("different size", "The direction is as published, but the size is not."),
+        ("direction only", "The direction is as published; the size is uncertain."),
         ("contradicted", "does not hold here."),
         ("inconclusive", "neither confirmed nor refuted: the interval is too wide."),
         ("underspecified", "says too little to check it."),
@@ -82,18 +82,18 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
     assert words in claim.meaning(judged(verdict))
 
 
-def test_an_open_verdict_counts_what_its_setups_show():
+def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
     assert claim.meaning(judged("inconclusive", *found)) == (
-        "The published result is neither confirmed nor refuted: of 3 setups, 1 contradicted, 1 inconclusive, "
+        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 inconclusive, "
         "1 without a result."
     )
 
 
 def test_our_own_question_is_no_published_result():
     own = judged("contradicted", statement="Not published: also when both sync.")
-    assert claim.meaning(own) == "This does not hold here."
-    assert claim.sentence(RUN, own).endswith("; this was not published.")
+    assert claim.meaning(own) == "The expected result does not hold here."
+    assert claim.sentence(RUN, own).endswith("; the publication did not measure this.")
 
 
 def test_with_failures_neither_is_better():

@@ -102,9 +102,9 @@ def test_the_lead_claim_is_the_declared_one_else_the_first_ratio(tmp_path):
     said = outcome.finding(run, lead)
     assert said.startswith("DuckDB 1.5.6 loaded 2.2")
     assert "times as many rows per second as SQLite 3.45.1 (95 % CI " in said
-    assert said.endswith("; published was 0.500. The published result does not hold here.")
+    assert said.endswith("; the published ratio is 0.500. The published result does not hold here.")
     assert outcome.ends(lead, outcome.names(run, lead, named)) == ("lite one faster", "Ducks faster")
-    assert "trials per setup" in outcome.caveat(run, lead)
+    assert "trials of each side" in outcome.caveat(run, lead)
     gone = outcome.lead(run, Publication(**stated, lead="renamed-since"))
     assert gone is not None
     assert gone.id == "faster-0"

@@ -158,7 +158,7 @@ def test_what_does_not_settle_in_time_is_told_with_the_reason(small, monkeypatch
     with pytest.raises(TrialFailed, match="small did not settle within 0 s: merges still run"):
         small().wait_settled(lambda: False, "merges still run", pause=0.01)
     count = iter(range(10_000))
-    with pytest.raises(TrialFailed, match="did not settle within 0 s: its files still change"):
+    with pytest.raises(TrialFailed, match="did not settle within 0 s: its files are still changing"):
         small().wait_unchanged(lambda: next(count), 5.0)
 
 

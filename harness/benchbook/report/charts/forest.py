@@ -1,7 +1,7 @@
 """Forest plot of all claims of a run: a row each with the statement, the published and the measured ratio, the verdict.
 
 It is HTML with positions in per cent, so that statements wrap on a phone and the plot needs no script. All rows share
-one logarithmic axis. The setups of a claim are folded below its row.
+one logarithmic axis. The cases of a claim are folded below its row.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ WIDER = 1.6
 SHARED = 3
 """A caveat of more rows is said once."""
 CAPTION = (
-    "Ratio that the statement names, logarithmic axis. Dot and bar: rerun with its {}. Hollow diamond: published; "
-    "with ≥ or ≤ a bound. The line is at 1, no difference."
+    "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the rerun with its {}. "
+    "Hollow diamond: the published ratio; with ≥ or ≤ it is a bound. The line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
 
@@ -64,12 +64,17 @@ def chart(run: Run) -> Block | Markdown:
     rows = "".join(_row(one, scale, shared) for one in order)
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
-    left = [f"{len(found) - len(order)} statements without a number are only among the reasons below."]
+    others = len(found) - len(order)
+    left = [
+        "1 statement without a number is listed only under Reasons of the verdicts."
+        if others == 1
+        else f"{others} statements without a number are listed only under Reasons of the verdicts."
+    ]
     caption = CAPTION.format(claim.interval_name(order))
     said = " ".join(
         [
             caption,
-            *(f"Most rows: {note}." for note in shared),
+            *(f"Several claims: {note}." for note in shared),
             *(left if len(order) < len(found) else []),
         ]
     )
@@ -107,7 +112,9 @@ def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
-    was = "our own question" if one.statement.startswith(claim.OWN) else f"published {stated.text}"
+    was = f"{'published' if one.published is not None else 'claimed'} {stated.text}"
+    if one.statement.startswith(claim.OWN):
+        was = "our own question"
     numbers = f"<b>{escape_html(_ratio(one))}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, one, stated.value, stated.kind)
     return _parts(one.verdict, said, lane, claim.word(one), numbers, _setups(one, scale))
@@ -150,7 +157,7 @@ def _lane(scale: Scale, held: Judgement | JudgedCell, stated: float | None, kind
 
 
 def _setups(one: Judgement, scale: Scale) -> str:
-    """Return the folded rows of the setups; empty for a claim with one setup."""
+    """Return the folded rows of the cases; empty for a claim with one case."""
     cells = [cell for cell in one.cells if cell.measured]
     if len(cells) < 2:
         return ""
@@ -159,11 +166,11 @@ def _setups(one: Judgement, scale: Scale) -> str:
     rows = "".join(
         _parts(
             cell.verdict,
-            escape_html(claim.setup(cell.sides.levels, factors)),
+            escape_html(claim.case(cell.sides.levels, factors)),
             _lane(scale, cell, cell.published, kind),
             cell.verdict,
             f"<b>{escape_html(_ratio(cell))}</b>",
         )
         for cell in cells
     )
-    return f'<details class="bb-data"><summary>{len(cells)} setups</summary><ul>{rows}</ul></details>'
+    return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'

@@ -37,12 +37,15 @@ def title(
         by = quantity.number(max(closest.value, 1 / closest.value))
         return f"{what}: {_name(first, pairs)}, {by} times as good as {_name(closest.below, pairs)}"
     order = [level for level, *_ in best]
-    parts = [
-        f"{name or 'no clear difference'} {_listed(held, order, along, levels)}" for name, held in won.items()
-    ]
+    among = sum(len(pairs) for _, _, pairs in best)
+    corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
     if set(won) == {""}:
-        return f"{what}: no clear difference at any {along or 'level'}"
-    return f"{what}: {'; '.join(sorted(parts, key=lambda part: part.startswith('no clear')))}"
+        return f"{what}: no clear difference at any {along or 'level'}{corrected}"
+    undecided = won.pop("", None)
+    parts = [f"{name} {_listed(held, order, along, levels)}" for name, held in won.items()]
+    if undecided:
+        parts.append(f"no clear difference {_listed(undecided, order, along, levels)}{corrected}")
+    return f"{what}: {'; '.join(parts)}"
 
 
 def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:

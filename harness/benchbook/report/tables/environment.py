@@ -217,7 +217,7 @@ UNKNOWN = "unknown: a running server"
 
 
 def durability_table(run: Run) -> Table | Markdown:
-    """Return a row for each system and arm: its declared durability and the settings that differ from its defaults."""
+    """Return a row for each system and arm: its description, durability and settings that differ from its defaults."""
     declared = run.systems
     programs = run.facts("programs")
     rows = []
@@ -231,10 +231,11 @@ def durability_table(run: Run) -> Table | Markdown:
         if (programs.get(system) or {}).get("url"):
             # The user configured that server; Benchbook did not apply the arm's settings.
             stated, changed = [UNKNOWN] * len(DURABILITY), UNKNOWN
-        rows.append([run.title(system), arm or "vanilla", *stated, changed or "none"])
+        what = " ".join(str(named.get("description") or "not described").split())
+        rows.append([run.title(system), arm or "vanilla", *stated, changed or "none", what])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
-    return Table(["System", "Configuration", *DURABILITY.values(), "Changed settings"], rows)
+    return Table(["System", "Configuration", *DURABILITY.values(), "Changed settings", "Description"], rows)
 
 
 COUNTS = {"rows": "Rows", "values": "Values", "bytes": "Bytes of line protocol"}

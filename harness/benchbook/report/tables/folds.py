@@ -20,7 +20,7 @@ def closing(run: Run, **others: Part | list[Part]) -> Block:
         **{name.replace("_", " "): part for name, part in others.items()},
         "Reasons of the verdicts": verdicts.table(run),
         "Checks of the work": [work.gaps_table(run), answer.table(run), work.checks(run)],
-        "Durability of each configuration": environment.durability_table(run),
+        "Configurations and their durability": environment.durability_table(run),
         "All limits of this run": conclusion.limits(run),
         "How to run it again": verdicts.rerun_commands(run),
     }

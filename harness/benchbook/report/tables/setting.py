@@ -89,8 +89,9 @@ def _data(run: Run) -> str:
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
     duration = (profile.get("options") or {}).get("duration")
     size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
-    amount = f"loaded for {duration} in each trial" if duration else size
-    return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", amount)))
+    if duration:
+        return f"synthetic rows{of}; each client writes for {duration} in each trial"
+    return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
 
 
 def _clients(run: Run) -> str:

@@ -85,7 +85,7 @@ def _measured(one: Judgement) -> str:
         return quantity.MISSING
     if one.low is None or one.high is None:
         return quantity.number(one.measured)
-    pooled = f", {len(one.cells)} setups pooled" if len(one.cells) > 1 else ""
+    pooled = f", {len(one.cells)} cases pooled" if len(one.cells) > 1 else ""
     return (
         f"{quantity.number(one.measured)} ({quantity.number(one.low)} to {quantity.number(one.high)}){pooled}"
     )
@@ -105,7 +105,7 @@ def rerun_commands(run: Run) -> Markdown:
     parts = [
         f"{'In a clone of Benchbook' if published else 'With the results folder'}, in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
-        "With only a checkout:",
+        "Or without `rerun`, in a Git checkout of Benchbook:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:

@@ -91,7 +91,7 @@ def command(options: CommandOptions, places: Mapping[str, object]) -> str:
         if shutil.which(program) is None:
             raise Unavailable(
                 f"{options.tool} is unavailable here: {program} is not on PATH.",
-                f"Put {program} on PATH, or leave the tool out with --set tool=….",
+                f"Put {program} on PATH, or name only other tools: --set tool=A,B.",
             )
     if shutil.which(HYPERFINE) is None:
         raise Unavailable(

@@ -68,8 +68,8 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     client = steps.client
     if not isinstance(client, BarsClient):
         raise TrialFailed(
-            f"{steps.planned.levels['system']} has no client that reads bars, which the workload kline needs.",
-            "Leave the system out with --set system=….",
+            f"The workload kline needs a client that reads bars, and {steps.planned.levels['system']} has none.",
+            "Name only other systems: --set system=A,B.",
         )
     system = str(steps.planned.levels["system"])
     defects = remaining_defects(options, client)
