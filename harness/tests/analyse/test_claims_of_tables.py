@@ -12,7 +12,9 @@ from tests.analyse.claimed import CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, ta
 def test_a_whole_table_is_one_joint_test(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim=FROM_FILE, **MANY)
     assert found.verdict == "reproduced"
-    assert "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 5" in found.reason
+    assert (
+        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 5" in found.reason
+    )
     assert len(found.cells) == 5
     assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}
 

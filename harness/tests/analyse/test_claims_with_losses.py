@@ -226,4 +226,7 @@ def test_what_was_published_in_five_setups_is_not_judged_on_one(tmp_path: Path) 
     fewer = {"factors": {**MANY["factors"], "batch_size": SIZES[:1]}}
     found = only(tmp_path, table, claim=FROM_FILE, **fewer)
     assert found.verdict == "inconclusive"
-    assert "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batch_size 1), 4 not run" in found.reason
+    assert (
+        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batch_size 1), 4 not run"
+        in found.reason
+    )

@@ -140,7 +140,12 @@ def _until_it_ends(launch: containers.Containers, log: Path) -> None:
 @pytest.mark.parametrize("network", ["host", "private"])
 def test_a_run_as_container(docker: str, tmp_path: Path, network: str) -> None:
     done = bench(
-        *RUN, "--system", f"{SYSTEM.name}=docker://{TAG}?network={network}", "--results", str(tmp_path)
+        *RUN,
+        "--system",
+        f"{SYSTEM.name}=docker://{TAG}?network={network}",
+        "--results",
+        str(tmp_path),
+        report=False,
     )
     assert done.returncode == 0, done.stderr
     [trial] = rows(tmp_path, "select status, reason, program from trials")
@@ -190,7 +195,7 @@ def test_process_and_container_stand_in_one_run_in_turn(docker: str, tmp_path: P
 def test_a_killed_harness_leaves_nothing_for_long(docker: str, tmp_path: Path) -> None:
     results = tmp_path / "results"
     with begin(*RUN, "--system", f"{SYSTEM.name}=docker://{TAG}", "--set", "queries=2000",
-               "--results", str(results)) as first:  # fmt: skip
+               "--results", str(results), report=False) as first:  # fmt: skip
         for _ in range(600):
             if left(docker):
                 break
@@ -198,7 +203,7 @@ def test_a_killed_harness_leaves_nothing_for_long(docker: str, tmp_path: Path) -
         time.sleep(0.3)
         os.kill(first.pid, signal.SIGKILL)
     assert left(docker), "the engine, not the harness, runs containers"
-    done = bench("resume", "--results", str(results))
+    done = bench("resume", "--results", str(results), report=False)
     assert done.returncode == 0, done.stderr
     assert "removed what an earlier run left: influxdb-1.8.10 (container benchbook-" in done.stderr
     assert left(docker) == []

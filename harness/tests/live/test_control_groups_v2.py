@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench import HARNESS, environment, need_benchload
+from bench import HARNESS, WITHOUT_REPORT, environment, need_benchload
 
 PYTHON = [sys.executable, "-P", "-m", "benchbook"]
 RUN = [
-    *PYTHON, "run", "quickstart", "--profile", "smoke", "--trials", "1", "--set", "system=sqlite",
-    "--set", "queries=20", "--set", "memory_limit=256MiB,8MiB", "--set", "cpu_limit=0.5", "--results", "r",
+    sys.executable, "-P", "-c", WITHOUT_REPORT, "run", "quickstart", "--profile", "smoke", "--trials", "1",
+    "--set", "system=sqlite", "--set", "queries=20", "--set", "memory_limit=256MiB,8MiB",
+    "--set", "cpu_limit=0.5", "--results", "r",
 ]  # fmt: skip
 ASKED = (
     "select name, expected, found, ok from checks where name like '%limit%' or name like '%control group%' "

@@ -34,7 +34,7 @@ def test_a_system_that_hangs_is_ended_and_the_run_goes_on(tmp_path: Path) -> Non
     """SIGSTOP: no timeout of an operation sees it, for the embedded system is its own client."""
     os.environ["BENCHBOOK_HANG_SECONDS"] = "5"
     try:
-        process = begin("run", *SMALL, "--results", str(tmp_path))
+        process = begin("run", *SMALL, "--results", str(tmp_path), report=False)
     finally:
         del os.environ["BENCHBOOK_HANG_SECONDS"]
     once(process, tmp_path, "worker", stop, after="")
@@ -54,7 +54,7 @@ def test_a_server_that_hangs_or_dies_in_a_load_fails_its_trial_alone(
     import re
 
     process = begin("run", *ONE, "--set", "system=null-server", "--set", "timeout=1s", "--set", "retries=1",
-                    "--set", "scale=200", "--results", str(tmp_path))  # fmt: skip
+                    "--set", "scale=200", "--results", str(tmp_path), report=fault == "SIGKILL")  # fmt: skip
     once(process, tmp_path, "null-server", lambda pid: os.kill(pid, getattr(signal, fault)), after="")
     ended(process, 4)
     found = rows(tmp_path, "select status, reason from trials")
@@ -65,8 +65,8 @@ def test_a_server_that_hangs_or_dies_in_a_load_fails_its_trial_alone(
 
 def test_memory_that_runs_out_is_told_by_its_limit(tmp_path: Path) -> None:
     process = begin(
-        "run", *ONE, "--set", "system=duckdb", "--set", "memory_limit=32MiB", "--results", str(tmp_path)
-    )
+        "run", *ONE, "--set", "system=duckdb", "--set", "memory_limit=32MiB", "--results", str(tmp_path), report=False
+    )  # fmt: skip
     out, err = process.communicate(timeout=240)
     assert "Traceback" not in out + err
     [found] = rows(tmp_path, "select status, reason from trials")
@@ -135,7 +135,7 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
     assert "Traceback" not in done.stderr
     assert "space" in done.stderr, done.stderr
     ballast.unlink()
-    again = bench("resume", "--results", str(results))
+    again = bench("resume", "--results", str(results), report=False)
     assert again.returncode in (0, 4), again.stderr
     found = rows(results, "select trial_id, count(*) as n from trials group by all")
     assert len(found) == 4
@@ -145,20 +145,17 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
 @root_only
 @pytest.mark.parametrize("system", ["duckdb", "sqlite", "influxdb-1.8.10", "postgresql-15"])
 def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(
-    tmp_path: Path, system: str
+    open_folder: Path, system: str
 ) -> None:
     """The data is on a separate ext4 on a loop device: first one that is too small, then one that is not."""
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        if parent.stat().st_uid == os.geteuid():
-            parent.chmod(0o755)  # as root, PostgreSQL runs as another user
     small = 96 if system == "postgresql-15" else 16  # what an empty cluster takes, and little more
     done = bench("run", *ONE, "--set", f"system={system}", "--set", "storage=loop-ext4", "--set", "scale=120",
-                 "--set", f"size_mib={small},2048", "--results", str(tmp_path))  # fmt: skip
+                 "--set", f"size_mib={small},2048", "--results", str(open_folder), report=False)  # fmt: skip
     assert "Traceback" not in done.stdout + done.stderr
     found = {
         row["size"]: row
         for row in rows(
-            tmp_path,
+            open_folder,
             "select level as size, status, reason from trials join levels using (trial_id) where factor = 'size_mib'",
         )
     }
@@ -167,8 +164,34 @@ def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(
     assert done.returncode == 4, done.stderr
     assert found["2048"]["status"] == "ok", found
     assert found[str(small)]["status"] == "failed"
-    assert "Its storage loop-ext4 is full: " in found[str(small)]["reason"], found
-    clean(tmp_path)
+    assert "The storage loop-ext4 is full: " in found[str(small)]["reason"], found
+    clean(open_folder)
+
+
+@root_only
+@pytest.mark.skipif(shutil.which("postgres") is None, reason="postgres is not on PATH")
+def test_a_folder_that_the_servers_user_may_not_enter_is_told_before_the_first_trial(
+    open_folder: Path,
+) -> None:
+    """As root, PostgreSQL runs as another user."""
+    results = open_folder / "closed" / "results"
+    results.mkdir(parents=True)
+    (open_folder / "closed").chmod(0o700)
+    command = ("run", *ONE, "--set", "system=postgresql-15,duckdb", "--results", str(results))
+    done = bench(*command)
+    if "unavailable" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 2, done.stderr
+    assert f"who may not enter {open_folder}/closed" in done.stderr
+    assert f"chmod o+x {open_folder}/closed" in done.stderr
+    assert list(results.glob("runs/*/trials/*")) == []
+    (open_folder / "closed").chmod(0o711)
+    again = bench("resume", "--results", str(results), report=False)
+    assert again.returncode == 0, again.stderr
+    assert rows(results, "select status, count(*) as n from trials group by all") == [
+        {"status": "ok", "n": 2}
+    ]
+    clean(results)
 
 
 def test_a_wall_clock_that_jumps_makes_the_trial_invalid(tmp_path: Path) -> None:
@@ -198,7 +221,7 @@ def test_a_network_that_delays_or_cuts(tmp_path: Path, toxic: str, proxied: Any)
     """A delay is measured, a cut fails the trial in words; both end."""
     proxied.poison(toxic)
     done = bench("run", *ONE, "--system", f"null-server={proxied.url}", "--set", "system=null-server",
-                 "--set", "timeout=2s", "--set", "retries=1", "--results", str(tmp_path))  # fmt: skip
+                 "--set", "timeout=2s", "--set", "retries=1", "--results", str(tmp_path), report=False)  # fmt: skip
     assert "Traceback" not in done.stderr
     assert done.returncode == 4, done.stderr
     [found] = rows(tmp_path, "select status, reason from trials")

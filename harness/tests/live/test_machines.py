@@ -77,7 +77,7 @@ def carried_out(
     results: Path, *more: str
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the trial, the counts that were checked, and the digests of its answers."""
-    done = bench(*RUN, "--results", str(results), *more)
+    done = bench(*RUN, "--results", str(results), *more, report=False)
     assert done.returncode == 0, done.stderr
     [trial] = rows(
         results, "select status, reason, unmeasured, placement, dataset_digest, queries_digest from trials"

@@ -50,7 +50,9 @@ def test_a_run_keeps_every_operation_and_takes_them_along(tmp_path: Path) -> Non
 
 def test_a_run_that_is_not_asked_keeps_none(tmp_path: Path) -> None:
     need_benchload()
-    done = bench("run", *SMALL, "--trials", "1", "--set", "system=sqlite", "--results", str(tmp_path))
+    done = bench(
+        "run", *SMALL, "--trials", "1", "--set", "system=sqlite", "--results", str(tmp_path), report=False
+    )
     assert done.returncode == 0, done.stderr
     assert rows(tmp_path, "SELECT * FROM operations") == []
     assert not list(tmp_path.glob("runs/*/trials/*/operations"))

@@ -75,7 +75,7 @@ def test_refusals_in_other_words_fail_the_trial(root: Path, tmp_path: Path) -> N
     declared = root / "experiments/cnos-vs-influx/experiment.toml"
     declared.write_text(declared.read_text().replace('"cache-max-memory-size exceeded"', '"no such words"'))
     results = tmp_path / "results"
-    done = bench(*RUN, "--results", str(results))
+    done = bench(*RUN, "--results", str(results), report=False)
     assert done.returncode == 4
     [trial] = rows(results, "SELECT status, reason FROM trials")
     assert trial["status"] == "failed"

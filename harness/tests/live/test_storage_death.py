@@ -26,7 +26,8 @@ def records(results: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("who", ["MinIO", "s3fs"])
 def test_a_mount_pulled_away_in_a_load_fails_its_trial_and_the_run_goes_on(tmp_path: Path, who: str) -> None:
     need_benchload()
-    process = begin("run", *RUN, "--set", "storage=minio-s3fs", "--trials", "2", "--results", str(tmp_path))
+    words = [*RUN, "--set", "storage=minio-s3fs", "--trials", "2", "--results", str(tmp_path)]
+    process = begin("run", *words, report=who == "MinIO")
     killed: list[float] = []
 
     def kill(pid: int) -> None:

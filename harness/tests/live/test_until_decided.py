@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import HARNESS, environment, need_benchload
+from bench import HARNESS, WITHOUT_REPORT, environment, need_benchload
 
 from benchbook.record import looks
 
@@ -62,8 +62,11 @@ def _load_tool() -> None:
     need_benchload()
 
 
-def begin(root: Path, *arguments: str, declared: str = DECLARED) -> subprocess.Popen[str]:
-    """Start a command on a checkout whose one experiment is the pair."""
+def begin(
+    root: Path, *arguments: str, declared: str = DECLARED, report: bool = False
+) -> subprocess.Popen[str]:
+    """Start a command on a checkout whose one experiment is the pair; ``report`` says whether a run renders it."""
+    program = ["-m", "benchbook"] if report else ["-c", WITHOUT_REPORT]
     checkout = HARNESS.parent
     if not root.exists():
         (root / "experiments" / "pair").mkdir(parents=True)
@@ -73,13 +76,15 @@ def begin(root: Path, *arguments: str, declared: str = DECLARED) -> subprocess.P
         (root / "reports").mkdir()
         shutil.copy(checkout / "reports" / "quickstart.qmd", root / "reports" / "pair.qmd")
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "benchbook", *arguments, "--results", str(root / "results")],
+        [sys.executable, "-P", *program, *arguments, "--results", str(root / "results")],
         env=environment(BENCHBOOK_ROOT=str(root)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
-def bench(root: Path, *arguments: str, declared: str = DECLARED) -> subprocess.CompletedProcess[str]:
-    process = begin(root, *arguments, declared=declared)
+def bench(
+    root: Path, *arguments: str, declared: str = DECLARED, report: bool = False
+) -> subprocess.CompletedProcess[str]:
+    process = begin(root, *arguments, declared=declared, report=report)
     out, err = process.communicate(timeout=240)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
@@ -94,7 +99,7 @@ def facts(run: Path) -> dict[str, Any]:
 
 
 def test_a_run_stops_when_its_claim_is_decided(tmp_path: Path) -> None:
-    done = bench(tmp_path / "root", "run", "pair", "--until-decided", "--no-aa")
+    done = bench(tmp_path / "root", "run", "pair", "--until-decided", "--no-aa", report=True)
     assert done.returncode == 0, done.stderr
     [run] = runs(tmp_path / "root")
     held = facts(run)

@@ -55,7 +55,7 @@ def test_a_run_is_found_by_what_names_it(results: Path, name: str, run_id: str) 
     [
         (
             "quickstart-",
-            "The ids of 2 runs begin with \"quickstart-\"; the latest are quickstart-a1, quickstart-b2",
+            'The ids of 2 runs begin with "quickstart-"; the latest are quickstart-a1, quickstart-b2',
             "more of the run's id",
         ),
         ("quickstrat", 'There is no run "quickstrat"', 'Did you mean "quickstart"?'),
