@@ -11,6 +11,7 @@ from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.declare.claim import Claim
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
+from benchbook.measure.steady import STEADY_FROM
 
 
 def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[str]:
@@ -40,6 +41,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
         found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
     if claim.validity == "phase":
         found += _defects(claim, run, cells)
+    found += _unsteady(claim, run, cells)
     found += _transport(run, cells)
     found += _disks(run, cells)
     flights = {held.levels.get("workers") for cell in cells for held in cell.sides.cells}
@@ -64,6 +66,20 @@ def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
                 f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
             )
     return found
+
+
+def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Count the trials whose rate is that of the second half, because no part of their load was steady."""
+    if not claim.metric.startswith("steady_"):
+        return []
+    held = list(dict.fromkeys(held for one in cells for held in one.sides.cells))
+    trials, steady = (
+        sum(len(run.values(cell, (claim.phase, metric), claim.validity).by_block) for cell in held)
+        for metric in (claim.metric, STEADY_FROM)
+    )
+    if trials == steady:
+        return []
+    return [f"{trials - steady} of {trials} trials had no steady part, so the second half of their load counts"]
 
 
 def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:

@@ -104,6 +104,8 @@ def _has_trend(values: Sequence[float]) -> bool:
     return max(abs(score) - 1, 0) / spread > _CRITICAL_VALUE
 
 
+STEADY_FROM = "steady_from_seconds"
+"""Metric of the trials that have a steady part."""
 WHOLE_NS = 900_000_000
 """A shorter interval is the end of a load, not a whole second."""
 
@@ -118,24 +120,29 @@ def whole_intervals(intervals: list[Event]) -> list[Event]:
 
 
 def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list[Measurement]:
-    """Return rows and values per second of the steady part, where it begins and how long it is; none without one.
+    """Return rows and values per second of the steady part, where it begins and how long it is.
 
-    ``found`` is the share of the acknowledged rows that the system has afterwards; only they count. The rates named
+    Without a steady part, the rates are those of the second half, and its begin and length are left out: a load that
+    never settles is a result too. Too few intervals give nothing. ``found`` is the share of the acknowledged rows that the system has afterwards; only they count. The rates named
     ``acknowledged`` count every acknowledged row, as clients do that never look again.
     """
     whole = whole_intervals(intervals)
     rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
     begin = steady_begin(rates)
-    if begin is None:
+    if begin is None and len(whole) < 2 * FEWEST_INTERVALS:
         return []
-    part = whole[begin:]
+    part = whole[len(whole) // 2 if begin is None else begin :]
     seconds = sum(int(one["duration_ns"]) for one in part) / 1e9
     rows, values = (sum(int(one.get(name) or 0) for one in part) / seconds for name in ("rows", "values"))
-    return [
+    measured = [
         Measurement(phase, "steady_rows_per_second", found * rows),
         Measurement(phase, "steady_values_per_second", found * values),
         Measurement(phase, "steady_rows_per_second_acknowledged", rows),
         Measurement(phase, "steady_values_per_second_acknowledged", values),
-        Measurement(phase, "steady_from_seconds", int(part[0]["start_ns"]) / 1e9),
-        Measurement(phase, "steady_seconds", seconds),
     ]
+    if begin is not None:
+        measured += [
+            Measurement(phase, STEADY_FROM, int(part[0]["start_ns"]) / 1e9),
+            Measurement(phase, "steady_seconds", seconds),
+        ]
+    return measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.measure.steady import measurements, whole_intervals
+from benchbook.measure.steady import STEADY_FROM, measurements, whole_intervals
 
 
 def seconds(*rates: int, **more: Any) -> list[dict[str, Any]]:
@@ -34,9 +34,17 @@ def test_seconds_in_which_a_client_had_ended_are_left_out() -> None:
     assert len(whole_intervals(seconds(1, 2, whole=True))) == 2
 
 
-def test_a_load_that_never_rests_has_no_steady_rate() -> None:
-    assert measurements("load", seconds(*range(100, 30, -3))) == []
+def test_a_load_that_never_rests_has_the_rate_of_its_second_half() -> None:
+    found = {one.metric: one.value for one in measurements("load", seconds(*range(100, 30, -3)))}
+    assert found["steady_rows_per_second"] == 47.5
+    assert found["steady_values_per_second_acknowledged"] == 475
+    assert STEADY_FROM not in found
+    assert "steady_seconds" not in found
+
+
+def test_a_load_of_a_few_seconds_has_no_steady_rate() -> None:
     assert measurements("load", seconds(100, 100, 100)) == []
+    assert measurements("load", seconds(*range(100, 55, -3))) == []
 
 
 def test_only_rows_that_are_found_count() -> None:

@@ -34,8 +34,8 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
 def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
-        "measured": 1.16, "low": 1.04, "high": 1.28, "verdict": verdict, "reason": "it lies there", "phase": "load", "level": 0.05,
-        "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (), "conditions": (),
+        "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reason": "it lies there",
+        "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (), "conditions": (),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 

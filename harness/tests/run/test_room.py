@@ -26,7 +26,7 @@ def disks(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 def test_a_full_storage_is_told_with_its_bytes(disks: dict[str, int]) -> None:
     words = watchdog.disk_full_note("loop-ext4", Path("data"), Path("results"))
-    assert words == " Its storage loop-ext4 is full: 100 of 16777216 bytes are free."
+    assert words == " The storage loop-ext4 is full: 100 of 16777216 bytes are free."
     disks["free"] = 8 << 20
     assert watchdog.disk_full_note("loop-ext4", Path("data"), Path("results")) == ""
     disks |= {"free": 0, "device": 1}
