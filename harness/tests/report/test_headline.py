@@ -35,7 +35,8 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reason": "it lies there",
-        "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (), "conditions": (),
+        "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
+        "conditions": (),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 
