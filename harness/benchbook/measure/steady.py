@@ -124,8 +124,8 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
 
     Without a steady part, the rates are those of the second half, and its begin and length are left out: a load that
     never settles is a result too. Too few intervals give nothing. ``found`` is the share of the acknowledged rows that
-    the system has afterwards; only they count. The rates named ``acknowledged`` count every acknowledged row, as clients
-    do that never look again.
+    the system has afterwards; only they count. The rates named ``acknowledged`` count every acknowledged row, as
+    clients do that never look again.
     """
     whole = whole_intervals(intervals)
     rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
