@@ -79,7 +79,9 @@ def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     )
     if trials == steady:
         return []
-    return [f"{trials - steady} of {trials} trials had no steady part, so the second half of their load counts"]
+    return [
+        f"{trials - steady} of {trials} trials had no steady part, so the second half of their load counts"
+    ]
 
 
 def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:

@@ -108,6 +108,20 @@ _SECONDS = 1e-9
 _LARGEST_NS = 10**15
 
 
+FEWEST_BEYOND = 10
+
+
+def resolves(percentile: float, operations: int) -> bool:
+    """Return whether a percentile of so many operations is measured: ``FEWEST_BEYOND`` of them lie beyond it.
+
+    With fewer, it is the time of one or two slow operations. The median and the maximum are always measured.
+
+    >>> resolves(99.0, 999), resolves(99.0, 1000), resolves(50.0, 3), resolves(100.0, 3)
+    (False, True, True, True)
+    """
+    return percentile in (50.0, 100.0) or operations * (100.0 - percentile) >= 100.0 * FEWEST_BEYOND
+
+
 @dataclass(frozen=True)
 class Histogram:
     """A decoded histogram, or several merged ones; times in seconds."""
@@ -150,6 +164,10 @@ class Histogram:
     def _cumulative(self) -> list[int]:
         """Number of operations up to and including each bucket."""
         return list(accumulate(number for _, _, number in self.bars))
+
+    def resolves(self, percentile: float) -> bool:
+        """Return whether enough operations lie beyond a percentile to measure it."""
+        return resolves(percentile, self.count)
 
     def percentile(self, percentile: float) -> float | None:
         """Return the latency (s) that ``percentile`` (0 to 100) of operations did not exceed."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.declare.duration import seconds
 from benchbook.declare.workload import FioOptions
 from benchbook.errors import TrialFailed
+from benchbook.measure import histogram
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.process import spawn
 
@@ -119,7 +120,11 @@ def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
         prefix = "write_" if place else ""
         latency = stated["clat_ns"]
         numbers = {"latency_mean": latency["mean"], "latency_max": latency["max"]}
-        numbers |= {name: latency["percentile"][key] for name, key in PERCENTILES.items()}
+        numbers |= {
+            name: latency["percentile"][key]
+            for name, key in PERCENTILES.items()
+            if histogram.resolves(float(key), stated["total_ios"])
+        }
         found += [
             Measurement(phase, f"{prefix}bytes_per_second", float(stated["bw_bytes"])),
             Measurement(phase, f"{prefix}operations_per_second", float(stated["iops"])),

@@ -51,7 +51,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
 
 
 def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
-    """Return mean and percentiles of the latency of a phase's timed operations; empty if there are none."""
+    """Return mean, median, maximum and the measured percentiles of the latency of a phase's timed operations."""
     from benchbook.measure import histogram
 
     encoded = [event["encoded"] for event in _latency(histograms)]
@@ -59,7 +59,11 @@ def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
     if merged is None or not merged.count:
         return []
     numbers = {"latency_mean": merged.mean_seconds}
-    numbers |= {metric: merged.percentile(percent) for metric, percent in PERCENTILES.items()}
+    numbers |= {
+        metric: merged.percentile(percent)
+        for metric, percent in PERCENTILES.items()
+        if merged.resolves(percent)
+    }
     return [Measurement(phase, metric, value) for metric, value in numbers.items() if value is not None]
 
 

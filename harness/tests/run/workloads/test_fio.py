@@ -10,7 +10,7 @@ from benchbook.run.workloads import fio, original
 
 NONE = {"total_ios": 0}
 READ = {
-    "total_ios": 4, "bw_bytes": 1000, "iops": 2.5, "io_bytes": 4096, "runtime": 500,
+    "total_ios": 1000, "bw_bytes": 1000, "iops": 2.5, "io_bytes": 4096, "runtime": 500,
     "clat_ns": {
         "min": 1000, "max": 9000, "mean": 3000.0, "bins": {"1000": 3, "9000": 1},
         "percentile": dict.fromkeys(fio.PERCENTILES.values(), 1000),

@@ -33,6 +33,14 @@ def test_the_warm_up_is_no_part_of_it() -> None:
 
 
 def test_percentiles_are_those_of_merged_histograms() -> None:
-    numbers = found(histogram("service", "query", *[1] * 90), histogram("service", "query", *[100] * 10))
+    numbers = found(histogram("service", "query", *[1] * 180), histogram("service", "query", *[100] * 20))
     assert numbers["latency_p50"] == pytest.approx(0.001, rel=0.01), "their average would be 0.05"
     assert numbers["latency_p95"] == pytest.approx(0.1, rel=0.01)
+
+
+def test_a_percentile_needs_ten_operations_beyond_it() -> None:
+    few, enough = (found(histogram("service", "query", *[1] * count)) for count in (199, 200))
+    assert "latency_p95" not in few
+    assert "latency_p95" in enough
+    assert {"latency_p50", "latency_p90", "latency_max", "latency_mean"} <= few.keys()
+    assert "latency_p99" not in enough
