@@ -43,7 +43,24 @@ for (const name of ["error", "warn"]) {
 LATE = """<script>
 const marks = "path, rect, circle, line, text";
 const drawn = (figure) => figure.classList.contains("is-live") && figure.querySelector(".bb-live svg");
-const tell = () => {
+const settled = () => new Promise((resolve) => setTimeout(resolve, 60));
+const pressed = async (figure) => {
+  const saved = [], what = figure.querySelector(".bb-what");
+  URL.createObjectURL = (blob) => { saved.push(blob); return "blob:probe"; };
+  HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };
+  const ticks = () => figure.querySelector(".bb-live svg")?.textContent;
+  const found = { said: [what?.textContent], ticks: [ticks()], files: {}, rows: figure.querySelectorAll("tr").length };
+  for (const button of figure.querySelectorAll(".bb-tools button")) {
+    button.click();
+    if (!button.textContent.endsWith("axis")) continue;
+    await settled(); found.said.push(what.textContent); found.ticks.push(ticks());
+    button.click();
+    await settled(); found.said.push(what.textContent); found.ticks.push(ticks());
+  }
+  for (let at = 0; at < saved.length; at += 2) found.files[saved[at + 1]] = await saved[at].text();
+  return found;
+};
+const tell = async () => {
   const root = document.documentElement;
   const told = {
     errors: probed,
@@ -56,12 +73,14 @@ const tell = () => {
       width: figure.getBoundingClientRect().width,
       svg: figure.querySelector(".bb-live svg")?.getBoundingClientRect().right ?? 0,
     })),
+    tools: [],
     viewport: innerWidth,
     content: root.scrollWidth,
     wide: [...document.querySelectorAll("main *")]
       .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest(".bb-table, pre, svg"))
       .slice(0, 5).map((one) => one.tagName + "." + one.className),
   };
+  for (const figure of document.querySelectorAll(".bb-figure")) told.tools.push(await pressed(figure));
   parent.document.documentElement.setAttribute("data-probe", JSON.stringify(told));
 };
 addEventListener("load", () => {
@@ -87,6 +106,8 @@ class Visit:
     errors: list[str]
     requests: list[str]
     charts: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    """For each chart: the files that its buttons save, and what the button of the axis changes."""
     viewport: int
     content: int
     wide: list[str]

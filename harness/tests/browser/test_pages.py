@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -48,6 +51,24 @@ def is_sound(seen: chromium.Visit, address: str, width: int) -> None:
     assert seen.content <= width, seen.wide
     beyond = [one["title"] for one in seen.charts if one["svg"] > width]
     assert beyond == []
+
+
+def test_the_buttons_of_a_chart_save_it_and_change_its_axis(published: str):
+    seen = chromium.visit(f"{published}/cnos-vs-influx.html", 1400)
+    assert seen.tools
+    for chart in seen.tools:
+        (table, rows), (picture, svg) = sorted(chart["files"].items())
+        assert table.endswith(".csv")
+        assert picture == table.replace(".csv", ".svg")
+        assert len(list(csv.reader(io.StringIO(rows)))) == chart["rows"]
+        assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    changed = [chart for chart in seen.tools if len(chart["said"]) == 3]
+    assert changed
+    for chart in changed:
+        first, other, again = chart["said"]
+        assert "logarithmic axis" in first == again
+        assert other == first.replace("logarithmic axis", "linear axis")
+        assert chart["ticks"][0] == chart["ticks"][2] != chart["ticks"][1]
 
 
 @pytest.mark.parametrize("name", ["defects", "quickstart", "report"])

@@ -1,14 +1,84 @@
 // Draws each figure from its specification, from the top of the page down; the drawing that stands in the page
-// stays there for print and for readers without scripts.
-const draw = async (figure) => {
+// stays there for print and for readers without scripts. Each figure gets buttons that save its picture and its
+// table, and one that changes a logarithmic axis to a linear one and back.
+const positions = (specification) => [
+  ...["x", "y"].map((name) => specification.encoding?.[name]).filter(Boolean),
+  ...["layer", "hconcat", "vconcat", "concat"].flatMap((group) => (specification[group] ?? []).flatMap(positions)),
+  ...(specification.spec ? positions(specification.spec) : []),
+];
+const logarithmic = (specification) => positions(specification).filter((one) => one.scale?.type === "log");
+
+// A copy with linear axes from zero: the domain and the ticks of a logarithmic axis do not fit them.
+const linear = (specification) => {
+  const copy = structuredClone(specification);
+  for (const one of logarithmic(copy)) {
+    one.scale = { type: "linear", zero: true, nice: true };
+    if (one.axis) {
+      delete one.axis.values;
+      delete one.axis.tickCount;
+    }
+  }
+  return copy;
+};
+
+const save = (name, type, text) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const csv = (table) =>
+  [...table.rows].map((row) => [...row.cells].map((cell) => quoted(cell.textContent.trim())).join(",") + "\n").join("");
+const picture = (figure) => {
+  const shown = figure.classList.contains("is-live") ? ".bb-live svg" : ".bb-static svg";
+  const copy = figure.querySelector(shown).cloneNode(true);
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(copy).replaceAll("currentColor", "#222222");
+};
+
+const addTools = (figure, specification, draw) => {
+  const caption = figure.querySelector("figcaption");
+  const what = caption.querySelector(".bb-what");
+  const title = caption.firstChild.textContent;
+  const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60);
+  const tools = document.createElement("p");
+  tools.className = "bb-tools";
+  const button = (text, label, press) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = text;
+    made.title = `${label}: ${title}`;
+    made.addEventListener("click", () => press(made));
+    tools.append(made);
+  };
+  if (what && logarithmic(specification).length) {
+    const texts = { false: what.textContent, true: what.textContent.replace(/logarithmic axis/g, "linear axis") };
+    let straight = false;
+    button("Linear axis", "Change the axis", async (made) => {
+      straight = !straight;
+      made.textContent = straight ? "Logarithmic axis" : "Linear axis";
+      what.textContent = texts[straight];
+      await draw(straight ? linear(specification) : specification);
+    });
+  }
+  button("SVG", "Save the picture", () => save(`${name}.svg`, "image/svg+xml", picture(figure)));
+  button("CSV", "Save the table", () => save(`${name}.csv`, "text/csv", csv(figure.querySelector(".bb-data table"))));
+  figure.querySelector(".bb-data").before(tools);
+};
+
+for (const figure of document.querySelectorAll(".bb-figure")) {
   const live = figure.querySelector(".bb-live");
   const specification = JSON.parse(figure.querySelector(".bb-spec").textContent);
+  const draw = (wanted) =>
+    window.vegaEmbed(live, wanted, { mode: "vega-lite", renderer: "svg", actions: false });
   figure.classList.add("is-live");
   try {
-    await window.vegaEmbed(live, specification, { mode: "vega-lite", renderer: "svg", actions: false });
+    await draw(specification);
   } catch (error) {
     figure.classList.remove("is-live");
     console.error(error);
   }
-};
-for (const figure of document.querySelectorAll(".bb-figure")) await draw(figure);
+  addTools(figure, specification, draw);
+}
