@@ -154,7 +154,9 @@ def _cores(run: Run) -> float | None:
 
 DRAWN_TRIALS = 3
 """Most trials of a cell in a chart; the table includes all."""
-DRAWN_SAMPLES = 120
+DRAWN_LINES = 40
+"""Most lines of a chart with several trials of a cell: a run with many cells has one line for each."""
+DRAWN_SAMPLES = 60
 """Most points of a line; longer series are averaged."""
 MARKED_SAMPLES = 15
 """Most samples of a line that the chart marks with points."""
@@ -194,12 +196,22 @@ def chart(
         return missing(
             "Telemetry", "no valid trial of this run lasted for two samples, which are one second apart"
         )
-    note = f"One line per trial, at most {DRAWN_TRIALS} for each system; the tables include all trials."
+    each = _drawn_trials(len(shown))
+    note = f"One line per trial, at most {each} for each setup; the tables include all trials."
     if inside:
         note += " Embedded systems run inside the client's process, so the client's numbers include them."
     if absent:
         note += f" Not shown: {'; '.join(absent)}."
     return Figures(figures, note)
+
+
+def _drawn_trials(cells: int) -> int:
+    """Return the number of trials of each cell to draw.
+
+    >>> _drawn_trials(4), _drawn_trials(16), _drawn_trials(60)
+    (3, 2, 1)
+    """
+    return max(1, min(DRAWN_TRIALS, DRAWN_LINES // cells))
 
 
 def _short(cells: list[Cell]) -> dict[str, str]:
@@ -226,12 +238,13 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     of_cell: dict[str, list[Series]] = {}
     for one in found:
         of_cell.setdefault(one.cell.name, []).append(one)
-    drawn = [one for own in of_cell.values() for one in own[:DRAWN_TRIALS]]
+    each = _drawn_trials(len(of_cell))
+    drawn = [one for own in of_cell.values() for one in own[:each]]
     rows = [
         {
             "cell": short[one.cell.label],
             "block": one.block + 1,
-            "seconds": round(seconds, 3),
+            "seconds": round(seconds, 2),
             "value": float(f"{value / divisor:.4g}"),
         }
         for one in drawn
