@@ -80,8 +80,17 @@ def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
         )
         other = [level for level in held if not any(same(level, one) for one in published)]
         if other:
-            said.append(f"{factor} {' and '.join(other)} instead of {' or '.join(published)}")
+            said.append(f"{counted(factor, ' and '.join(other))} instead of {' or '.join(published)}")
     return said
+
+
+def counted(factor: str, level: str) -> str:
+    """Return a factor with its level in words.
+
+    >>> counted("workers", "12"), counted("batch_size", "1000"), counted("size", "1GiB")
+    ('12 workers', 'batch_size 1000', 'size 1GiB')
+    """
+    return f"{level} {factor}" if factor.endswith("s") and level[:1].isdigit() else f"{factor} {level}"
 
 
 def absent(claim: Claim, run: Run) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.analyse import answers, judgement, looked, same_work
-from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
+from benchbook.analyse.claim_cells import Sides, absent, counted, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
@@ -166,7 +166,7 @@ def judge(
         why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
-    conditions += [f"{factor} {here} in place of {there}" for factor, there, here in scale]
+    conditions += [f"{counted(factor, here)} in place of {there}" for factor, there, here in scale]
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
