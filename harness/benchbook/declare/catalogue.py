@@ -89,7 +89,7 @@ class Catalogue:
     def publication(self, slug: str) -> Publication | None:
         """Return the publication that an experiment reruns; None if this catalogue declares none.
 
-        Pages take it from here, because a run keeps the declarations of its own time.
+        Pages take it from here, because a run keeps the declarations that it began with.
         """
         from benchbook.declare.publication import Publication
 

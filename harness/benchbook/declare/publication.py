@@ -23,7 +23,7 @@ class Publication(Model):
     claimed: Text
     """What it claims, in one sentence."""
     lead: Name | None = None
-    """Id of the claim that stands for the comparison. Default: the first claim with test ``ratio``."""
+    """Id of the claim that represents the comparison. Default: the first claim with test ``ratio``."""
     of: Text | None = None
     """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
     over: Text | None = None

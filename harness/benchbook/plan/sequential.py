@@ -31,7 +31,7 @@ _SEED = 1983
 
 @dataclass(frozen=True)
 class Design:
-    """What is fixed before a run that goes on until its claims are decided."""
+    """The rules of a run with looks, fixed before its first trial."""
 
     maximum: int
     """Blocks at most."""
@@ -60,12 +60,12 @@ class Design:
 
 @dataclass(frozen=True)
 class Left:
-    """What a run may still do."""
+    """The blocks that a run may still have."""
 
     blocks: int
     """The last block that the maximum and the budget allow, counted from 1."""
     limit: str
-    """What ends the run there, in words."""
+    """Why the run ends there, in words."""
 
 
 def design(maximum: int, budget_seconds: float | None = None) -> Design:

@@ -105,7 +105,7 @@ def has_figure(document: Document) -> bool:
 
 
 def sections(markup: str) -> str:
-    """Give each heading an id of its own, made from its text, and a link to itself.
+    """Give each heading a unique id, made from its text, and a link to itself.
 
     >>> sections("<h2>How to <em>rerun</em></h2>").partition(" <a")[0]
     '<h2 id="how-to-rerun">How to <em>rerun</em>'

@@ -118,7 +118,7 @@ class Comparison:
     claims: Sequence[Judgement]
     """The judgements on what was published."""
     lead: Judgement | None
-    """The claim that stands for the comparison."""
+    """The claim that represents the comparison."""
 
 
 def comparisons() -> list[Comparison]:

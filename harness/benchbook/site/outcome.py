@@ -64,7 +64,7 @@ def published_claims(run: Run) -> list[Judgement]:
 
 
 def lead(run: Run, publication: Publication) -> Judgement | None:
-    """Return the claim that stands for a comparison: the declared one, or the first with a published ratio."""
+    """Return the claim that represents a comparison: the declared one, or the first with a published ratio."""
     found = published_claims(run)
     named = [one for one in found if one.id == publication.lead]
     ratios = [one for one in found if one.test == "ratio"]
