@@ -7,13 +7,15 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from benchbook.analyse import comparison, looked, noise, order, quantity
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.run import Run
+from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
+from benchbook.declare.level import same
 from benchbook.declare.metric import describe
 from benchbook.measure import steady
 
@@ -94,23 +96,36 @@ STOLEN = 0.01
 class Ceiling:
     """The rate of the client alone, against a server that discards everything."""
 
-    rows_per_second: float | None
-    """None if it was not measured, or for less than a second."""
+    loads: tuple[dict[str, Any], ...]
+    """The loads that were measured for at least a second, each with its ``rows_per_second``."""
     seconds: float
     """Length of the shortest calibration; 0 without one."""
     own_cores: bool
     """True if it ran on the client's cores of the trials."""
 
+    def of(self, cell: Cell | None = None) -> float | None:
+        """Return the lowest rate (rows per second) at the batches and workers of a cell, by default at any.
+
+        None if it was not measured, or for less than a second. Older runs did not record the batches and workers.
+        """
+        rates = [
+            float(one["rows_per_second"]) for one in self.loads
+            if cell is None or all(
+                same(cell.levels[name], one[name]) for name in ("batch_size", "workers")
+                if name in cell.levels and name in one
+            )
+        ]  # fmt: skip
+        return min(rates, default=None)
+
 
 def ceiling(run: Run) -> Ceiling:
-    """Return the client's ceiling. There are several if trials differ in their cores; the lowest bounds every trial."""
+    """Return the client's ceiling: a rate for each kind of load and each choice of cores among the trials."""
     found = [
         one for one in run.fact_list("calibration") if isinstance(one, dict) and one.get("rows_per_second")
     ]
     seconds = min((float(one.get("duration_ns") or 0) / 1e9 for one in found), default=0.0)
-    lowest = min((float(one["rows_per_second"]) for one in found), default=None)
     own = bool(found) and all(one.get("client_cores") for one in found)
-    return Ceiling(lowest if seconds >= BRIEF_SECONDS else None, seconds, own)
+    return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
 
 
 def brief(run: Run, phase: str) -> dict[str, float]:

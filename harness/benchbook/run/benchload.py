@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +78,33 @@ def keep(text: str, path: Path) -> Path:
     return path
 
 
-def calibrate(binary: Path, dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
-    """Return the summaries of the same load and queries against a null server: the client's ceiling."""
-    text = _output(
-        binary,
-        "calibrate",
-        dataset.generator,
-        *dataset.flags(),
-        f"--batch-rows={batch_rows}",
-        f"--workers={workers}",
-    )
+@dataclass(frozen=True)
+class Calibration:
+    """A load into a null server: the batches and workers of a cell."""
+
+    batch_rows: int
+    workers: int
+    gzip: bool
+    lasts_seconds: float | None
+    """None: load the dataset once."""
+
+    def flags(self) -> list[str]:
+        """Return the flags of benchload."""
+        lasts = [f"--duration={self.lasts_seconds:g}s"] if self.lasts_seconds else []
+        packed = ["--gzip"] if self.gzip else []
+        return [f"--batch-rows={self.batch_rows}", f"--workers={self.workers}", *packed, *lasts]
+
+
+def calibrate(binary: Path, dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
+    """Return the summaries of a load into a null server: the client's ceiling."""
+    text = _output(binary, "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
     events = [json.loads(line) for line in text.splitlines() if line.strip()]
     return [event for event in events if event.get("type") == "summary"]
 
 
-def calibrate_here(dataset: Dataset, batch_rows: int, workers: int) -> list[dict[str, Any]]:
+def calibrate_here(dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
     """Run ``calibrate`` with the benchload of this machine, which may be a worker of a cluster."""
-    return calibrate(find_benchload(), dataset, batch_rows, workers)
+    return calibrate(find_benchload(), dataset, asked)
 
 
 def _output(binary: Path, *arguments: str) -> str:

@@ -32,7 +32,7 @@ from benchbook.process.launch import Program
 from benchbook.record.folder import RUN_FILE, read_object, write_whole
 from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
-from benchbook.run.benchload import calibrate, calibrate_here
+from benchbook.run.benchload import Calibration, calibrate, calibrate_here
 from benchbook.run.confined import Cores, cores_of
 from benchbook.run.progress import Observer
 from benchbook.run.workloads import kline
@@ -312,25 +312,49 @@ DATABASE = "calibrate"
 
 
 def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return summaries of loads into a null server; empty for embedded systems, which share the client's process."""
+    """Return summaries of loads into a null server, one for each kind of load among the trials.
+
+    Empty for embedded systems, which share the client's process.
+    """
     plan = context.plan
     if all(context.system(name).embedded for name in plan.systems()) or dataset.generator == "blob":
         return []  # for objects, the file system's row shows the client's limit
-    loads = [options for phase in plan.phases if isinstance(options := phase_options(phase, {}), LoadOptions)]
-    options = loads[0] if loads else LoadOptions()
     context.observer.note("measuring the client's ceiling against a null server")
-    asked = (dataset, options.batch_size, options.workers)
-    if context.cluster:
-        found: list[dict[str, Any]] = context.cluster.on_client(calibrate_here, *asked)
-        return found
-    events = []
-    for cores in _pairs(context):
-        ran = _pinned(context, *asked, cores) if cores else calibrate(context.benchload, *asked)
-        server, client = cores or (None, None)
-        placement = {"server_cores": sorted(server) if server else None,
-                "client_cores": sorted(client) if client else None}  # fmt: skip
-        events += [{**event, **placement} for event in ran]
+    events: list[dict[str, Any]] = []
+    for asked in _calibrations(plan):
+        load = {"batch_size": asked.batch_rows, "workers": asked.workers}
+        if context.cluster:
+            ran = context.cluster.on_client(calibrate_here, dataset, asked)
+            events += [{**event, **load} for event in ran]
+            continue
+        for cores in _pairs(context):
+            ran = (
+                _pinned(context, dataset, asked, cores)
+                if cores
+                else calibrate(context.benchload, dataset, asked)
+            )
+            server, client = cores or (None, None)
+            placement = {"server_cores": sorted(server) if server else None,
+                    "client_cores": sorted(client) if client else None}  # fmt: skip
+            events += [{**event, **load, **placement} for event in ran]
     return events
+
+
+CALIBRATION_SECONDS = 5.0
+"""Length of each load into the null server; a smoke run loads its dataset once, for it decides nothing."""
+
+
+def _calibrations(plan: Plan) -> list[Calibration]:
+    """Return the different batches and workers of the trials' loads; those of the default load if there is none."""
+    lasts = None if plan.profile == "smoke" else CALIBRATION_SECONDS
+    loads = [
+        options
+        for trial in plan.trials
+        for phase in plan.phases
+        if isinstance(options := phase_options(phase, trial.levels), LoadOptions)
+    ]
+    found = [Calibration(one.batch_size, one.workers, one.gzip, lasts) for one in loads or [LoadOptions()]]
+    return list(dict.fromkeys(found))
 
 
 def _pairs(context: Context) -> list[Cores | None]:
@@ -345,9 +369,7 @@ def _pairs(context: Context) -> list[Cores | None]:
     return list(found)
 
 
-def _pinned(
-    context: Context, dataset: Dataset, batch_rows: int, workers: int, cores: Cores
-) -> list[dict[str, Any]]:
+def _pinned(context: Context, dataset: Dataset, asked: Calibration, cores: Cores) -> list[dict[str, Any]]:
     """Load into a null server on the server's cores, with benchload on the client's cores."""
     with tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
@@ -364,7 +386,7 @@ def _pinned(
             with confine(Confinement(cores=cores[1])):
                 client = spawn.start(
                     [context.benchload, "load", dataset.generator, *dataset.flags(), "--target", "influx",
-                     "--url", url, "--database", DATABASE, f"--batch-rows={batch_rows}", f"--workers={workers}"],
+                     "--url", url, "--database", DATABASE, *asked.flags()],
                     name="benchload", log=log, pipes=True, registry=context.results / "processes",
                 )  # fmt: skip
             events = [json.loads(line) for line in client.lines()]

@@ -33,11 +33,12 @@ func (calibrateCommand) Help() string {
 
 // calibrate measures what the client alone reaches on this machine.
 type calibrate[D datasetFlags] struct {
-	Dataset   D      `embed:""`
-	BatchRows int64  `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch. Default: ${default}."`
-	Workers   int    `default:"1" range:"1:4096" placeholder:"N" help:"Connections. Default: ${default}."`
-	Gzip      bool   `help:"Compress batches."`
-	Queries   string `placeholder:"FILE" help:"Ask these queries too, as benchload queries writes them."`
+	Dataset   D             `embed:""`
+	BatchRows int64         `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch. Default: ${default}."`
+	Workers   int           `default:"1" range:"1:4096" placeholder:"N" help:"Connections. Default: ${default}."`
+	Duration  time.Duration `placeholder:"LENGTH" help:"Load for so long, with rows that follow those of the dataset. Default: load the dataset once."`
+	Gzip      bool          `help:"Compress batches."`
+	Queries   string        `placeholder:"FILE" help:"Ask these queries too, as benchload queries writes them."`
 }
 
 // Run loads and asks.
@@ -61,7 +62,8 @@ func (k *calibrate[D]) Run(c *console) error {
 	system := influx.New(address, "calibrate", 30*time.Second)
 	pace := drive.Pace{Workers: k.Workers}
 	loading := loading{
-		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: system, pace: pace, gzip: k.Gzip, batchRows: k.BatchRows,
+		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: system, gzip: k.Gzip, batchRows: k.BatchRows,
+		pace: drive.Pace{Workers: k.Workers, Duration: k.Duration},
 	}
 	err = loading.run(newWorkload(c, event.Start{Workload: "calibrate-load", Workers: k.Workers, Loop: "closed"}), false, false)
 	if err != nil || k.Queries == "" {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -133,6 +134,24 @@ def test_a_ceiling_of_less_than_a_second_is_none(made: Any) -> None:
     assert "ceiling is unknown" in said
     assert "less than 1 s shows no ceiling" in said
     assert "reached" not in said
+
+
+def test_a_cell_is_compared_with_the_ceiling_of_its_own_load(made: Any) -> None:
+    loads = [
+        {"rows_per_second": rate, "duration_ns": 5_000_000_000, "batch_size": rows}
+        for rows, rate in ((1000, 5e5), (5000, 2e6))
+    ]
+    facts = [
+        f"INSERT INTO run_facts SELECT run_id, 'calibration', '{place}', '{json.dumps(one)}' FROM runs"
+        for place, one in enumerate(loads)
+    ]
+    before = "DELETE FROM run_facts WHERE topic = 'calibration'"
+    run = changed(made, before, *facts, batch_sizes=(1000, 5000), systems=("duckdb", "influxdb-1.8.10"))
+    found = limits.ceiling(run)
+    assert found.of() == 5e5
+    assert {cell.levels["batch_size"]: found.of(cell) for cell in run.cells} == {"1000": 5e5, "5000": 2e6}
+    said = cost.ceiling_sentence(run).markdown
+    assert "at least 500,000 rows/s" in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:

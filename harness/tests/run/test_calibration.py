@@ -12,6 +12,7 @@ import pytest
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
+from benchbook.run import context as contexts
 from benchbook.run.context import ceiling
 
 IOT = {
@@ -35,7 +36,7 @@ def context(tmp_path: Path) -> Any:
         trials = [SimpleNamespace(levels={"system": "a-server", "pinning": pinning}) for pinning in pinnings]
         phases = [{"name": "load", "workload": "load", "options": {"batch_size": 500, "workers": 1}}]
         return SimpleNamespace(
-            plan=SimpleNamespace(systems=lambda: ["a-server"], phases=phases, trials=trials),
+            plan=SimpleNamespace(profile="smoke", systems=lambda: ["a-server"], phases=phases, trials=trials),
             system=lambda name: SimpleNamespace(name=name, version="1", embedded=False),
             programs={}, benchload=binary, scratch=tmp_path, results=tmp_path, cluster=None,
             observer=SimpleNamespace(note=lambda _: None),
@@ -65,3 +66,15 @@ def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: 
 def test_trials_with_other_cores_have_a_ceiling_of_their_own(context: Any) -> None:
     found = ceiling(context("off", "always"), Dataset.model_validate(IOT))
     assert [one["client_cores"] is None for one in found] == [True, False]
+
+
+def test_each_kind_of_load_has_a_ceiling_that_lasts(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts, "CALIBRATION_SECONDS", 0.3)
+    asked = context("off", "off", "off")
+    asked.plan.profile = "quick"
+    for trial, workers in zip(asked.plan.trials, ("1", "2", "2"), strict=True):
+        trial.levels["workers"] = workers
+    found = ceiling(asked, Dataset.model_validate(IOT))
+    assert [(one["batch_size"], one["workers"]) for one in found] == [(500, 1), (500, 2)]
+    assert all(one["duration_ns"] >= 0.3e9 for one in found)
+    assert all(one["errors"] == 0 for one in found)

@@ -232,16 +232,17 @@ def ceiling_sentence(run: Run) -> Markdown:
         return missing(
             "The client's ceiling", "the client was not calibrated against a server that discards everything"
         )
-    if found.rows_per_second is None:
+    lowest = found.of()
+    if lowest is None:
         return Markdown(
             "The client's ceiling is unknown: the load against a server that discards everything lasted "
             f"{escape_markdown(quantity.text(found.seconds, 's'))}, and less than 1 s shows no ceiling."
         )
     where = ", on the same cores as in the trials" if found.own_cores else ""
-    ceiling = quantity.text(found.rows_per_second, "1/s", "rows")
-    sentence = f"Alone, benchload sent {ceiling} to a server that discards them{where}"
+    ceiling = quantity.text(lowest, "1/s", "rows")
+    sentence = f"Alone, benchload sent at least {ceiling} to a server that discards them{where}"
     shares = {
-        estimate.cell.label: (estimate.value or 0.0) / found.rows_per_second
+        estimate.cell.label: (estimate.value or 0.0) / (found.of(estimate.cell) or lowest)
         for phase in run.phases("load")
         for estimate in estimates(run, phase, "rows_per_second")
         if estimate.value and not run.embedded(estimate.cell.system)
