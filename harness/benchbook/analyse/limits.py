@@ -233,7 +233,7 @@ def _embedded(run: Run) -> list[str]:
 
 
 def busy_client(run: Run) -> list[str]:
-    """Return the phases in which the client used so much of its cores that it may limit the result."""
+    """Return the phases in which the client limited the result, or used so much of its cores that it may have."""
     rows = run.ok.join(
         run.frame("measurements").filter(
             (pl.col("metric") == "client_cpu_fraction") & (pl.col("value") > BUSY_CLIENT)
@@ -246,10 +246,24 @@ def busy_client(run: Run) -> list[str]:
     for system, phase, value in rows.select("system", "phase", "value").iter_rows():
         if not run.embedded(system):
             found[system, phase] = max(found.get((system, phase), 0.0), value)
-    return [
+    return _generator_bound(run) + [
         f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
         f"{run.title(system)}: it may have limited the result."
         for (system, phase), value in found.items()
+    ]
+
+
+def _generator_bound(run: Run) -> list[str]:
+    """Return the phases in which workers waited for the generator for more than half of their time."""
+    rows = run.ok.join(
+        run.frame("measurements").filter(pl.col("metric") == "generator_bound").select("trial_id", "phase"),
+        on="trial_id", how="inner", maintain_order="left",
+    )  # fmt: skip
+    counted = Counter(rows.select("system", "phase").iter_rows())
+    return [
+        f"Benchload limited the result of {run.title(system)} in phase {phase} because its workers waited for "
+        f"generated rows for more than half of the time in {count} {'trial' if count == 1 else 'trials'}."
+        for (system, phase), count in counted.items()
     ]
 
 

@@ -124,6 +124,8 @@ TABLE = (
     Metric("psi_cpu_some_fraction", "1", "lower", "Share of time in which a process waited for a processor", PHASE),
     Metric("psi_io_some_fraction", "1", "lower", "Share of time in which a process waited for storage", PHASE),
     Metric("psi_memory_some_fraction", "1", "lower", "Share of time in which a process waited for memory", PHASE),
+    Metric("generator_stall_seconds", "s", "lower", "Time that workers waited for generated rows or requests"),
+    Metric("generator_bound", "1", "lower", "Workers waited for the generator for most of the phase"),
     Metric("record_stall_seconds", "s", "lower", "Time that workers waited for the file of single operations"),
     # Every phase, from the counters of MinIO behind a mounted bucket
     Metric("storage_bucket_read_bytes", "B", "none", "Bytes read from the bucket", PHASE),

@@ -266,7 +266,8 @@ class Findings:
     def client_cpu(self, phase: str, summary: Event) -> None:
         """Add the CPU time that the client reports for the timed period, and its share of the client's cores.
 
-        If its workers waited for the file of single operations, they sent fewer requests, so the wait is recorded too.
+        If its workers waited for the file of single operations or for generated rows, they sent fewer requests, so the
+        waits are recorded too.
         """
         cpu, duration = float(summary.get("client_cpu_ns") or 0) / 1e9, float(summary["duration_ns"]) / 1e9
         fraction = cpu / duration / self.client_cores if duration > 0 else 0.0
@@ -274,6 +275,10 @@ class Findings:
         self.measurements.append(Measurement(phase, "client_cpu_fraction", fraction))
         if stalled := float(summary.get("record_stall_ns") or 0) / 1e9:
             self.measurements.append(Measurement(phase, "record_stall_seconds", stalled))
+        if stalled := float(summary.get("generator_stall_ns") or 0) / 1e9:
+            self.measurements.append(Measurement(phase, "generator_stall_seconds", stalled))
+        if summary.get("bottleneck") == "generator":
+            self.measurements.append(Measurement(phase, "generator_bound", 1.0))
 
     def size(self, parts: Mapping[str, int], rows: int, values: int) -> None:
         """Add the bytes on disk, in total and by part, and per row and value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from benchbook.analyse import same_work
+from benchbook.analyse import rules, same_work
 from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report import conclusion
@@ -114,6 +114,20 @@ def test_limits_say_where_workers_waited_for_the_record(made):
     assert "waited up to 2.5\N{NO-BREAK SPACE}s" in words
     assert "operations in phase load" in words
     assert "groupby" not in words
+
+
+def test_limits_say_where_the_generator_was_the_bottleneck(made):
+    run = made(systems=("duckdb", "influxdb-1.8.10"))
+    with database.open(run.results) as connection:
+        for trial in run.ok.filter(run.ok["system"] == "influxdb-1.8.10")["trial_id"][:2]:
+            row = [trial, "load", "generator_bound", 1.0, "1", "lower"]
+            connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
+    found = open_run(run.results, run.run_id)
+    words = conclusion.limits(found).markdown
+    assert "Benchload limited the result of InfluxDB 1.8.10 in phase load" in words
+    assert "more than half of the time in 2 trials" in words
+    assert "of DuckDB" not in words
+    assert rules.client(found).mark == "partly"
 
 
 def test_every_gap_has_its_reason(made):

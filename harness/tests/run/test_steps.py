@@ -101,6 +101,18 @@ def test_bytes_and_rows_are_taken_after_settling_and_both_times_are_kept(tmp_pat
     assert all(check["ok"] for check in findings.checks)
 
 
+def test_workers_that_wait_for_the_generator_are_recorded(tmp_path: Path) -> None:
+    class Waiting(Watched):
+        def load(self, _request: Any) -> Any:
+            return iter([{**SUMMARY, "generator_stall_ns": 2 * 10**9, "bottleneck": "generator"}])
+
+    found = {one.metric: one.value for one in loaded(tmp_path, Waiting()).measurements}
+    assert found["generator_stall_seconds"] == 2.0
+    assert found["generator_bound"] == 1.0
+    plain = {one.metric for one in loaded(tmp_path, Watched()).measurements}
+    assert not plain & {"generator_stall_seconds", "generator_bound"}
+
+
 def test_the_time_in_which_a_driver_only_watched_is_no_part_of_settling(tmp_path: Path) -> None:
     class Watching(Watched):
         watched_seconds = 1000.0
