@@ -22,7 +22,17 @@ CLAIMED_IN_FLIGHT = 64
 """Reads in flight that the publication claims for every system; used for a system that it did not measure."""
 
 
-class KlineOptions(Model):
+class LoopOptions(Model):
+    """Options of the loop that starts operations."""
+
+    rate: Annotated[float, Field(ge=0)] = 0
+    """Operations per second of an open loop; 0 for a closed loop, in which each worker waits for its answer. As a
+    factor with several levels, it shows latency against throughput."""
+    arrivals: Literal["constant", "poisson"] = "constant"
+    """Arrival process of an open loop."""
+
+
+class KlineOptions(LoopOptions):
     """Options of the workload ``kline``: read ranges of one-minute bars for a fixed time."""
 
     read: Read
@@ -68,7 +78,7 @@ def _refuse_two_ends(counted: str, number: int | None, duration: str | None) -> 
         raise ValueError(f'{counted} = {number} and duration = "{duration}" both end the phase; remove one')
 
 
-class BlobOptions(Model):
+class BlobOptions(LoopOptions):
     """Options of the workload ``blob``: put, get and delete the objects of the dataset."""
 
     do: Literal["put", "get", "delete", "mixed"]
@@ -84,10 +94,6 @@ class BlobOptions(Model):
     """Objects of one put: in one transaction, or one after the other in a store without transactions."""
     workers: Positive = 1
     """Operations in flight."""
-    rate: Annotated[float, Field(ge=0)] = 0
-    """Operations per second of an open loop; 0 for a closed loop, in which each worker waits for its answer."""
-    arrivals: Literal["constant", "poisson"] = "constant"
-    """Arrival process of an open loop."""
     sync_limit: bool = False
     """True if fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
     writes have the mean size of an object, and there are as many jobs as workers. Cells with equal settings share
@@ -323,7 +329,7 @@ QUERIES_OF_DURATION = 1000
 """Different queries of a phase with a duration, which asks them again and again."""
 
 
-class QueryOptions(Model):
+class QueryOptions(LoopOptions):
     """Options of the workload ``query``: run queries of one type, the same for every system."""
 
     type: DevopsQuery | IotQuery

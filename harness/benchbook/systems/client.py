@@ -47,6 +47,9 @@ class BarsRequest:
     timeout_seconds: float = 30.0
     answers: int | None = None
     """If set, compare the first N answers with the dataset, untimed."""
+    rate: float = 0.0
+    """Reads per second of an open loop; 0 for a closed loop."""
+    arrivals: str = "constant"
     record: Path | None = None
     """If set, the file for a record of each read."""
 
@@ -120,7 +123,7 @@ class BenchloadClient:
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
             command += ["--answers", "--limit", str(request.answers)]
-        command += lasting(request.lasts_seconds)
+        command += [*lasting(request.lasts_seconds), *_arriving(request)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         command += recorded(request.record)
         return self._events(command, "query")
@@ -134,8 +137,7 @@ class BenchloadClient:
         command += lasting(request.lasts_seconds)
         command += ["--mix", request.mix] if request.mix else []
         command += ["--sync", self._sync] if self._sync else []
-        if request.rate:
-            command += ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals]
+        command += _arriving(request)
         command += recorded(request.record)
         return self._events(command, "blob")
 
@@ -204,6 +206,11 @@ def lasting(seconds: float | None) -> list[str | Path]:
     return ["--duration", f"{seconds:g}s"] if seconds else []
 
 
+def _arriving(request: QueryRequest | BarsRequest | BlobRequest) -> list[str | Path]:
+    """Return the flags of an open loop; none for a closed one."""
+    return ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals] if request.rate else []
+
+
 def _lasting(request: LoadRequest) -> list[str | Path]:
     """Return the flags that end a load."""
     return [*lasting(request.lasts_seconds), *(["--whole"] if request.whole else [])]
@@ -262,7 +269,7 @@ class BenchloadBars(BenchloadClient):
         command: list[str | Path] = [self._benchload, "bars-read", *request.flags, *self._where()]
         command += ["--requests", request.requests, "--workers", str(request.in_flight)]
         if request.answers is None:
-            command += [*lasting(request.seconds), "--warmup", str(request.warmup)]
+            command += [*lasting(request.seconds), *_arriving(request), "--warmup", str(request.warmup)]
         else:
             command += ["--answers", str(request.answers)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]

@@ -136,6 +136,9 @@ class QueryRequest:
     """If set: queries begin for so long, again with the first after the last."""
     answers: int | None = None
     """If set, emit one untimed ``answer`` event for each of the first N queries of each type."""
+    rate: float = 0.0
+    """Queries per second of an open loop; 0 for a closed loop."""
+    arrivals: str = "constant"
     record: Path | None = None
 
 

@@ -152,6 +152,7 @@ class WorkerClient:
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         _one_worker(request.workers)
+        _closed_loop(request.rate)
         return self._events(
             "query",
             queries=str(request.queries),
@@ -164,6 +165,7 @@ class WorkerClient:
 
     def bars(self, request: BarsRequest) -> Iterator[Event]:
         """Read bars, timed or for a check; every read in flight has a thread and a connection."""
+        _closed_loop(request.rate)
         return self._events(
             "bars",
             requests=str(request.requests),
@@ -176,12 +178,7 @@ class WorkerClient:
 
     def blob(self, request: BlobRequest) -> Iterator[Event]:
         """Put, get and delete objects, or read all of them back; every operation in flight has a thread."""
-        if request.rate:
-            raise TrialFailed(
-                "The option rate is above 0, but embedded systems put and get objects only without a rate"
-                " (a closed loop).",
-                "Remove the option rate, or leave the embedded system out.",
-            )
+        _closed_loop(request.rate)
         flags = dict(flag.removeprefix("--").split("=", 1) for flag in request.flags)
         mix = dict(part.split("=") for part in request.mix.split(",")) if request.mix else {request.do: 1}
         options = {
@@ -221,6 +218,15 @@ class WorkerClient:
 
 def _path(file: Path | None) -> str | None:
     return str(file) if file else None
+
+
+def _closed_loop(rate: float) -> None:
+    """Refuse an open loop: clients in Python answer one operation after the other."""
+    if rate:
+        raise TrialFailed(
+            "The option rate is above 0, but embedded systems work only without a rate (a closed loop).",
+            "Remove the option rate, or leave the embedded system out.",
+        )
 
 
 def _one_worker(workers: int) -> None:

@@ -23,6 +23,8 @@ from benchbook.report.table import Markdown, Table, missing
 
 REACHED = 0.99
 """Share of the offered rate from which it counts as reached."""
+REACHED_METRICS = ("operations_per_second", "reads_per_second", "queries_per_second")
+"""Rates of the workloads that have an open loop; a phase has one of them."""
 HEIGHT = 260
 
 
@@ -69,7 +71,11 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
         levels.setdefault(trial_id, {})[name] = level
     names = {name for known in levels.values() for name in known} - {"system", factor}
     varying = sorted(name for name in names if len({known.get(name) for known in levels.values()}) > 1)
-    reached = dict(run.measured(phase, "queries_per_second").select("trial_id", "value").iter_rows())
+    reached = {
+        trial_id: value
+        for name in REACHED_METRICS
+        for trial_id, value in run.measured(phase, name).select("trial_id", "value").iter_rows()
+    }
     taken = dict(run.measured(phase, metric).select("trial_id", "value").iter_rows())
     groups: dict[tuple[str, str, float], list[str]] = {}
     for trial_id, system in run.ok.select("trial_id", "system").iter_rows():

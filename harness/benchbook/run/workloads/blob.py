@@ -12,7 +12,7 @@ from benchbook.declare.duration import seconds
 from benchbook.declare.workload import BlobOptions
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement, per_second
-from benchbook.run.workloads.query import latency
+from benchbook.run.workloads.query import latency, open_loop
 from benchbook.systems.driver import BlobRequest, Blobs
 
 if TYPE_CHECKING:
@@ -180,8 +180,4 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
         Measurement(phase, "acknowledged_seconds", duration),
         Measurement(phase, "settled_seconds", duration + settle_seconds),
     ]
-    offered = summary.get("offered_per_second")
-    if offered is not None:
-        found.append(Measurement(phase, "offered_per_second", float(offered)))
-        found.append(Measurement(phase, "saturated", float(bool(summary.get("saturated")))))
-    return found
+    return found + open_loop(phase, summary)

@@ -11,7 +11,7 @@ from benchbook.declare.duration import seconds
 from benchbook.declare.workload import KlineOptions
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement, per_second
-from benchbook.run.workloads.query import latency
+from benchbook.run.workloads.query import latency, open_loop
 from benchbook.systems.client import BarsClient, BarsRequest, Defect
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         flags=steps.dataset.flags(),
         in_flight=options.in_flight_of(system),
         seconds=seconds(options.duration),
+        rate=options.rate,
+        arrivals=options.arrivals,
         warmup=options.warmup,
         undecoded="undecoded" in defects,
         timeout_seconds=seconds(options.timeout),
@@ -119,6 +121,7 @@ def measurements(
         Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else rows_per_read),
         Measurement(phase, "errors", errors),
         Measurement(phase, "in_flight", float(request.in_flight)),
+        *open_loop(phase, summary),
         *latency(phase, histograms),
     ]
 

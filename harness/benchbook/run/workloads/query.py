@@ -31,6 +31,8 @@ def request(options: QueryOptions, queries: Path) -> QueryRequest:
         warmup=options.warmup,
         timeout_seconds=seconds(options.timeout),
         lasts_seconds=None if options.duration is None else seconds(options.duration),
+        rate=options.rate,
+        arrivals=options.arrivals,
     )
 
 
@@ -47,7 +49,18 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
         Measurement(phase, "queries", operations),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
     ]
-    return found + latency(phase, histograms)
+    return [*found, *open_loop(phase, summary), *latency(phase, histograms)]
+
+
+def open_loop(phase: str, summary: Event) -> list[Measurement]:
+    """Return the offered rate and whether it was not reached; nothing for a closed loop."""
+    offered = summary.get("offered_per_second")
+    if offered is None:
+        return []
+    return [
+        Measurement(phase, "offered_per_second", float(offered)),
+        Measurement(phase, "saturated", float(bool(summary.get("saturated")))),
+    ]
 
 
 def latency(phase: str, histograms: list[Event]) -> list[Measurement]:
