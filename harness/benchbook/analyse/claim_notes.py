@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchbook.analyse import limits, looked, same_work
 from benchbook.analyse.claim_evidence import JudgedCell
@@ -41,6 +43,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
         found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
     if claim.validity == "phase":
         found += _defects(claim, run, cells)
+    found += _consistent(claim, cells)
     found += _unsteady(claim, run, cells)
     found += _transport(run, cells)
     found += _disks(run, cells)
@@ -66,6 +69,24 @@ def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
                 f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
             )
     return found
+
+
+def _consistent(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
+    """Count the cases whose published number, itself one run, lies in the 95 % prediction interval of ours."""
+    if claim.published_spread is None:
+        return []
+    spread = math.log1p(claim.published_spread)
+    inside = []
+    for cell in cells:
+        if cell.published and cell.ratio.fit is not None:
+            one_run = replace(cell.ratio.fit, error=math.hypot(cell.ratio.fit.error, spread))
+            low, high = one_run.interval()
+            inside.append(low <= math.log(cell.published) <= high)
+    if not inside:
+        return []
+    where = f"in {sum(inside)} of {len(inside)} cases" if len(inside) > 1 else ("yes" if inside[0] else "no")
+    share = f"{100 * claim.published_spread:g} %"
+    return [f"consistent with the published number, if that varies by {share} from run to run: {where}"]
 
 
 def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:

@@ -155,6 +155,9 @@ class Claim(Model):
     validity: Literal["trial", "phase"] = "trial"
     """Which trials count: ``trial``, those in which everything is valid; ``phase``, also those of which this phase
     was measured to its end and lost nothing that was acknowledged. Defects elsewhere are then shown beside it."""
+    published_spread: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Standard deviation from run to run of a published ratio that comes from one run, as a share. The verdict then
+    says whether the published number is consistent with ours."""
     better: Literal["higher", "lower"] | None = None
     """Which values of the metric are better. Default: the direction of the metric."""
     versions: dict[Name, Text] = Field(default_factory=dict)
