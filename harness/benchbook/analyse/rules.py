@@ -230,24 +230,30 @@ def claims(run: Run) -> Finding:
     return Finding("kept", f"{len(declared)} claims, declared before the run")
 
 
+LOOPS = {"query": "queries_per_second", "kline": "reads_per_second", "blob": "operations_per_second"}
+"""Workload of single operations → its rate. A load is left out: its latency does not count the time between batches."""
+
+
 def little(run: Run) -> Finding:
-    """Rule 17: rate times mean latency equals the operations in flight in every query phase with a closed loop."""
+    """Rule 17: rate times mean latency equals the operations in flight in every phase of operations, in closed loops."""
     from benchbook.analyse import order as law
 
-    plans = _workers(run)
+    planned = _in_flight(run)
     wrong, checked = [], 0
-    for phase in run.phases("query"):
-        rates = dict(run.measured(phase, "queries_per_second").select("trial_id", "value").iter_rows())
-        means = dict(run.measured(phase, "latency_mean").select("trial_id", "value").iter_rows())
-        offered = set(run.measured(phase, "offered_per_second")["trial_id"])
-        for trial_id in sorted((rates.keys() & means.keys()) - offered):
-            checked += 1
-            if not law.littles_law(rates[trial_id], means[trial_id], plans.get(phase, 1)).ok:
-                wrong.append(phase)
-    if not checked and latencies(run):
-        return Finding("partly", "Benchbook checks only query phases, and this run has none")
+    for workload, rate in LOOPS.items():
+        for phase in run.phases(workload):
+            rates, means, stated = (
+                dict(run.measured(phase, name).select("trial_id", "value").iter_rows())
+                for name in (rate, "latency_mean", "in_flight")
+            )
+            offered = set(run.measured(phase, "offered_per_second")["trial_id"])
+            for trial_id in sorted((rates.keys() & means.keys()) - offered):
+                checked += 1
+                in_flight = stated.get(trial_id) or planned(trial_id, phase)
+                if not law.littles_law(rates[trial_id], means[trial_id], in_flight).ok:
+                    wrong.append(phase)
     if not checked:
-        return Finding("not applicable", "no phase has a rate and a latency")
+        return Finding("not applicable", "no phase with a closed loop has a rate and a latency")
     why = f"{checked - len(wrong)} of {checked} phases of trials agree"
     return (
         Finding("partly", f"{why}; disagreement in {', '.join(sorted(set(wrong)))}")
@@ -256,16 +262,26 @@ def little(run: Run) -> Finding:
     )
 
 
-def _workers(run: Run) -> dict[str, int]:
-    """Return the planned workers of each phase."""
+def _in_flight(run: Run) -> Callable[[str, str], int]:
+    """Return the function that gives the planned workers of a trial's phase: the option, or the level that replaces it."""
     import json
 
     try:
         path = run.results / "runs" / run.run_id / "plan.json"
         phases = json.loads(path.read_text(encoding="utf-8")).get("phases") or []
-        return {str(one["name"]): int((one.get("options") or {}).get("workers") or 1) for one in phases}
+        options = {str(one["name"]): int((one.get("options") or {}).get("workers") or 1) for one in phases}
+        fixed = {str(one["name"]) for one in phases if "workers" in (one.get("fixed") or ())}
     except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        options, fixed = {}, set()
+    held = run.frame("levels").filter(pl.col("factor") == "workers")
+    levels = {
+        trial: int(level) for trial, level in held.select("trial_id", "level").iter_rows() if level.isdigit()
+    }
+
+    def planned(trial_id: str, phase: str) -> int:
+        return options.get(phase, 1) if phase in fixed else levels.get(trial_id, options.get(phase, 1))
+
+    return planned
 
 
 def queries(run: Run) -> Finding:
