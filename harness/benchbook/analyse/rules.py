@@ -235,7 +235,7 @@ LOOPS = {"query": "queries_per_second", "kline": "reads_per_second", "blob": "op
 
 
 def little(run: Run) -> Finding:
-    """Rule 17: rate times mean latency equals the operations in flight in every phase of operations, in closed loops."""
+    """Rule 17: rate times mean latency equals the operations in flight in every closed loop."""
     from benchbook.analyse import order as law
 
     planned = _in_flight(run)
@@ -263,7 +263,7 @@ def little(run: Run) -> Finding:
 
 
 def _in_flight(run: Run) -> Callable[[str, str], int]:
-    """Return the function that gives the planned workers of a trial's phase: the option, or the level that replaces it."""
+    """Return the function that gives the planned workers of a trial's phase: the level of a factor, else the option."""
     import json
 
     try:
