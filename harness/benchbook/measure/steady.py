@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Sequence
 from statistics import fmean, median
@@ -12,10 +14,12 @@ from benchbook.measure.measurement import Event, Measurement
 Label = Literal["steady", "warming", "drifting", "short"]
 """``short``: fewer than 8 intervals, too few for a label. ``drifting``: in the second half, the rate has a trend
 (Mann-Kendall, 5 % level) of more than 10 %. ``warming``: no drift, but the median of the first quarter differs by more
-than 10 % from that of the second half. ``steady``: none of these."""
+than 10 % from that of the second half, and the two differ by more than chance (Mann-Whitney, exact, 5 % level), which
+takes at least 12 intervals. ``steady``: none of these."""
 
 FEWEST_INTERVALS = 8
 TOLERANCE = 0.1
+ALPHA = 0.05
 _CRITICAL_VALUE = 1.96
 """Two-sided 5 % of the normal distribution."""
 MOST_SPANS = 60
@@ -25,7 +29,7 @@ MOST_SPANS = 60
 def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
     """Return the label of the rates (or latencies) of equal intervals of one phase, in order of time.
 
-    >>> label([5.0, 8.0] + [10.0] * 8)
+    >>> label([5.0, 8.0, 9.0] + [10.0] * 10)
     'warming'
     """
     if len(rates) < FEWEST_INTERVALS:
@@ -37,8 +41,34 @@ def label(rates: Sequence[float], tolerance: float = TOLERANCE) -> Label:
         return "steady" if not any(rates) else "drifting"
     if _drifts(later, tolerance):
         return "drifting"
-    first = median(rates[: len(rates) // 4])
-    return "warming" if abs(first - level) > tolerance * abs(level) else "steady"
+    first = rates[: len(rates) // 4]
+    apart = abs(median(first) - level) > tolerance * abs(level)
+    return "warming" if apart and _differ(first, later) else "steady"
+
+
+def _differ(some: Sequence[float], others: Sequence[float]) -> bool:
+    """Return whether two samples differ by the Mann-Whitney test: ties count as half in its statistic U."""
+    above = sum((one > other) + (one == other) / 2 for one in some for other in others)
+    return min(above, len(some) * len(others) - above) <= _largest_u(len(some), len(others))
+
+
+@functools.cache
+def _largest_u(some: int, others: int) -> int:
+    """Return the largest U of two samples with an exact two-sided p-value of at most 5 %; -1 if there is none.
+
+    The number of orders of the samples with each U are the coefficients of a Gaussian binomial.
+    """
+    counts = [1]
+    for size in range(1, some + 1):
+        longer = [*counts, *[0] * (others + size)]
+        for place in range(len(counts)):
+            longer[place + others + size] -= counts[place]
+        for place in range(size, len(longer)):  # the division by 1 - q^size
+            longer[place] += longer[place - size]
+        counts = longer[: size * others + 1]
+    rarest = math.comb(some + others, some) * ALPHA / 2
+    within = [place for place, total in enumerate(itertools.accumulate(counts)) if total <= rarest]
+    return len(within) - 1
 
 
 def steady_begin(rates: Sequence[float], tolerance: float = TOLERANCE) -> int | None:

@@ -32,7 +32,16 @@ def test_a_rule_at_its_edges() -> None:
     assert label([1.0] * 8) == "steady"
     assert label([0.0] * 8) == "steady"
     assert label([5.0] * 4 + [0.0] * 4) == "drifting"
-    assert label([0.5, 0.8] + [1.0] * 8) == "warming"
+    assert label([0.5, 0.8, 0.9] + [1.0] * 9) == "warming"
+    assert label([0.5, 0.8] + [1.0] * 8) == "steady", "two intervals of ten are no evidence"
+
+
+@pytest.mark.parametrize("count", [8, 10, 12, 16, 24, 60])
+def test_noise_alone_is_seldom_called_warming(count: int) -> None:
+    """A median of a quarter is more than 10 % off in half of such phases."""
+    labels = [label(noisy([100.0] * count, seed, 0.2)) for seed in range(600)]
+    assert labels.count("warming") <= 0.07 * len(labels)
+    assert labels.count("drifting") <= 0.07 * len(labels)
 
 
 def test_the_steady_part_begins_where_the_rest_keeps_its_pace() -> None:
