@@ -60,7 +60,7 @@ class Question:
     cases: tuple[Case, ...]
     share: Share = "all"
     missing: int = 0
-    """Setups without a result, which show nothing."""
+    """Cases without a result, which show nothing."""
 
     def chances(self, trials: int, level: float = ALPHA, *, further: bool = False) -> dict[Word, float]:
         """Return the chance of each verdict of a run with this number of trials.
