@@ -24,9 +24,14 @@ FACTORS = {
 """Factor → its name in a sentence; others only lose their underscores."""
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
-    "in_flight": "{} reads in flight", "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
+    "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
+STORAGES = {
+    "local": "the local disk", "minio-s3fs": "a MinIO bucket mounted by s3fs", "tmpfs": "tmpfs",
+    "loop-ext4": "a loop device", "loop-disks": "four loop devices",
+}  # fmt: skip
+"""Storage → its name in a sentence; others keep theirs."""
 DEPENDS = "depends on "
 """Start of the reason of a claim that holds at one level and not at another."""
 
@@ -50,7 +55,9 @@ def level_words(factor: str, level: str) -> str:
         return "the default configuration"
     if factor in ("in_flight", "method") and level.endswith("published"):
         return "reads in flight as published" if factor == "in_flight" else "the published method"
-    shown = f"{int(level):,}" if level.isdigit() else level
+    shown = (
+        f"{int(level):,}" if level.isdigit() else STORAGES.get(level, level) if factor == "storage" else level
+    )
     return LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
 
 
@@ -195,7 +202,10 @@ def sentence(run: Run, one: Judgement) -> str:
     )
     where = shared_levels(run, one)
     at = f", with {where}" if where else ""
-    return f"{of} {_verb(one.metric, one.phase, quantity.number(one.measured))} {over}{at}{around}; {_published(one)}."
+    verb = _verb(one.metric, one.phase, quantity.number(one.measured))
+    if over.startswith("with "):  # both sides are one system
+        verb = verb.removesuffix(" of") + " that it had" if verb.endswith(" of") else verb
+    return f"{of} {verb} {over}{at}{around}; {_published(one)}."
 
 
 def _published(one: Judgement) -> str:

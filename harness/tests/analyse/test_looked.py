@@ -107,7 +107,7 @@ def test_a_look_stops_when_every_claim_is_decided(tmp_path: Path) -> None:
 
 
 def test_a_look_goes_on_with_the_cells_of_undecided_claims_alone(tmp_path: Path) -> None:
-    write(tmp_path, 0.15, {"margin": 0.25}, {"id": "equal", "test": "equal", "published": None}, blocks=5)
+    write(tmp_path, 0.11, {"margin": 0.25}, {"id": "equal", "test": "equal", "published": None}, blocks=5)
     found = take(tmp_path, 5)
     assert "equal" in found["decided"]
     assert list(found["undecided"]) == ["faster"]

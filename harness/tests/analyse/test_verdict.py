@@ -74,6 +74,7 @@ def test_nothing_is_called_faster_unless_the_interval_lies_outside(
     assert found.winner == better
     assert ("times as fast" in found.sentence) == (found.winner is not None)
     if found.winner is not None:
-        said = re.search(r"is ([\d.]+) times .* CI ([\d.]+)-([\d.]+),", found.sentence)
+        said = re.search(r"is ([\d.,]+) times .* CI ([\d.,]+)-([\d.,]+), 5", found.sentence)
         assert said is not None
-        assert 1 < float(said[2]) <= float(said[1]) <= float(said[3])
+        ratio, least, most = (float(number.replace(",", "")) for number in said.groups())
+        assert 1 < least <= ratio <= most

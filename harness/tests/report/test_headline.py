@@ -64,6 +64,16 @@ def test_sides_of_one_system_are_named_by_what_differs():
     assert said.startswith(
         "CnosDB 2.0.1 with configuration b loaded 1.16 times as many rows per second as with configuration a"
     )
+    slower = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="groupby"))
+    assert slower.startswith(
+        "CnosDB 2.0.1 with configuration b had 1.16 times the mean latency in phase groupby "
+        "that it had with configuration a"
+    )
+
+
+def test_a_storage_and_a_cache_are_named():
+    assert claim.level_words("storage", "minio-s3fs") == "its files on a MinIO bucket mounted by s3fs"
+    assert claim.level_words("cache", "warm") == "warm caches"
 
 
 @pytest.mark.parametrize(

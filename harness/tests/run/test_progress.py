@@ -26,7 +26,9 @@ def begun(width: int) -> tuple[Progress, io.StringIO, list[PlannedTrial]]:
         for place, system in enumerate(("influxdb-1.8.10", "elasticsearch-6.8.23"))
     ]
     progress = Progress(7200.0, Console(file=out, width=width))
-    plan = SimpleNamespace(run_id="r", trials=trials, cells=lambda: trials, profile="published")
+    plan = SimpleNamespace(
+        run_id="r", trials=trials, cells=lambda: trials, profile="published", sequential=None
+    )
     progress.run_started(plan, 0)  # type: ignore[arg-type]
     progress.trial_started(trials[1])
     progress.phase("groupby-orderby-limit")
