@@ -24,7 +24,8 @@ FACTORS = {
 """Factor → its name in a sentence; others only lose their underscores."""
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
-    "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks", "batch_size": "batches of {}", "clients": "{} clients",
+    "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
+    "batch_size": "batches of {}", "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
 STORAGES = {
