@@ -206,7 +206,7 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
 def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: float) -> str:
     if said == "different size":
         direction = ", and includes 1" if expected.sign and low <= 1 <= high else ""
-        return f"{whole} does not lie {_band(expected)}{direction}"
+        return f"the whole {whole.removeprefix('the ')} lies {_outside(expected)}{direction}"
     if expected.sign and low <= 1 <= high:
         return f"{whole} includes 1"
     return f"{whole} is too wide: it lies only partly {_band(expected)}"
@@ -214,7 +214,7 @@ def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: floa
 
 def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, high: float) -> str:
     if expected.sign == 0:
-        return f"{whole} does not lie {_band(expected)}"
+        return f"the whole {whole.removeprefix('the ')} lies {_outside(expected)}"
     if (high < 1) if expected.sign > 0 else (low > 1):
         other = "below" if expected.sign > 0 else "above"
         claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
@@ -223,6 +223,16 @@ def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, hi
         near = f"{100 * (expected.no_difference - 1):.2g} %"
         return f"{whole} shows no difference ({narrow} lies within {near} of 1), where one was published"
     return f"one step goes the other way (last over first: {whole})"
+
+
+def _outside(expected: Expectation) -> str:
+    low, high = expected.band
+    if expected.within is not None and math.inf not in expected.within:
+        return f"outside {low:.3g} to {high:.3g}"
+    if expected.kind in ("at-least", "at-most") or expected.within is not None:
+        return f"below {low:.3g}" if high == math.inf else f"above {high:.3g}"
+    what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
+    return f"outside the band of {100 * expected.margin:g} % around {what} ({low:.3g} to {high:.3g})"
 
 
 def _band(expected: Expectation) -> str:

@@ -160,7 +160,8 @@ def _trials(run: Run) -> list[str]:
         found.append("Setups with fewer than 3 valid trials have no interval and no verdict.")
     if counts and min(counts) < FEW_TRIALS:
         found.append(
-            f"The smallest setup has {min(counts)} valid trials; intervals are dependable from {FEW_TRIALS} trials on."
+            f"At least one setup has only {min(counts)} valid trials; intervals are dependable from {FEW_TRIALS} "
+            "trials on."
         )
     about = run.facts("precision")
     if about.get("trials"):
@@ -202,13 +203,13 @@ def _pace(run: Run) -> list[str]:
     found = []
     for phase, counts in label_counts(run).items():
         for label, problem in (
-            ("drifting", "did not reach a steady rate"),
-            ("warming", "started at a different rate than it reached later"),
+            ("drifting", "never became steady"),
+            ("warming", "changed after the start"),
         ):
             if counts[label]:
                 found.append(
-                    f"Phase {phase} {problem} in {counts[label]} of {counts.total()} valid trials; all numbers "
-                    "include them."
+                    f"In {counts[label]} of {counts.total()} valid trials, the rate of phase {phase} {problem}; all "
+                    "numbers include these trials."
                 )
     return found
 
@@ -309,7 +310,7 @@ def _machine(run: Run) -> list[str]:
         found.append(f"Not controlled or unknown: {', '.join(loose)}.")
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
     if states:
-        found.append(f"Caches were {' or '.join(states)} at the start of the timed phases.")
+        found.append(f"Caches at the start of the timed phases: {', '.join(states)}.")
     ratio = run.ok["data_to_memory"].max()
     if isinstance(ratio, float) and ratio < 1:
         found.append(

@@ -165,12 +165,13 @@ def _of_the_machine(error: Exception) -> int:
     if not Path(sys.executable).exists():
         _report(
             f"The Python environment was removed while Benchbook used it: {sys.executable} is gone.",
-            f"{typed('list')} installs it again. Finished trials are kept; to continue a run: {typed('resume')}",
+            f"{typed('list')} or any other command installs it again. Finished trials are kept; to continue a run: "
+            f"{typed('resume')}",
         )
     elif isinstance(error, ModuleNotFoundError):
         _report(
             f"The Python environment is incomplete: {error.name} is missing.",
-            "Remove .bench/venv and run the command again, which installs it again.",
+            "Remove .bench/venv and run the command again, which or any other command installs it again.",
         )
     elif isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN and error.filename:
         _report(

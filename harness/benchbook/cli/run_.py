@@ -64,9 +64,10 @@ def command(
     """Run an experiment and render its report.
 
     Prints a line for each trial, then the results; the last line is the report's path.
-    With --until-decided, Benchbook judges the claims after each block from the third on, and stops as soon as all are
-    decided or the rest cannot be. The levels of these looks are fixed before the first trial, so that all together
-    are wrong in about 5 % of runs. run.json records every look, and `{bench} resume` continues the run.
+    With --until-decided, Benchbook judges the claims after each block from the third on. It stops when every claim is
+    decided, or can no longer be decided within the maximum number of blocks or the budget. The significance levels
+    of these interim judgements (looks) are fixed before the first trial, so that a claim gets a wrong verdict in at
+    most 5 % of runs. run.json records every look, and `{bench} resume` continues the run.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """

@@ -47,7 +47,7 @@ def parse_set(texts: list[str]) -> dict[str, list[str]]:
         if len(set(values)) < len(values):
             raise RequestError(
                 f"--set {text}: a level is given twice.",
-                f"Remove one of them. `{command('aa EXPERIMENT')}` compares each system with itself.",
+                f"Remove one of them. To compare a system with itself, use `{command('aa EXPERIMENT')}`.",
             )
         chosen[name.strip()] = values
     return chosen

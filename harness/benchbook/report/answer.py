@@ -50,6 +50,7 @@ def table(run: Run) -> Table | Markdown:
     few = sorted({name for one in found for name in one.too_few})
     note = f" Fewer than 20 queries were compared for {escape_markdown(', '.join(few))}." if few else ""
     return Markdown(
-        f"The answers to {queries} queries agree. {compared} answers were compared with the first one: columns and "
-        f"keys are equal, and floats differ by at most {quantity.fact_text(work.tolerance)} (relative).{note}"
+        f"The answers to {queries} queries agree. For each query, the answers of all other trials were compared with "
+        f"the answer of the first trial ({compared} comparisons): columns and keys are equal, and floats differ by at "
+        f"most {quantity.fact_text(work.tolerance)} (relative).{note}"
     )

@@ -149,18 +149,21 @@ DONE = {"put": "put", "get": "got", "delete": "deleted"}
 """First word of a phase of objects → what was done."""
 
 
-def _verb(metric: str, phase: str, ratio: str) -> str:
-    if metric == "objects_per_second":
-        return f"{DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as"
-    if metric == "reads_per_second":
-        return f"answered {ratio} times as many {phase} reads per second as"
+def _finding(one: Judgement, of: str, over: str) -> str:
+    """Return what was measured of both sides; ``over`` begins with "with" if both are one system."""
+    ratio, phase = quantity.number(one.measured), one.phase
+    if one.metric == "objects_per_second":
+        return f"{of} {DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as {over}"
+    if one.metric == "reads_per_second":
+        return f"{of} answered {ratio} times as many {phase} reads per second as {over}"
     for pattern, verb in VERBS:
-        if found := re.fullmatch(pattern, metric):
-            return found.expand(verb).format(ratio)
-    title = describe(metric).title
+        if found := re.fullmatch(pattern, one.metric):
+            return f"{of} {found.expand(verb).format(ratio)} {over}"
+    title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
-    return f"had {ratio} times the {title}{where} of"
+    that = "that" if over.startswith("with ") else "that of"
+    return f"the {title}{where} of {of} was {ratio} times {that} {over}"
 
 
 def _sides(run: Run, one: Judgement) -> tuple[str, str]:
@@ -202,11 +205,9 @@ def sentence(run: Run, one: Judgement) -> str:
         f" ({interval_name([one])} {around}{cases})" if around else f" (no interval: too few trials{cases})"
     )
     where = shared_levels(run, one)
-    at = f", with {where}" if where else ""
-    verb = _verb(one.metric, one.phase, quantity.number(one.measured))
-    if over.startswith("with "):  # both sides are one system
-        verb = verb.removesuffix(" of") + " that it had" if verb.endswith(" of") else verb
-    return f"{of} {verb} {over}{at}{around}; {_published(one)}."
+    at = f"With {where}, " if where else ""
+    found = f"{at}{_finding(one, of, over)}"
+    return f"{found[0].upper()}{found[1:]}{around}; {_published(one)}."
 
 
 def _published(one: Judgement) -> str:

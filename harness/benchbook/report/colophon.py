@@ -128,7 +128,7 @@ def linked(publication: Publication) -> str:
     """Return the publication as a link in HTML; only its name if it has no public address."""
     title = escape_html(publication.title)
     if publication.url is None:
-        return f"{title}, without a public address"
+        return f"“{title}” (not published online)"
     return f'<a href="{escape_html(publication.url)}">{title}</a>'
 
 

@@ -110,7 +110,7 @@ def strength(run: Run, phase: str | None = None) -> str:
     seconds = list(held.values())
     parts = [f"{cores} cores"] if cores else []
     parts += [f"{trials} trials of each setup" if trials != 1 else "1 trial of each setup"]
-    parts += [f"phases of {quantity.text(median(seconds), 's')}"] if seconds else []
+    parts += [f"median phase {quantity.text(median(seconds), 's')}"] if seconds else []
     weak = [f"fewer than {FEW} trials"] if trials < FEW else []
     weak += ["short phases"] if not seconds or min(seconds) < limits_of.BRIEF_SECONDS else []
     weak += ["scaled down"] if scaled_label(run) else []

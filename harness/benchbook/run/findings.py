@@ -301,7 +301,7 @@ class Findings:
         ]
         self.unmeasured |= dict.fromkeys(
             (*(f"{name} of {phase}" for name in times), "disk_bytes"),
-            "phases with a duration do more on faster systems",
+            "the phase runs for a fixed time, so a faster system does more work in it",
         )
 
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:

@@ -120,7 +120,7 @@ class Trial:
             again = command(f"resume {self.context.plan.run_id}")
             raise RequestError(
                 f"{removed[0]} was removed while the run used it.",
-                f"{command('list')} installs it again. Then continue with: {again}",
+                f"{command('list')} or any other command installs it again. Then continue with: {again}",
             )
 
     def lost(self, status: str, reason: str) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def compared(run: Run) -> tuple[Compared, ...]:
         elif judged.winner is not None:
             verdict = "better" if judged.winner == pair.cell.label else "worse"
         else:
-            verdict = "no verdict" if pair.errors or better.low is None else "no difference claimed"
+            verdict = "no verdict" if pair.errors or better.low is None else "no clear difference"
         metric = describe(pair.above.metric).title
         phase = "" if pair.above.phase in ("trial", "load") else f" ({pair.above.phase})"
         reason = "embedded systems and servers are not ranked together" if judged is None else judged.sentence
@@ -276,7 +276,7 @@ def _counted(metric: str, found: Sequence[Outcome]) -> str:
             low, high = quantity.number(factors[0]), quantity.number(factors[-1])
             by = f"{low} times" if low == high else f"{low} to {high} times"
             parts.append(f"{by} {said} in {len(factors)} of {len(found)}")
-    undecided = sum(one.verdict in ("no difference claimed", "no verdict") for one in found)
+    undecided = sum(one.verdict in ("no clear difference", "no verdict") for one in found)
     if undecided:
         parts.append(f"undecided in {undecided} of {len(found)}")
     return f"{metric}: {', '.join(parts)}."

@@ -202,7 +202,7 @@ class InfluxDB1(DatabaseServer):
         if ran.returncode != 0:
             raise TrialFailed(
                 f"{self.name} refuses its configuration: {' '.join(ran.stderr.split())}",
-                "Correct the arm in systems/*.toml.",
+                "Correct the settings of this configuration (an arm) in the file of the system in systems/.",
             )
         return flat_keys(tomllib.loads(ran.stdout))
 

@@ -79,7 +79,9 @@ def test_a_different_size_says_if_even_the_direction_is_open(tmp_path: Path) -> 
         tmp_path, lambda levels: 1.03 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.2, blocks=8
     )
     assert found.verdict == "different size", found.reason
-    assert "does not lie within 10 % of the published 3 (2.73 to 3.3), and includes 1" in found.reason
+    assert (
+        "lies outside the band of 10 % around the published 3 (2.73 to 3.3), and includes 1" in found.reason
+    )
 
 
 def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> None:
@@ -91,7 +93,7 @@ def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> Non
 def test_a_refuted_size_is_not_called_direction_only(tmp_path: Path) -> None:
     found = of(tmp_path, 1.68, test="ratio", published={"ratio": 3.22})
     assert found.verdict == "different size"
-    assert "does not lie within 10 % of the published 3.22" in found.reason
+    assert "lies outside the band of 10 % around the published 3.22" in found.reason
 
 
 @pytest.mark.parametrize("published", [0.85, 0.9, 1.1, 1.15])

@@ -75,4 +75,4 @@ def test_a_page_without_a_run_says_less(cited):
 
 def test_a_publication_without_an_address_is_named():
     unlinked = PUBLICATION.model_copy(update={"url": None})
-    assert colophon.linked(unlinked) == "Notes &amp; numbers, without a public address"
+    assert colophon.linked(unlinked) == "“Notes &amp; numbers” (not published online)"

@@ -49,7 +49,7 @@ RUN: Any = SimpleNamespace(
 
 def test_the_finding_names_who_what_by_how_much_and_what_was_published():
     assert claim.sentence(RUN, judged()) == (
-        "CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10, with batches of 5,000 "
+        "With batches of 5,000, CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10 "
         "(95 % CI 1.04-1.28); the published ratio is 1.22."
     )
 
@@ -61,13 +61,14 @@ def test_sides_of_one_system_are_named_by_what_differs():
     )
     one.sides.factors = ["arm"]
     said = claim.sentence(RUN, judged("reproduced", one))
-    assert said.startswith(
+    same = (
         "CnosDB 2.0.1 with configuration b loaded 1.16 times as many rows per second as with configuration a"
     )
+    assert said.startswith(f"With batches of 1, {same} (95 % CI")
     slower = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="groupby"))
     assert slower.startswith(
-        "CnosDB 2.0.1 with configuration b had 1.16 times the mean latency in phase groupby "
-        "that it had with configuration a"
+        "With batches of 1, the mean latency in phase groupby of CnosDB 2.0.1 with configuration b was 1.16 times that "
+        "with configuration a (95 % CI"
     )
 
 

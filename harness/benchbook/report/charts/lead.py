@@ -31,8 +31,9 @@ def title(
     if len(best) == 1:
         _, first, pairs = best[0]
         if near:
-            more = f" and {len(near) - 1} more" if len(near) > 1 else ""
-            return f"{what}: {_name(first, pairs)}, not clearly ahead of {_name(near[0].below, pairs)}{more}"
+            others = len(near) - 1
+            more = f" and {others} other {'setup' if others == 1 else 'setups'}" if others else ""
+            return f"{what}: {_name(first, pairs)}; not clearly ahead of {_name(near[0].below, pairs)}{more}"
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
         return f"{what}: {_name(first, pairs)}, {by} times as good as {_name(closest.below, pairs)}"

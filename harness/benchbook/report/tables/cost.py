@@ -129,7 +129,7 @@ OBJECTS_READ = "storage_get_requests"
 """Requests for the content of an object; other requests, such as LIST, also return bytes."""
 
 CAPTION = (
-    "Means of trials. Server: bytes that its process read from devices, including its program. "
+    "Means of trials. Server: bytes that the server process read from devices, including its own program file. "
     "Bucket: bytes that MinIO sent to s3fs. In memory: bytes of the data files in the page cache "
     "afterwards, including holes of sparse files."
 )
