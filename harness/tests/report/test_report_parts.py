@@ -48,7 +48,7 @@ def test_a_title_claims_no_lead_that_is_not_clear(made: Any) -> None:
     run = made(blocks=2)
     drawn = strip.throughput(run, title="Most rows per second")
     assert isinstance(drawn, Figure)
-    assert "DuckDB 1.5.6, not clearly ahead of SQLite 3.45.1" in drawn.title
+    assert "DuckDB 1.5.6; not clearly ahead of SQLite 3.45.1" in drawn.title
 
 
 def test_a_title_along_a_factor_names_the_levels(made: Any) -> None:
