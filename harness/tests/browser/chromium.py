@@ -80,7 +80,8 @@ const tell = async () => {
       .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest(".bb-table, pre, svg"))
       .slice(0, 5).map((one) => one.tagName + "." + one.className),
   };
-  for (const figure of document.querySelectorAll(".bb-figure")) told.tools.push(await pressed(figure));
+  const press = parent.location.search.endsWith("&press");
+  for (const figure of press ? document.querySelectorAll(".bb-figure") : []) told.tools.push(await pressed(figure));
   parent.document.documentElement.setAttribute("data-probe", JSON.stringify(told));
 };
 addEventListener("load", () => {
@@ -107,7 +108,7 @@ class Visit:
     requests: list[str]
     charts: list[dict[str, Any]]
     tools: list[dict[str, Any]]
-    """For each chart: the files that its buttons save, and what the button of the axis changes."""
+    """For each chart whose buttons were pressed: the files that they save, and what the button of the axis changes."""
     viewport: int
     content: int
     wide: list[str]
@@ -131,7 +132,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         place, _, width = self.path.partition("?width=")
         if width:
-            self._page(FRAME.format(width=int(width), page=place))
+            self._page(FRAME.format(width=int(width.removesuffix("&press")), page=place))
             return
         path = Path(self.translate_path(self.path))
         if path.suffix != ".html" or not path.is_file():
@@ -184,9 +185,9 @@ def dump(address: str, width: int) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def visit(address: str, width: int) -> Visit:
-    """Open a page that ``serving`` hands out and return what it says of itself."""
-    document, log = dump(f"{address}?width={width}", width)
+def visit(address: str, width: int, *, press: bool = False) -> Visit:
+    """Open a page that ``serving`` hands out, ``press`` the buttons of its charts, and return what it says of itself."""
+    document, log = dump(f"{address}?width={width}{'&press' if press else ''}", width)
     found = re.search(r'data-probe="([^"]*)"', document)
     assert found, f"{address} did not come to its end: {log[-2000:]}"
     told = json.loads(html.unescape(found[1]))

@@ -54,7 +54,7 @@ def is_sound(seen: chromium.Visit, address: str, width: int) -> None:
 
 
 def test_the_buttons_of_a_chart_save_it_and_change_its_axis(published: str):
-    seen = chromium.visit(f"{published}/cnos-vs-influx.html", 1400)
+    seen = chromium.visit(f"{published}/cnos-vs-influx.html", 1400, press=True)
     assert seen.tools
     for chart in seen.tools:
         (table, rows), (picture, svg) = sorted(chart["files"].items())
