@@ -4,6 +4,8 @@
   python,
 }:
 pkgs.mkShell {
+  # Quarto runs the cells of the reports with this Python.
+  QUARTO_PYTHON = "${python.testing}/bin/python3";
   packages = [
     python.testing
     pkgs.alejandra

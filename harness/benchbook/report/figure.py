@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import json
@@ -14,7 +15,15 @@ from typing import Any, TypeVar
 import altair as alt
 
 from benchbook.report import theme
-from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
+from benchbook.report.table import (
+    Block,
+    Markdown,
+    Missing,
+    Table,
+    displayed,
+    escape_html,
+    escape_markdown,
+)
 
 
 @functools.cache
@@ -120,12 +129,31 @@ class Figure:
             f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
         )
 
+    def markdown(self) -> str:
+        """Return the title, what is drawn, and the drawing, which a PDF keeps on one page."""
+        drawing = base64.b64encode(self.svg.replace("currentColor", PRINT_INK).encode()).decode()
+        below = f"\\\n{escape_markdown(self.subtitle)}" if self.subtitle else ""
+        note = f"\n\n{escape_markdown(self.note)}" if self.note else ""
+        parts = [
+            _typst("#block(breakable: false)["),
+            f"**{escape_markdown(self.title)}**{below}",
+            f"![](data:image/svg+xml;base64,{drawing}){{width=100%}}{note}",
+            _typst("]"),
+        ]
+        return "\n\n".join(parts)
+
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        return {
+        bundle = {
             "text/html": self.html(),
             "image/svg+xml": self.svg.replace("currentColor", PRINT_INK),
             "text/plain": f"{self.title}. {self.alt}",
         }
+        return displayed(bundle, self.markdown())
+
+
+def _typst(code: str) -> str:
+    """Return code for a PDF as a block of Markdown, which other formats leave out."""
+    return f"```{{=typst}}\n{code}\n```"
 
 
 def lines_of(title: str) -> list[str]:
@@ -174,10 +202,23 @@ class Figures:
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
         return f'<div class="bb-figures">{"".join(figure.html() for figure in self.figures)}</div>{note}'
 
+    def markdown(self) -> str:
+        """Return the figures in two columns of a PDF."""
+        if not self.figures:
+            return ""
+        between = f"\n\n{_typst('], [')}\n\n"
+        grid = [
+            _typst("#grid(columns: (1fr, 1fr), gutter: 1.5em, ["),
+            between.join(figure.markdown() for figure in self.figures),
+            _typst("])"),
+        ]
+        return "\n\n".join([*grid, escape_markdown(self.note)])
+
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
         made = {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}
-        return made | {"image/svg+xml": _stacked(self.figures)} if self.figures else made
+        drawn = {"image/svg+xml": _stacked(self.figures)} if self.figures else {}
+        return displayed(made | drawn, self.markdown())
 
 
 def _stacked(figures: Sequence[Figure]) -> str:
@@ -215,4 +256,4 @@ def shown(*charts: Figure | Figures | Markdown) -> Figures | Block:
     if not said:
         return drawn
     written = "\n\n".join(one.markdown for one in said)
-    return Block(notes + (drawn.html() if figures else ""), written)
+    return Block(notes + drawn.html(), written, f"{written}\n\n{drawn.markdown()}")

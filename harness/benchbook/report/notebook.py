@@ -75,7 +75,7 @@ def execute(document: Document, environment: dict[str, str], folder: Path, *othe
         )
         try:
             # By default, a client ends the process only if it created the manager.
-            client.execute(env=_environment(environment, scratch), cleanup_kc=True)
+            client.execute(env=surroundings(environment, scratch), cleanup_kc=True)
         except CellExecutionError as error:
             raise _failure(documents, error) from error
         except CellTimeoutError as error:
@@ -99,8 +99,8 @@ def _quiet() -> logging.Logger:
     return log
 
 
-def _environment(added: dict[str, str], scratch: str) -> dict[str, str]:
-    """Return the kernel's environment, without the user's Jupyter or IPython configuration."""
+def surroundings(added: dict[str, str], scratch: str) -> dict[str, str]:
+    """Return the environment of cells, without the user's Jupyter or IPython configuration."""
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
@@ -159,6 +159,20 @@ SILENT = {"label", "fig-alt"}
 HEADER = {"title", "subtitle", "lang", "execute", "format", "jupyter", "description"}
 """Header entries that a .qmd may have; only Quarto uses ``format`` and ``jupyter``."""
 
+BLOCK = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*?)\s*$")
+CODE_SPAN = re.compile(r"(`+)(?!`).*?\1")
+REFUSED = {
+    "inline code, `{…} …`": re.compile(r"`\{"),
+    "a fenced div, :::": re.compile(r"^\s*:::"),
+    "a shortcode, {{< … >}}": re.compile(r"\{\{<"),
+    "attributes, {#… .…}": re.compile(r"\{[^{}]*[#.=][^{}]*\}"),
+    "a footnote, [^…]": re.compile(r"\[\^[^\]]+\]|\^\["),
+    "a cross reference or citation, @…": re.compile(r"(?<![\w.@])@[A-Za-z]"),
+    "mathematics, $…$": re.compile(r"(?<![\\$])\$\$?(?=\S)[^$]*(?<=\S)\$(?!\d)"),
+    "a definition list": re.compile(r"^ {0,3}[:~] +\S"),
+}
+"""Markdown that only Quarto understands → how to find it in a line."""
+
 OPTION_LINE = re.compile(r"^#\|\s?(.*)$")
 FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
@@ -191,6 +205,7 @@ def read(path: Path, title: str = "") -> Document:
     front = FRONT.match(text)
     header = _header(path, front.group(1) if front else "")
     body = text[front.end() :] if front else text
+    _refuse(path, body, text.count("\n") - body.count("\n"))
     notebook = jupytext.reads(body, fmt="Rmd")
     defaults = {**OPTIONS, **_execute(path, header)}
     for number, cell in enumerate(notebook.cells):
@@ -206,6 +221,31 @@ def read(path: Path, title: str = "") -> Document:
         notebook=notebook,
         description=str(header.get("description") or ""),
     )
+
+
+def _refuse(path: Path, body: str, before: int) -> None:
+    """Raise RequestError for Markdown that Quarto alone understands; ``before`` are the lines above the body."""
+    fence = ""
+    for number, line in enumerate(body.split("\n"), before + 1):
+        block = BLOCK.match(line)
+        if fence:
+            if block and block[1].startswith(fence) and not block[2]:
+                fence = ""
+            continue
+        found = [name for name, pattern in REFUSED.items() if pattern.search(_without_code(name, line))]
+        if block:
+            fence, kind = block[1], block[2]
+            found = [f"a block of {kind}"] if kind.startswith("{") and kind != "{python}" else []
+        if found:
+            raise RequestError(
+                f"{path}, line {number}: Benchbook's own renderer does not support {found[0]}.",
+                "Write it in plain Markdown or in a {python} cell: pages would differ with and without Quarto.",
+            )
+
+
+def _without_code(name: str, line: str) -> str:
+    """Return a line of Markdown without its code spans, except to find inline code."""
+    return line if name.startswith("inline") else CODE_SPAN.sub("", line)
 
 
 def _header(path: Path, text: str) -> dict[str, Any]:

@@ -31,6 +31,8 @@ STATIC = re.compile(r'<div class="bb-static"><svg.*?</svg>', re.DOTALL)
 PLACES = re.compile(r' (?:d|transform|x1|x2|y1|y2)="[^"]*"')
 DECIMALS = re.compile(r"(\.\d)\d+")
 PARAGRAPH = re.compile(r"<p(?: [^>]*)?>(.*?)</p>", re.DOTALL)
+BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL)
+CELL = re.compile(r'<div (?:id="[^"]*" )?class="cell"[^>]*>')
 
 
 def render(
@@ -39,8 +41,9 @@ def render(
     navigation: str = "",
     script: str = "",
     colophon: Colophon | None = None,
+    text: str | None = None,
 ) -> str:
-    """Return the page of an executed document.
+    """Return the page of an executed document; ``text`` replaces its text and outputs if Quarto has rendered them.
 
     A page with charts contains ``bundle``, the code that draws them. A page of a site has ``navigation`` at the top and
     loads the code from the file ``script`` next to it. ``colophon`` makes the line below the title and the foot.
@@ -66,21 +69,33 @@ def render(
         "navigation": navigation,
         "byline": colophon.byline() if colophon else "",
         "foot": colophon.html() if colophon else "",
+        "text": text,
     }
-    if has_figure(document) and script:
+    drawn = has_figure(document) if text is None else 'class="bb-figure"' in text
+    if drawn and script:
         page |= {"source": script}
-    elif has_figure(document):
+    elif drawn:
         page |= {"bundle": bundle, "script": part("charts.js")}
     # HTMLExporter's method would parse the finished page again, only to add attributes that the template has written.
     body, _ = TemplateExporter.from_notebook_node(exporter, document.notebook, resources={"page": page})
     # Only what is above the scripts has headings and sentences.
     written, main, rest = str(body).partition(MAIN)
-    text, end, scripts = rest.partition("</main>")
-    text = STATIC.sub(lambda drawing: lighter(drawing[0]), sections(text))
-    written = written.replace(CONTENTS_MARK, contents(text), 1)
-    described = document.description or description(text, document.subtitle)
+    shown, end, scripts = rest.partition("</main>")
+    shown = STATIC.sub(lambda drawing: lighter(drawing[0]), sections(shown))
+    written = written.replace(CONTENTS_MARK, contents(shown), 1)
+    described = document.description or description(shown, document.subtitle)
     written = written.replace(DESCRIPTION_MARK, card(document.title, described), 1)
-    return written + main + text + end + scripts
+    return written + main + shown + end + scripts
+
+
+def text_of(markup: str) -> str:
+    """Return the text of a page that Quarto wrote, without the random ids of its cells.
+
+    >>> text_of('<html><body><div id="3f9c" class="cell" data-execution_count="1">1</div></body></html>')
+    '<div class="bb-cell">1</div>'
+    """
+    found = BODY.search(markup)
+    return CELL.sub('<div class="bb-cell">', found[1] if found else markup).strip()
 
 
 def lighter(drawing: str) -> str:

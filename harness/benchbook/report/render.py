@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
+from benchbook.report import notebook, page
+from benchbook.report.notebook import Document
 
 if TYPE_CHECKING:
     from benchbook.report.colophon import Colophon
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 900
 TARGETS = {"html": "html", "pdf": "typst"}
 """Format → Quarto's format; Quarto contains typst, which makes the PDF."""
+
+CONFIGURATION = "_quarto.yml"
+"""File of Quarto's configuration, in ``reports``; other files there whose names begin with _ belong to it."""
+OUTPUT = "_site"
 
 LAST_LINES = 12
 """Lines of Quarto's output that an error repeats."""
@@ -31,69 +39,78 @@ def quarto() -> str | None:
     return shutil.which("quarto")
 
 
-def render(
-    program: str,
-    source: Path,
-    environment: dict[str, str],
-    target: Path,
-    to: str,
-    folder: Path,
-    colophon: Colophon | None = None,
-    title: str = "",
-) -> None:
-    """Render ``source`` to ``target`` with Quarto; raise BenchbookError with the end of its output if it fails.
+def executed(
+    documents: Sequence[Document], environment: dict[str, str], folder: Path, program: str | None
+) -> list[str | None]:
+    """Run the cells of documents in ``folder``; return the text of each page as Quarto rendered it.
 
-    Quarto renders a copy in an empty folder, so that it neither writes into ``reports/`` nor renders the site. Its
-    cells run in ``folder``. The page has the same style, code for charts and foot as one rendered without Quarto.
+    Without ``program``, the documents run in one process, and their outputs are in their notebooks in place of texts.
+    """
+    if program is None:
+        notebook.execute(documents[0], environment, folder, *documents[1:])
+        return [None for _ in documents]
+    return [
+        page.text_of(with_quarto(program, one.path, environment, "html", folder).decode())
+        for one in documents
+    ]
+
+
+def with_quarto(program: str, source: Path, environment: dict[str, str], to: str, reports: Path) -> bytes:
+    """Return the page or the PDF that Quarto makes of ``source`` as configured in ``reports``.
+
+    Quarto renders a copy in an empty folder, so that it neither writes into ``reports`` nor renders other pages. Raises
+    BenchbookError with the end of its output if it fails.
     """
     with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
-        project = Path(scratch)
-        copy = project / source.name
-        shutil.copyfile(source, copy)
-        name = f"report{target.suffix}"
-        arguments = [program, "render", copy.name, "--to", TARGETS[to], "--output", name]
-        arguments += ["--execute-dir", str(folder), "--no-execute-daemon"]
-        arguments += ["--metadata", "embed-resources:true", "--metadata", "toc:true"]
-        arguments += ["--metadata", f"title:{title}"] if title else []
-        if to == "html":
-            arguments += _page_parts(project, colophon)
-        done = _run(arguments, project, environment, source)
-        made = project / name
+        project = Path(scratch) / "reports"
+        project.mkdir()
+        for part in sorted(reports.glob("_*")):
+            if part.is_file():
+                shutil.copyfile(part, project / part.name)
+        (project / CONFIGURATION).write_text(configuration(reports), encoding="utf-8")
+        shutil.copyfile(source, project / source.name)
+        arguments = [program, "render", source.name, "--to", TARGETS[to]]
+        arguments += ["--execute-dir", str(reports.resolve()), "--no-execute-daemon"]
+        added = {"QUARTO_PYTHON": sys.executable, "JUPYTER_PREFER_ENV_PATH": "1", **environment}
+        done = _run(arguments, project, notebook.surroundings(added, scratch), source)
+        made = project / OUTPUT / f"{source.stem}.{to}"
         if done.returncode != 0 or not made.is_file():
             output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
             raise BenchbookError(
                 f"{source}: Quarto rendered no page (exit code {done.returncode}). The end of its output:\n{output}",
                 "Correct the cell it names, or remove quarto from PATH to render without it.",
             )
-        neighbour = target.with_name(f".{target.name}.new")
-        shutil.copyfile(made, neighbour)
-        neighbour.replace(target)
+        return made.read_bytes()
 
 
-def _page_parts(folder: Path, colophon: Colophon | None) -> list[str]:
-    """Write the style, the foot and the code for charts next to the copy; return the arguments that include them."""
-    from benchbook.report.figure import bundle
-    from benchbook.report.page import part
+def configuration(reports: Path) -> str:
+    """Return Quarto's configuration for one page: that of ``reports`` without what it does after rendering.
 
-    style = part("figures.css") + part("report.css") + part("site.css")
-    (folder / "benchbook.css").write_text(style, encoding="utf-8")
-    code = f'<script type="module" id="bb-bundle">{bundle()}\n{part("charts.js")}</script>\n'
-    code = (colophon.html() + "\n" if colophon else "") + code
-    (folder / "benchbook.html").write_text(code, encoding="utf-8")
-    return ["--css", "benchbook.css", "--include-after-body", "benchbook.html"]
+    It is JSON, which is valid YAML. Raises RequestError if the configuration cannot be read.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    path = reports / CONFIGURATION
+    try:
+        stated = yaml.safe_load(path.read_text(encoding="utf-8"))
+        project = {**stated["project"], "output-dir": OUTPUT, "render": ["*.qmd"]}
+    except (OSError, ValueError, yaml.YAMLError, TypeError, KeyError) as error:
+        raise RequestError(
+            f"{path}: cannot read Quarto's configuration ({error}).",
+            "Restore it with Git, or remove quarto from PATH to render without it.",
+        ) from error
+    project.pop("post-render", None)
+    return json.dumps({**stated, "project": project}, indent=2) + "\n"
 
 
 def _run(
     arguments: list[str], folder: Path, environment: dict[str, str], source: Path
 ) -> subprocess.CompletedProcess[str]:
-    root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    added = {"PYTHONPATH": path, "QUARTO_PYTHON": sys.executable, **environment}
     try:
         return subprocess.run(
             arguments,
             cwd=folder,
-            env={**os.environ, **added},
+            env=environment,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_SECONDS,
@@ -144,19 +161,15 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
         files = run if target.parent.resolve() == run.resolve() else None
         environment |= data.environment(beside, numbers_file(target), files)
         about = colophon.of_run(results, run_id, beside.name)
-        title = f"Data: {about.title}"
-        about_data = replace(about, title=title, data="", report=target.name)
-        if program:
-            render(program, source, environment, target, to, source.parent, about)
-            render(program, data.SOURCE, environment, beside, to, source.parent, about_data, title)
-        else:
-            _pages_without_quarto(source, environment, {target: about, beside: about_data})
-    elif program and to == "pdf":
-        render(program, source, environment, target, to, source.parent)
+        about_data = replace(about, title=f"Data: {about.title}", data="", report=target.name)
+        _pages(source, environment, {target: about, beside: about_data}, program)
+    elif to == "pdf" and program:
+        notebook.read(source)  # refuses what only Quarto renders
+        write(target, with_quarto(program, source, environment, to, source.parent))
     elif to == "pdf":
         raise RequestError(
             "PDF needs Quarto, and there is no program quarto on PATH.",
-            "Run Benchbook through Nix, which provides Quarto, or print report.html from a browser.",
+            "Install Quarto or start a shell that has it with `nix develop`, or print report.html from a browser.",
         )
     else:
         write(target, _notebook_without_quarto(source, environment))
@@ -186,36 +199,34 @@ def _notebook_without_quarto(source: Path, environment: dict[str, str]) -> str:
     """Return the executed notebook."""
     import nbformat
 
-    from benchbook.report import notebook
-
     document = notebook.read(source)
     notebook.execute(document, environment, source.parent)
     return str(nbformat.writes(document.notebook)) + "\n"
 
 
-def _pages_without_quarto(source: Path, environment: dict[str, str], targets: dict[Path, Colophon]) -> None:
-    """Write the report and its data page, executed in one process; make the code for charts while the cells run."""
-    from benchbook.report import data, notebook, page
+def _pages(
+    source: Path, environment: dict[str, str], targets: dict[Path, Colophon], program: str | None
+) -> None:
+    """Write the report and its data page; make the code for charts while the cells run."""
+    from benchbook.report import data
     from benchbook.report.figure import bundle
 
     (target, about), (beside, about_data) = targets.items()
     document, other = notebook.read(source), notebook.read(data.SOURCE, about_data.title)
     with ThreadPoolExecutor(max_workers=1) as pool:
         code = pool.submit(bundle)
-        notebook.execute(document, environment, source.parent, other)
-        write(beside, page.render(other, code.result(), colophon=about_data))
-        write(target, page.render(document, code.result(), colophon=about))
+        text, other_text = executed([document, other], environment, source.parent, program)
+        write(beside, page.render(other, code.result(), colophon=about_data, text=other_text))
+        write(target, page.render(document, code.result(), colophon=about, text=text))
 
 
-def write(target: Path, text: str) -> None:
+def write(target: Path, content: str | bytes) -> None:
     """Write ``target`` atomically: write a new file next to it and rename that."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
             neighbour = Path(file.name)
             try:
-                file.write(text)
+                file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
             except BaseException:

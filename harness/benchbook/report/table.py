@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
@@ -16,6 +17,12 @@ UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mµn]?s)(?![\w]))")
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 STRONG, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 """Markdown that ``Markdown.html`` understands; text from data has no asterisks, because they are escaped."""
+
+CODE, CODE_BLOCK = re.compile(r"<code>(.*?)</code>"), re.compile(r"<pre><code>(.*?)</code></pre>", re.DOTALL)
+
+QUARTO_VARIABLE = "QUARTO_DOCUMENT_FILE"
+"""Environment variable in which Quarto names the document whose cells it runs."""
+BACKTICKS = re.compile(r"`+")
 
 LIST_MARK = re.compile(r"^(\d*)([-+.)=])")
 """Characters at the start of a line that begin a list, a heading's underline or a rule."""
@@ -54,6 +61,43 @@ def code(text: object) -> str:
     return f"<code>{escape_html(' '.join(str(text).split()))}</code>"
 
 
+def displayed(bundle: Mapping[str, str], markdown: str) -> dict[str, str]:
+    """Return what a cell displays: ``bundle``, or for Quarto its HTML, and ``markdown`` for formats without HTML.
+
+    Quarto gets both as Markdown, because a page with any ``text/html`` loads scripts from the network.
+    """
+    if QUARTO_VARIABLE not in os.environ:
+        return dict(bundle)
+    other = f'::: {{.content-hidden when-format="html"}}\n\n{fenced(markdown)}\n\n:::'
+    return {"text/markdown": f"{_block(bundle['text/html'], '{=html}')}\n\n{other}\n"}
+
+
+def fenced(markdown: str) -> str:
+    """Return Markdown in which code has Markdown's marks in place of HTML's, which a PDF would lose.
+
+    >>> fenced("Run <code>a &amp; b</code>.")
+    'Run `a & b`.'
+    """
+    blocks = CODE_BLOCK.sub(lambda found: _block(html.unescape(found[1])), markdown)
+    return CODE.sub(lambda found: _span(html.unescape(found[1])), blocks)
+
+
+def _block(text: str, kind: str = "") -> str:
+    """Return a fenced block, whatever its text has."""
+    fence = "`" * max(3, _longest(text) + 1)
+    return f"{fence}{kind}\n{text}\n{fence}"
+
+
+def _span(text: str) -> str:
+    longest = _longest(text)
+    mark = "`" * (longest + 1)
+    return f"{mark} {text} {mark}" if longest else f"{mark}{text}{mark}"
+
+
+def _longest(text: str) -> int:
+    return max(map(len, BACKTICKS.findall(text)), default=0)
+
+
 @dataclass(frozen=True)
 class Markdown:
     """Sentences or a list to display. Callers escape text from data."""
@@ -78,7 +122,7 @@ class Markdown:
         return "".join(blocks)
 
     def _repr_markdown_(self) -> str:
-        return self.markdown
+        return fenced(self.markdown) if QUARTO_VARIABLE in os.environ else self.markdown
 
     def __str__(self) -> str:
         return self.markdown
@@ -100,13 +144,16 @@ class Block:
 
     markup: str
     markdown: str
+    printed: str = ""
+    """Markdown for a PDF, if it differs."""
 
     def html(self) -> str:
         """Return the HTML."""
         return self.markup
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        return {"text/html": self.markup, "text/markdown": self.markdown, "text/plain": self.markdown}
+        bundle = {"text/html": self.markup, "text/markdown": self.markdown, "text/plain": self.markdown}
+        return displayed(bundle, self.printed or self.markdown)
 
 
 @dataclass(frozen=True)
@@ -123,7 +170,7 @@ class Details:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         written = self.table.markdown() if isinstance(self.table, Table) else self.table.markdown
-        return {"text/html": self.html(), "text/markdown": written, "text/plain": written}
+        return displayed({"text/html": self.html(), "text/markdown": written, "text/plain": written}, written)
 
 
 @dataclass(frozen=True)
@@ -185,4 +232,5 @@ class Table:
         return "".join(parts)
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        return {"text/html": self.html(), "text/markdown": self.markdown(), "text/plain": self.markdown()}
+        written = self.markdown()
+        return displayed({"text/html": self.html(), "text/markdown": written, "text/plain": written}, written)

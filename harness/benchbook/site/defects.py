@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.defects import Publication, publications
 from benchbook.report.colophon import linked
-from benchbook.report.table import Markdown, Table, code, escape_html, escape_markdown
+from benchbook.report.table import Markdown, Table, code, displayed, escape_html, escape_markdown
 
 
 def table(publication: Publication) -> Table:
@@ -45,7 +45,7 @@ class Listing:
             f"### {escape_markdown(one.title)}\n\nRerun by {code(one.experiment)}.\n\n{table(one).markdown()}\n"
             for one in self.publications
         )
-        return {"text/html": html, "text/markdown": plain, "text/plain": plain}
+        return displayed({"text/html": html, "text/markdown": plain, "text/plain": plain}, plain)
 
 
 def listing() -> Listing:

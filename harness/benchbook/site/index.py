@@ -17,7 +17,16 @@ from benchbook.errors import BenchbookError
 from benchbook.report import claim, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
-from benchbook.report.table import Details, Markdown, Table, code, escape_html, escape_markdown, missing
+from benchbook.report.table import (
+    Details,
+    Markdown,
+    Table,
+    code,
+    displayed,
+    escape_html,
+    escape_markdown,
+    missing,
+)
 from benchbook.site import defects, outcome, overview, published
 from benchbook.site.published import Published
 
@@ -179,7 +188,8 @@ class Cards:
     plain: str
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        return {"text/html": self.markup, "text/plain": self.plain}
+        written = "\n\n".join(map(escape_markdown, self.plain.split("\n\n")))
+        return displayed({"text/html": self.markup, "text/plain": self.plain}, written)
 
 
 def cards() -> Cards | Markdown:

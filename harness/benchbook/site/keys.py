@@ -28,6 +28,8 @@ def of(root: Path, pages: list[Page], found: list[Export], quarto: str | None) -
     for name in DECLARED:
         _add(shared, root, _files(root / name, "*"))
     _add(shared, root, [root / "CITATION.cff"])
+    if quarto:
+        _add(shared, root, sorted((root / "reports").glob("_*")))
     _add(shared, LOCK.parent, [LOCK])
     return {one.name: _key(shared.copy(), one, found) for one in pages}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,20 +36,23 @@ def all_published(root: Path) -> list[Export]:
 def opened(root: Path) -> list[Run]:
     """Return the published runs that answer a question, from the results folder that the site's rendering names.
 
-    Pages that are rendered in one process share them, so each run is judged once.
+    Without one, as in ``quarto render``, they are opened from their folders. Pages that are rendered in one process
+    share them, so each run is judged once.
     """
     from benchbook.analyse.run import RESULTS_VARIABLE
 
-    given = os.environ.get(RESULTS_VARIABLE)
-    return list(_opened(root, Path(given))) if given else _open(root, None)
+    return list(_opened(root, os.environ.get(RESULTS_VARIABLE, "")))
 
 
 @functools.cache
-def _opened(root: Path, results: Path) -> tuple[Run, ...]:
-    return tuple(_open(root, results))
-
-
-def _open(root: Path, results: Path | None) -> list[Run]:
+def _opened(root: Path, given: str) -> tuple[Run, ...]:
     from benchbook.analyse.run import open_run
+    from benchbook.report.opening import kept
 
-    return [open_run(results, one.run_id) for one in all_published(root) if not one.against_itself]
+    found = all_published(root)
+    if given:
+        folder = Path(given)
+    else:
+        folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="benchbook-published-")))
+        results(found, folder)
+    return tuple(open_run(folder, one.run_id) for one in found if not one.against_itself)

@@ -8,94 +8,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
-from benchbook.errors import BenchbookError, RequestError, command
+from benchbook.errors import RequestError, command
 from benchbook.record import manifest
 from benchbook.record.folder import cannot_write, require_folder
 from benchbook.record.manifest import Export
 from benchbook.report import colophon, data, notebook, page, render
 from benchbook.report.colophon import Colophon
 from benchbook.report.figure import bundle
-from benchbook.report.page import part
-from benchbook.report.render import LAST_LINES, TIMEOUT_SECONDS
 from benchbook.site import index, keys, published
-from benchbook.site.index import FIXED, Page
-
-
-def render_with_quarto(program: str, root: Path, pages: list[Page], results: Path, output: Path) -> None:
-    """Render the pages into ``output`` with Quarto; raise BenchbookError with the end of its output if it fails.
-
-    Quarto renders one page of a copy of ``reports/`` at a time, because each page shows another run.
-    """
-    with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
-        project = Path(scratch)
-        for one in pages:
-            shutil.copyfile(one.source, project / f"{one.name}.qmd")
-        (project / "_quarto.yml").write_text(configuration(pages), encoding="utf-8")
-        style = part("figures.css") + part("site.css")
-        (project / "benchbook.css").write_text(style, encoding="utf-8")
-        for one in pages:
-            tag = f'<script src="{SCRIPT}" id="bb-bundle"></script>'
-            foot = colophon_of(pages, results, one).html()
-            (project / "benchbook.html").write_text(f"{foot}\n{tag}\n", encoding="utf-8")
-            _run(program, project, one, environment(root, results, one, output), root / "reports")
-        shutil.copytree(project / "_site", output, dirs_exist_ok=True)
-
-
-def configuration(pages: list[Page]) -> str:
-    """Return the project's _quarto.yml, with only the pages that exist; it is JSON, which is valid YAML."""
-    links = [{"href": f"{name}.qmd", "text": text} for name, text in FIXED]
-    project = {
-        "project": {"type": "website", "output-dir": "_site", "render": [f"{one.name}.qmd" for one in pages]},
-        "website": {"title": "Benchbook", "search": False, "navbar": {"left": links}},
-        "format": {
-            "html": {
-                "toc": True,
-                "theme": {"light": "cosmo", "dark": "darkly"},
-                "css": "benchbook.css",
-                "include-after-body": "benchbook.html",
-            }
-        },
-        "execute": {"echo": False, "freeze": False},
-    }
-    return json.dumps(project, indent=2) + "\n"
-
-
-def _run(program: str, project: Path, one: Page, added: dict[str, str], folder: Path) -> None:
-    package = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
-    command = [program, "render", f"{one.name}.qmd", "--to", "html", "--execute-dir", str(folder.resolve())]
-    command += ["--no-execute-daemon"]
-    command += ["--metadata", f"title:{one.title}"] if one.title else []
-    try:
-        done = subprocess.run(
-            command,
-            cwd=project,
-            env={**os.environ, "PYTHONPATH": path, "QUARTO_PYTHON": sys.executable, **added},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BenchbookError(
-            f"{one.source}: cannot run Quarto ({error}).",
-            "Remove quarto from PATH to render without it.",
-        ) from error
-    if done.returncode != 0 or not (project / "_site" / f"{one.name}.html").is_file():
-        output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
-        raise BenchbookError(
-            f"{one.source}: Quarto rendered no page (exit code {done.returncode}). The end of its output:\n{output}",
-            "Correct the cell it names, or remove quarto from PATH to render without it.",
-        )
-
+from benchbook.site.index import Page
 
 SCRIPT = "benchbook.js"
 """The code that draws charts, for all pages: a classic script, which browsers also load from file://."""
@@ -134,11 +61,7 @@ def site(root: Path, output: Path) -> Path:
                 if not one.against_itself:
                     _copy_data(one, beside / DATA / one.experiment)
             stale = [one for one in pages if not _kept(output, beside, one, made_of[one.name])]
-            if program and stale:  # Quarto's pages are one project
-                stale = pages
-                render_with_quarto(program, root, pages, results, beside)
-            elif stale:
-                _without_quarto(root, pages, stale, results, beside)
+            _render(root, pages, stale, results, beside, program)
             _write_script(output, beside, fresh=len(stale) == len(pages))
         (beside / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(output, ignore_errors=True)
@@ -207,31 +130,31 @@ def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:
     return Colophon(title, f"benchbook-{one.name}", max(dates, default=""))
 
 
-def _without_quarto(root: Path, pages: list[Page], stale: list[Page], results: Path, output: Path) -> None:
-    """Render pages with our renderer: those of one run, and those about all runs, in one process each."""
+def _render(
+    root: Path, pages: list[Page], stale: list[Page], results: Path, output: Path, program: str | None
+) -> None:
+    """Write the stale pages. Without Quarto, those of one run share a process, and those about all runs another."""
     groups: dict[str | None, list[Page]] = {}
     for one in stale:
         groups.setdefault(one.run_id, []).append(one)
     feet = {one.name: colophon_of(pages, results, one) for one in stale}
     with ThreadPoolExecutor(max_workers=min(4, (os.cpu_count() or 1) + 1)) as pool:
-        for texts in pool.map(lambda held: _pages(root, results, held, output, feet), groups.values()):
-            for name, text in texts.items():
+        texts = pool.map(lambda held: _pages(root, results, held, output, feet, program), groups.values())
+        for made in texts:
+            for name, text in made.items():
                 (output / f"{name}.html").write_text(text, encoding="utf-8")
 
 
 def _pages(
-    root: Path, results: Path, pages: list[Page], output: Path, feet: dict[str, Colophon]
+    root: Path, results: Path, pages: list[Page], output: Path, feet: dict[str, Colophon], program: str | None
 ) -> dict[str, str]:
-    """Return name → text of the pages, whose cells run in one process."""
+    """Return name → text of the pages of one run, or of those about all runs."""
     documents = [notebook.read(one.source, one.title) for one in pages]
-    first, *others = documents
-    folder = (root / "reports").resolve()
-    notebook.execute(first, environment(root, results, pages[0], output), folder, *others)
+    told = environment(root, results, pages[0], output)
+    texts = render.executed(documents, told, (root / "reports").resolve(), program)
     return {
-        one.name: page.render(
-            document, "", index.navigation(one.name), script=SCRIPT, colophon=feet[one.name]
-        )
-        for one, document in zip(pages, documents, strict=True)
+        one.name: page.render(document, "", index.navigation(one.name), SCRIPT, feet[one.name], text)
+        for one, document, text in zip(pages, documents, texts, strict=True)
     }
 
 

@@ -74,6 +74,37 @@ def test_what_would_not_render_alike_is_refused(tmp_path, text, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("::: {.callout-note}\nText\n:::", "a fenced div"),
+        ("Mean `{python} mean`.", "inline code"),
+        ("{{< pagebreak >}}", "a shortcode"),
+        ("[Text]{.mark}", "attributes"),
+        ("## Heading {#one}", "attributes"),
+        ("See @fig-one.", "a cross reference"),
+        ("As shown [@one].", "a cross reference"),
+        ("Text[^1].", "a footnote"),
+        ("Of $x^2$.", "mathematics"),
+        ("$$\nx\n$$", "mathematics"),
+        ("Term\n\n: What it means", "a definition list"),
+        ("```{r}\n1\n```", "a block of {r}"),
+        ("```{=html}\n<p>\n```", "a block of {=html}"),
+        ("```{python, echo=FALSE}\n1\n```", "a block of {python, echo=FALSE}"),
+    ],
+)
+def test_markdown_that_only_quarto_renders_is_refused_by_name_and_line(tmp_path, text, name):
+    path = _written(tmp_path, f"---\ntitle: x\n---\n\n```{{python}}\n'@a $x$ {{.b}}'\n```\n\n{text}\n")
+    with pytest.raises(RequestError, match=r"report\.qmd, line (9|11): ") as caught:
+        notebook.read(path)
+    assert f"does not support {name}" in str(caught.value)
+
+
+def test_plain_markdown_is_not_refused(tmp_path):
+    text = "Costs $5 or $6, `[^1] {.a} @b`; a@b.example.\n\n```\n::: @a\n```\n\n2: two {curly} words\n"
+    assert notebook.read(_written(tmp_path, text)).title == "report"
+
+
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(RequestError, match="cannot read the report"):
         notebook.read(tmp_path / "none.qmd")

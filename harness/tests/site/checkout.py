@@ -18,8 +18,9 @@ def make(where: Path, **options: Any) -> Path:
     (root / "reports").mkdir(parents=True)
     for name in ("systems", "storage", "datasets", "experiments"):
         (root / name).symlink_to(ROOT / name, target_is_directory=True)
-    for page in (ROOT / "reports").glob("*.qmd"):
-        shutil.copyfile(page, root / "reports" / page.name)
+    for file in (ROOT / "reports").iterdir():
+        if file.is_file():
+            shutil.copyfile(file, root / "reports" / file.name)
     if options.pop("empty", False):
         return root
     run_id = synthetic_run.write(where / "results", **options)

@@ -62,8 +62,12 @@ in {
     };
 
   # `nix develop` wants a builder that is called bash; PATH is all that this shell sets.
-  mkShell = {packages}:
+  mkShell = {
+    packages,
+    QUARTO_PYTHON,
+  }:
     build "nix-shell" {
+      inherit QUARTO_PYTHON;
       nativeBuildInputs = packages;
       script = ''echo "This is a shell to enter with nix develop." >"$out"'';
     };

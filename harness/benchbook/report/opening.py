@@ -1,0 +1,57 @@
+"""Open the run that a page shows.
+
+``./bench report`` and ``./bench site`` name the run of each page. A page that ``quarto render`` renders shows the
+published run of its experiment, unless the environment names another one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+from pathlib import Path
+
+from benchbook.analyse import run as reading
+from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
+from benchbook.declare.catalogue import root
+from benchbook.errors import RequestError
+from benchbook.record.opened import opened
+from benchbook.report.table import QUARTO_VARIABLE
+
+kept = contextlib.ExitStack()
+"""Temporary results folders of this process, removed when it ends."""
+atexit.register(kept.close)
+
+
+def open_run() -> Run:
+    """Return the run that the page shows; raise RequestError if it is a run of another experiment."""
+    slug = Path(os.environ.get(QUARTO_VARIABLE, "")).stem
+    if not is_experiment(slug):
+        return reading.open_run()
+    run = reading.open_run(*place(slug))
+    if run.experiment != slug:
+        raise RequestError(
+            f"{slug}.qmd shows runs of {slug}, but run {run.run_id} is a run of {run.experiment}.",
+            f"Name a run of {slug} in {RUN_VARIABLE}, or unset it to show the published run.",
+        )
+    return run
+
+
+def is_experiment(slug: str) -> bool:
+    """Return whether the page of this name shows a run of one experiment."""
+    return bool(slug) and (root() / "experiments" / slug).is_dir()
+
+
+def place(slug: str) -> tuple[Path, str]:
+    """Return a results folder, and the name of the run in it that the page of an experiment shows.
+
+    The results folder and the run are those of the environment. With the folder alone, it is the latest run of the
+    experiment; without both, the published run.
+    """
+    results, name = os.environ.get(RESULTS_VARIABLE), os.environ.get(RUN_VARIABLE)
+    if results and name:
+        return Path(results), name
+    published = str(root() / "reports" / "data" / slug)
+    folder = Path(results) if results else root() / "results"
+    found = kept.enter_context(opened(folder, name or (slug if results else published), answering=True))
+    return found.results, found.run_id

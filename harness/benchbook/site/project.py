@@ -1,0 +1,37 @@
+"""Finish the pages of a plain ``quarto render`` in ``reports``, which runs this after it has rendered them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from benchbook.declare.catalogue import root
+from benchbook.report import colophon, notebook, opening, page, render
+from benchbook.report.colophon import Colophon
+from benchbook.report.figure import bundle
+from benchbook.site import index
+from benchbook.site.render import SCRIPT, script
+
+OUTPUT_VARIABLE = "QUARTO_PROJECT_OUTPUT_FILES"
+"""Environment variable in which Quarto lists the files that it wrote."""
+
+
+def finish() -> None:
+    """Put Benchbook's template around each page that Quarto wrote, and the code for charts next to it."""
+    for name in os.environ.get(OUTPUT_VARIABLE, "").splitlines():
+        path = Path(name)
+        if path.suffix != ".html":
+            continue
+        document = notebook.read(root() / "reports" / f"{path.stem}.qmd")
+        text = page.text_of(path.read_text(encoding="utf-8"))
+        about = _about(path.stem, document.title)
+        made = page.render(document, "", index.navigation(path.stem), SCRIPT, about, text)
+        render.write(path, made)
+        render.write(path.with_name(SCRIPT), script(bundle()))
+
+
+def _about(name: str, title: str) -> Colophon:
+    """Return what the foot of a page says, which has no data page beside it."""
+    if opening.is_experiment(name):
+        return colophon.of_run(*opening.place(name))
+    return Colophon(title, f"benchbook-{name}")
