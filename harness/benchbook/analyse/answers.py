@@ -61,6 +61,8 @@ class Comparison:
     """Number of differences."""
     differences: tuple[Difference, ...]
     """The first differences, at most MOST_DIFFERENCES."""
+    differing_types: tuple[str, ...]
+    """Query types of all differences."""
     empty_everywhere: tuple[str, ...]
     """Queries that every system answered with no rows. They show nothing, so the comparison fails."""
     unanswered: tuple[str, ...]
@@ -101,6 +103,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
         by_query[answer.query_type, answer.query_id].append(answer)
     systems = {answer.system for answer in answers}
     compared, differing = 0, 0
+    types: set[str] = set()
     kept: list[Difference] = []
     empty, unanswered = [], []
     for (_, query_id), held in sorted(by_query.items()):
@@ -112,13 +115,21 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
             compared += 1
             found = differences(first, other, relative, absolute)
             differing += len(found)
+            types |= {one.query_type for one in found}
             kept += found[: max(0, MOST_DIFFERENCES - len(kept))]
     instances: dict[str, int] = defaultdict(int)
     for query_type, _ in by_query:
         instances[query_type] += 1
     too_few = tuple(sorted(name for name, count in instances.items() if count < FEWEST_INSTANCES))
     return Comparison(
-        len(by_query), compared, differing, tuple(kept), tuple(empty), tuple(unanswered), too_few
+        len(by_query),
+        compared,
+        differing,
+        tuple(kept),
+        tuple(sorted(types)),
+        tuple(empty),
+        tuple(unanswered),
+        too_few,
     )
 
 

@@ -187,7 +187,7 @@ def _brief(run: Run) -> list[str]:
         if found := brief(run, phase):
             whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
             setups = f"in {len(found)} of {whole} setups"
-            named.append(f"{phase} (from {quantity.text(min(found.values()), 's')}, {setups})")
+            named.append(f"{phase} (the shortest {quantity.text(min(found.values()), 's')}, {setups})")
     if not named:
         return []
     return [

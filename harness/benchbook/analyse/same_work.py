@@ -90,8 +90,10 @@ class SameWork:
             return ["no answers were recorded, so it is unknown whether the systems did the same work"]
         reasons = []
         if differing := sum(one.differing for one in found):
-            types = sorted({difference.query_type for one in found for difference in one.differences})
-            reasons.append(f"the systems answered {', '.join(types)} differently in {differing} places")
+            types = sorted({name for one in found for name in one.differing_types})
+            reasons.append(
+                f"the answers of the systems to {', '.join(types)} differ in {differing:,} values or rows"
+            )
         if empty := [name for one in found for name in one.empty_everywhere]:
             reasons.append(f"every system answered {some(empty)} with no rows, which shows nothing")
         if unanswered := [name for one in found for name in one.unanswered]:

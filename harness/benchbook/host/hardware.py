@@ -172,7 +172,7 @@ def _swaps(tree: Tree) -> list[str]:
 def _nodes(tree: Tree) -> list[Facts]:
     nodes = tree.names(NODES, "node[0-9]*")
     if not nodes:
-        raise Unreadable("the kernel lists no memory nodes")
+        raise Unreadable("the kernel lists no NUMA nodes")
     return [
         {
             "node": node,

@@ -93,8 +93,8 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
         )
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
-        "Free some space, make the folder writable, or name another one with --results DIR (a site or an export:"
-        " --output DIR).",
+        "Free some space, make the folder writable, or name another folder: --results DIR, or for `site` and `export`"
+        " --output DIR.",
     )
 
 

@@ -222,7 +222,7 @@ def _published(one: Judgement) -> str:
             f"the publication's words mean {found.text}" if words else f"the published ratio is {found.text}"
         )
     if found.value == 1:
-        return f"the publication says {'more' if found.kind == '≥' else 'not more'}"
+        return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
     return f"the published ratio is {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
 
 

@@ -120,6 +120,7 @@ def test_differences_are_counted_beyond_those_that_are_kept() -> None:
     a = answer("a", tuple((time, "h", 1.0) for time in range(200)))
     found = compare([a, answer("b", tuple((time, "h", 2.0) for time in range(200)))])
     assert (found.differing, len(found.differences)) == (200, 50)
+    assert found.differing_types
 
 
 def test_nothing_to_compare_is_not_agreement() -> None:

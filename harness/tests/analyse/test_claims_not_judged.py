@@ -95,4 +95,4 @@ def test_different_answers_are_not_judged(tmp_path: Path, wrong: str | None, ver
 
     found = only(tmp_path, twice, answers=answers)
     assert found.verdict == verdict, found.reason
-    assert ("not judged: the systems answered q differently" in found.reason) == (wrong is not None)
+    assert ("not judged: the answers of the systems to q differ in" in found.reason) == (wrong is not None)

@@ -65,7 +65,7 @@ def judge(tmp_path: Path, **claim: Any) -> Judgement:
 def test_answers_of_the_arms_that_are_compared_decide(tmp_path: Path, arm: str, verdict: str):
     found = judge(tmp_path, of={"system": INFLUX, "arm": arm}, over={"system": CNOS, "arm": "published"})
     assert found.verdict == verdict, found.reason
-    assert ("not judged: the systems answered q differently" in found.reason) == (arm == "vanilla")
+    assert ("not judged: the answers of the systems to q differ in" in found.reason) == (arm == "vanilla")
 
 
 def test_rows_that_were_refused_can_be_claimed(tmp_path: Path):

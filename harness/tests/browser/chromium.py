@@ -186,7 +186,7 @@ def dump(address: str, width: int) -> tuple[str, str]:
 
 
 def visit(address: str, width: int, *, press: bool = False) -> Visit:
-    """Open a page that ``serving`` hands out, ``press`` the buttons of its charts, and return what it says of itself."""
+    """Open a page of ``serving``, ``press`` the buttons of its charts, and return what it says of itself."""
     document, log = dump(f"{address}?width={width}{'&press' if press else ''}", width)
     found = re.search(r'data-probe="([^"]*)"', document)
     assert found, f"{address} did not come to its end: {log[-2000:]}"

@@ -106,7 +106,7 @@ def test_every_claim_has_a_row_in_the_plot(flagship: Callable[..., Run]) -> None
     assert isinstance(made, Block)
     for one in claims.of_run(flagship()):
         assert (escape_html(one.statement) in made.markup) != meaningless(one)
-    assert "without a number is listed only under Reasons of the verdicts" in made.markup
+    assert "without a published ratio is listed only under Reasons of the verdicts" in made.markup
 
 
 def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) -> None:

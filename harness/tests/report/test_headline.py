@@ -139,7 +139,7 @@ def test_a_ratio_that_depends_on_a_factor_says_so():
 def test_a_bound_is_not_called_a_published_number():
     bound = cell(expected=Expectation("at-least", 1.0, 0.0))
     said = claim.sentence(RUN, judged("reproduced", bound, test="at-least", published=1.0))
-    assert said.endswith("; the publication says more.")
+    assert said.endswith("; the publication claims a ratio above 1.")
     assert claim.stated(judged("reproduced", bound, test="at-least", published=1.0)).text == "≥ 1.00"
 
 

@@ -83,8 +83,8 @@ def test_a_phase_shorter_than_a_second_is_marked_at_its_cell(made: Any) -> None:
     bands = [layer for layer in drawn.spec["layer"] if layer["mark"]["type"] == "rule"]
     assert ["strokeDash" in layer["mark"] for layer in bands] == [False, True]
     assert [row["cell"] for row in data_of(drawn)[1]] == ["DuckDB 1.5.6"]
-    assert "Dashed: the phase lasted less than 1 s (from 200 ms)" in drawn.note
-    assert "load (from 200\N{NO-BREAK SPACE}ms, in 1 of 2 setups)" in conclusion.limits(run).markdown
+    assert "Dashed: phases shorter than 1 s (the shortest: 200 ms)" in drawn.note
+    assert "load (the shortest 200\N{NO-BREAK SPACE}ms, in 1 of 2 setups)" in conclusion.limits(run).markdown
 
 
 def test_published_values_are_drawn_beside_ours(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,9 +66,9 @@ def chart(run: Run) -> Block | Markdown:
     table = verdicts.table(run)
     others = len(found) - len(order)
     left = [
-        "1 statement without a number is listed only under Reasons of the verdicts."
+        "1 underspecified statement without a published ratio is listed only under Reasons of the verdicts."
         if others == 1
-        else f"{others} statements without a number are listed only under Reasons of the verdicts."
+        else f"{others} underspecified statements without a published ratio are listed only under Reasons of the verdicts."
     ]
     caption = CAPTION.format(claim.interval_name(order))
     said = " ".join(

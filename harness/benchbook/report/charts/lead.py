@@ -109,7 +109,7 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
     notes = []
     if brief:
         shortest = quantity.text(min(brief.values()), "s")
-        notes.append(f"Dashed: the phase lasted less than 1 s (from {shortest}) and decides no claim.")
+        notes.append(f"Dashed: phases shorter than 1 s (the shortest: {shortest}), which decide no claim.")
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
         notes.append("A percentile is missing where fewer than 10 operations lie beyond it.")
     notes += [sentence for sentence in limits.busy_client(run) if f" in phase {phase} " in sentence][:1]
