@@ -65,11 +65,9 @@ def chart(run: Run) -> Block | Markdown:
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
     others = len(found) - len(order)
-    left = [
-        "1 underspecified statement without a published ratio is listed only under Reasons of the verdicts."
-        if others == 1
-        else f"{others} underspecified statements without a published ratio are listed only under Reasons of the verdicts."
-    ]
+    statements = "1 underspecified statement" if others == 1 else f"{others} underspecified statements"
+    verb = "is" if others == 1 else "are"
+    left = [f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."]
     caption = CAPTION.format(claim.interval_name(order))
     said = " ".join(
         [
