@@ -202,7 +202,8 @@ def _huber(sample: Sequence[float], common: float | None) -> tuple[float, float]
     if common is not None:
         scale = math.sqrt((OWN_SCALE * common**2 + (count - 1) * scale**2) / (OWN_SCALE + count - 1))
     centre = _median(sample)
-    if scale <= _TINY * distances[-1] or (common is None and count < FEWEST_ROBUST):  # most values are equal, or they are few
+    few = common is None and count < FEWEST_ROBUST
+    if few or scale <= _TINY * distances[-1]:  # most values are equal
         mean = math.fsum(sample) / count
         return mean, math.fsum((value - mean) ** 2 for value in sample) / (count - 1)
     if count >= LARGE:
