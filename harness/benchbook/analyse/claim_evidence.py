@@ -17,7 +17,7 @@ from benchbook.analyse.run import TRIAL, Run
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio
 
-OF_FAILURES = ("rows_found", "rows_refused")
+OF_FAILURES = ("rows_found", "rows_refused", "acknowledged_fraction")
 """Metrics that count refusals: failed operations are what they measure."""
 SHORTEST_SECONDS = 1.0
 """A rate or latency from a shorter phase is shown, and decides nothing."""

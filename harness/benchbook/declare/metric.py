@@ -66,6 +66,7 @@ TABLE = (
     Metric("rows", "1", "none", "Rows acknowledged", f"{_SERIES} original command", "rows"),
     Metric("rows_found", "1", "none", "Acknowledged rows found afterwards", "load", "rows"),
     Metric("rows_refused", "1", "lower", "Rows refused", "load", "rows"),
+    Metric("acknowledged_fraction", "1", "higher", "Share of the sent rows that was acknowledged", "load"),
     Metric("series", "1", "none", "Series", "inch stress", "series"),
     Metric("retries", "1", "lower", "Retries", _SERIES),
     # Bytes and time

@@ -92,6 +92,7 @@ def measurements(
         Measurement(phase, "rows", sent),
         Measurement(phase, "rows_found", rows),
         Measurement(phase, "rows_refused", refused),
+        Measurement(phase, "acknowledged_fraction", sent / attempted if attempted else 0.0),
         Measurement(phase, "retries", float(summary.get("retries") or 0)),
     ]
 
