@@ -33,7 +33,8 @@ in rec {
   # The command line alone, without systems from nixpkgs.
   command = pkgs.writeShellApplication {
     name = "benchbook";
-    runtimeInputs = [python.runtime];
+    # Go builds load tools and systems from their modules; hyperfine times the commands of load-tools.
+    runtimeInputs = [python.runtime pkgs.go pkgs.hyperfine];
     text = ''
       ${environment}
       export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${systems "no" {}}}"

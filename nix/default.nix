@@ -17,7 +17,7 @@
     inherit benchbook declared lib nixpkgs nixpkgs-historic pinned pkgs;
   };
   dispatcher = import ./dispatcher.nix {
-    inherit experiments lib nixpkgs nixpkgs-historic pkgs self;
+    inherit experiments lib nixpkgs pkgs self;
   };
   test = import ./test.nix {inherit benchload pkgs python self;};
   help = import ./help.nix {inherit experiments lib pkgs;};
@@ -30,6 +30,7 @@
 in {
   packages =
     pinned.packages
+    // experiments
     // {
       inherit benchload site;
       systems = benchbook.systems "all" pinned.packages;
@@ -48,5 +49,10 @@ in {
     inherit benchbook declared experiments lib pinned pkgs python self test;
   };
   devShells.default = import ./shell.nix {inherit pkgs python;};
-  formatter = pkgs.alejandra;
+  # `nix fmt` passes no path; alejandra alone would read its standard input.
+  formatter = pkgs.writeShellApplication {
+    name = "format";
+    runtimeInputs = [pkgs.alejandra];
+    text = ''alejandra "''${@:-.}"'';
+  };
 }

@@ -1,19 +1,17 @@
-# `nix run .#experiment -- X …`: app X of this source, with the inputs of this evaluation.
+# `nix run .#experiment -- X …`: app X of this source, with the nixpkgs of this evaluation.
 {
   experiments,
   lib,
   nixpkgs,
-  nixpkgs-historic,
   pkgs,
   self,
 }: let
   locked = (builtins.fromJSON (builtins.readFile ../flake.lock)).nodes;
-  inputs = {inherit nixpkgs nixpkgs-historic;};
-  # An input that differs from the lock was overridden on the command line; pass the override to app X.
-  override = name: input:
-    lib.optionalString (input.narHash != locked.${name}.locked.narHash)
-    "--override-input ${name} path:${input}";
-  overrides = lib.concatStringsSep " " (builtins.filter (words: words != "") (lib.mapAttrsToList override inputs));
+  # A nixpkgs that differs from the lock was overridden on the command line; pass the override to app X. Looking at
+  # nixpkgs-historic would fetch it, so its override is passed by the user, in BENCHBOOK_NIX_FLAGS.
+  override =
+    lib.optionalString (nixpkgs.narHash != locked.nixpkgs.locked.narHash)
+    "--override-input nixpkgs path:${nixpkgs}";
   flake =
     "path:${self}"
     + lib.optionalString (self ? rev) "?rev=${self.rev}&lastModified=${toString self.lastModified}";
@@ -35,6 +33,7 @@ in
       esac
       slug=$1
       shift
-      exec nix --extra-experimental-features "nix-command flakes" run ${overrides} "${flake}#$slug" -- "$@"
+      read -ra flags <<<"''${BENCHBOOK_NIX_FLAGS:-}"
+      exec nix --extra-experimental-features "nix-command flakes" run ${override} "''${flags[@]}" "${flake}#$slug" -- "$@"
     '';
   }

@@ -1,11 +1,14 @@
 # HdrHistogram for Python, which nixpkgs does not have.
-{packages}:
+{
+  packages,
+  pkgs,
+}:
 packages.buildPythonPackage rec {
   pname = "hdrhistogram";
   version = "0.10.8";
   pyproject = true;
 
-  src = packages.fetchPypi {
+  src = pkgs.fetchPypi {
     inherit pname version;
     hash = "sha256-iJhu6hhNEzDFP8qYrfWHmTOaI6wn9IiIewQjx85WnDQ=";
   };

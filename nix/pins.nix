@@ -4,13 +4,13 @@
   nixpkgs-historic,
   system,
 }: let
-  config = {
-    # A system under test is often not free or, being historic, insecure. Its TOML states its licence, it
-    # listens on loopback only, and it is fetched only for an experiment that names it.
-    allowUnfree = true;
-    allowInsecurePredicate = _: true;
-  };
-  packages = input: import input {inherit config system;};
+  # No system that comes from a pin is unfree or marked insecure there. The first one that is gets its name here, in
+  # allowUnfreePredicate or permittedInsecurePackages; user configuration has no influence.
+  packages = input:
+    import input {
+      inherit system;
+      config = {};
+    };
 in {
   modern = packages nixpkgs;
   historic = packages nixpkgs-historic;

@@ -10,7 +10,7 @@
   # ./bench does the type checking with the locked checker and stubs; ruff is a separate program.
   development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout"]) file.dependency-groups.dev;
 
-  own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages;};};
+  own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages pkgs;};};
   all = packages: packages // own packages;
   environment = requirements:
     pkgs.python3.withPackages (packages: map (one: (all packages).${name one}) requirements);

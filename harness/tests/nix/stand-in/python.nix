@@ -15,12 +15,6 @@
 
   stub = pname: version: {inherit pname version;};
   functions = {
-    # The source is not fetched here: a test compares its hash with that of the lock.
-    fetchPypi = {
-      pname,
-      version,
-      hash,
-    }: {inherit pname version hash;};
     buildPythonPackage = {
       pname,
       version,
