@@ -74,6 +74,19 @@ def text(value: float | None, unit: str, noun: str = "") -> str:
     return f"{number(value / divisor)} {name}"
 
 
+def size(bytes_: float) -> str:
+    """Return a size that was chosen, not measured, so without trailing zeros.
+
+    >>> size(20_000), size(4096), size(1_000_000)
+    ('20 kB', '4 KiB', '1 MB')
+    """
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if bytes_ >= factor and bytes_ % factor == 0:
+            return f"{bytes_ / factor:g} {unit}"
+    divisor, name = scale(bytes_, "B")
+    return f"{bytes_ / divisor:g} {name}"
+
+
 def percent(fraction: float | None, digits: int = 2) -> str:
     """Return a fraction as a percentage.
 

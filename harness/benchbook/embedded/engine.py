@@ -51,7 +51,7 @@ Row = tuple[int, str | None, float | int | None]
 """One row of an answer: start of the bucket in ns, host if grouped by host, value."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
-ENGINES = ("duckdb", "sqlite", "spark", "oracle", "dolphindb")
+ENGINES = ("duckdb", "sqlite", "files", "spark", "oracle", "dolphindb")
 """The last three are servers; their Python clients act as the engine."""
 
 

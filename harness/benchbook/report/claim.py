@@ -25,7 +25,7 @@ FACTORS = {
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
     "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
-    "batch_size": "batches of {}", "clients": "{} clients",
+    "batch_size": "batches of {}", "batch": "{} objects per transaction", "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
 STORAGES = {
@@ -51,15 +51,29 @@ def level_words(factor: str, level: str) -> str:
 
     >>> level_words("batch_size", "10000"), level_words("in_flight", "published")
     ('batches of 10,000', 'reads in flight as published')
+    >>> level_words("size", "20000"), level_words("size", "uniform:8000:12000"), level_words("size", "4KiB")
+    ('objects of 20 kB', 'objects of 8 to 12 kB', 'objects of 4KiB')
     """
     if (factor, level) == ("arm", "vanilla"):
         return "the default configuration"
     if factor in ("in_flight", "method") and level.endswith("published"):
         return "reads in flight as published" if factor == "in_flight" else "the published method"
+    if factor == "size":
+        return LEVELS[factor].format(_size_words(level))
     shown = (
         f"{int(level):,}" if level.isdigit() else STORAGES.get(level, level) if factor == "storage" else level
     )
     return LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
+
+
+def _size_words(level: str) -> str:
+    ends = level.removeprefix("uniform:").split(":")
+    if not all(end.isdigit() for end in ends):
+        return level
+    sizes = [quantity.size(float(end)) for end in ends]
+    if len(sizes) == 2 and sizes[0].partition(" ")[2] == sizes[1].partition(" ")[2]:
+        sizes[0] = sizes[0].partition(" ")[0]
+    return " to ".join(sizes)
 
 
 def word(one: Judgement) -> str:
@@ -162,8 +176,9 @@ def _finding(one: Judgement, of: str, over: str) -> str:
     title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
-    that = "that" if over.startswith("with ") else "that of"
-    return f"the {title}{where} of {of} was {ratio} times {that} {over}"
+    was, that = ("were", "those") if title.partition(" ")[0].endswith("s") else ("was", "that")
+    of_over = over if over.startswith("with ") else f"of {over}"
+    return f"the {title}{where} of {of} {was} {ratio} times {that} {of_over}"
 
 
 def _sides(run: Run, one: Judgement) -> tuple[str, str]:

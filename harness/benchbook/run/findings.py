@@ -281,7 +281,7 @@ class Findings:
             self.measurements.append(Measurement(phase, "generator_bound", 1.0))
 
     def size(self, parts: Mapping[str, int], rows: int, values: int) -> None:
-        """Add the bytes on disk, in total and by part, and per row and value."""
+        """Replace the bytes on disk, in total and by part, and per row and value, after one more phase of writes."""
         whole = sum(parts.values())
         found = {
             "disk_bytes": float(whole),
@@ -289,7 +289,8 @@ class Findings:
         }
         found |= {"bytes_per_value": whole / values} if values else {}
         found |= {"bytes_per_row": whole / rows} if rows else {}
-        self.measurements += [Measurement("trial", metric, value) for metric, value in found.items()]
+        kept = [one for one in self.measurements if one.phase != "trial" or one.metric not in found]
+        self.measurements = kept + [Measurement("trial", metric, value) for metric, value in found.items()]
 
     def leave_out_amounts(self, phase: str) -> None:
         """Drop the times and sizes of a phase with a duration: they show how much was done, not how fast."""

@@ -168,6 +168,17 @@ def test_a_load_with_a_duration_is_compared_with_what_was_acknowledged(tmp_path:
     assert "disk_bytes" in findings.unmeasured
 
 
+def test_the_size_after_the_last_phase_of_writes_is_the_one_that_counts() -> None:
+    findings = Findings()
+    findings.size({"data": 100}, rows=10, values=10)
+    findings.size({"data": 300, "wal": 60}, rows=30, values=30)
+    found = [(one.metric, one.value) for one in findings.measurements]
+    assert sorted(found) == [
+        ("bytes_per_row", 12), ("bytes_per_value", 12), ("disk_bytes", 360), ("disk_data_bytes", 300),
+        ("disk_wal_bytes", 60),
+    ]  # fmt: skip
+
+
 def test_a_row_that_is_lost_or_appears_in_a_load_with_a_duration_is_wrong(tmp_path: Path) -> None:
     for number in (5, 7):
         findings = loaded(tmp_path, Lasting(number), LoadOptions(duration="1s"))

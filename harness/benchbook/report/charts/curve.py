@@ -17,6 +17,7 @@ from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.run import Run
+from benchbook.declare.dataset import size
 from benchbook.declare.metric import describe
 from benchbook.report import claim, theme
 from benchbook.report import theme as axes
@@ -69,22 +70,24 @@ def chart(
         one for one in estimates(run, phase, metric)
         if one.points and one.value and along in one.cell.levels and one.cell.at(fixed or {})
     ]  # fmt: skip
-    levels = sorted({float(one.cell.levels[along]) for one in found})
+    levels = sorted({_at(along, one.cell.levels[along]) for one in found})
     if len(levels) < 2:
         return missing(title, f"it needs trials of {phase} at two levels of {along}")
     brief = limits.brief(run, phase)
     dots = [
         Dot(
-            one.cell.system, label, float(one.cell.levels[along]), one.value or 0.0, one.low, one.high,
+            one.cell.system, label, _at(along, one.cell.levels[along]), one.value or 0.0, one.low, one.high,
             len(one.points), one.cell.name in brief,
         )
         for one, label in zip(found, _labels(found, along), strict=True)
     ]  # fmt: skip
     was = [
-        Dot(cell.system, f"{run.title(cell.system)}, published", float(cell.levels[along]), value)
+        Dot(cell.system, f"{run.title(cell.system)}, published", _at(along, cell.levels[along]), value)
         for cell, value in claim.published_values(run, published) if along in cell.levels
     ]  # fmt: skip
-    groups = {f"{at:,g}": [one for one in found if float(one.cell.levels[along]) == at] for at in levels}
+    groups = {
+        _shown(along, at): [one for one in found if _at(along, one.cell.levels[along]) == at] for at in levels
+    }
     along_words = claim.factor_words(along)
     drawn, kind, unit = _draw(
         dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along_words
@@ -95,10 +98,26 @@ def chart(
     )
     name = lead.title(run, title, groups, along_words, claim.LEVELS.get(along, "{}"))
     return Figure(
-        theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric),
+        theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric, along),
         _table(dots + was, along_words, metric), " ".join(filter(None, notes)),
         what + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
+
+
+def _at(along: str, level: str) -> float:
+    """Return a level as a number; a size as its bytes."""
+    return float(size(level)) if along == "size" else float(level)
+
+
+def _shown(along: str, at: float) -> str:
+    """Return a level on an axis.
+
+    >>> _shown("size", 20000.0), _shown("workers", 1000.0), _shown("rate", 0.125)
+    ('20 kB', '1,000', '0.12')
+    """
+    if along in ("size", claim.factor_words("size")):
+        return quantity.size(at)
+    return quantity.number(at, 2) if at % 1 else f"{at:,g}"
 
 
 def _labels(found: Sequence[Estimate], along: str) -> list[str]:
@@ -130,7 +149,9 @@ def _limit(run: Run, phase: str, fixed: Mapping[str, Wanted], along: str) -> lis
     groups: dict[float, list[float]] = {}
     for one in estimates(run, phase, LIMIT):
         if along in one.cell.levels and one.cell.at(beside):
-            groups.setdefault(float(one.cell.levels[along]), []).extend(point.value for point in one.points)
+            groups.setdefault(_at(along, one.cell.levels[along]), []).extend(
+                point.value for point in one.points
+            )
     found = {at: mean_log(values).value for at, values in sorted(groups.items())}
     return [Dot("fio", "fio, synced", at, value) for at, value in found.items() if value]
 
@@ -151,7 +172,7 @@ def _draw(
     y_scale, y_axis = axes.value([end / divisor for end in ends], unit)
     places = sorted({one.at for one in every})
     # Levels are evenly apart: on a scale of their values, some would be too close for their intervals.
-    names = json.dumps([f"{quantity.number(at, 2)}" if at % 1 else f"{at:,g}" for at in places])
+    names = json.dumps([_shown(along, at) for at in places])
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[-0.4, len(places) - 0.6], nice=False),
@@ -226,12 +247,14 @@ def _draw(
     return alt.layer(*layers).properties(width="container", height=HEIGHT), marks.kind(y_scale), unit
 
 
-def _alternative(dots: Sequence[Dot], title: str, metric: str) -> str:
+def _alternative(dots: Sequence[Dot], title: str, metric: str, along: str) -> str:
     parts = []
     for label in dict.fromkeys(one.label for one in dots):
         own = sorted((one for one in dots if one.label == label), key=lambda one: one.at)
         ends = [own[0], own[-1]] if len(own) > 1 else own
-        parts.append(f"{label} " + ", ".join(f"{_text(one.value, metric)} at {one.at:g}" for one in ends))
+        parts.append(
+            f"{label} " + ", ".join(f"{_text(one.value, metric)} at {_shown(along, one.at)}" for one in ends)
+        )
     return f"{title}, one line for each system: {'; '.join(parts)}."
 
 
@@ -247,7 +270,13 @@ def _table(dots: Sequence[Dot], along: str, metric: str) -> Table:
         if one.low is not None and one.high is not None:
             spread = f"{_text(one.low, metric)} to {_text(one.high, metric)}"
         rows.append(
-            [one.label, f"{one.at:g}", _text(one.value, metric), spread, str(one.trials or quantity.MISSING)]
+            [
+                one.label,
+                _shown(along, one.at),
+                _text(one.value, metric),
+                spread,
+                str(one.trials or quantity.MISSING),
+            ]
         )
     return Table(columns, rows, numeric=frozenset({*columns[1:3], "Trials"}))
 
@@ -278,6 +307,6 @@ def batches(
     drawn, kind, unit = _draw(dots, (), (), metric, "objects per transaction")
     name = lead.title(run, title, groups, "size", "{} per transaction")
     return Figure(
-        theme.scaled_title(run, name), drawn, _alternative(dots, title, metric),
+        theme.scaled_title(run, name), drawn, _alternative(dots, title, metric, "objects per transaction"),
         _table(dots, "objects per transaction", metric), lead.caveat(run, found), lead.subtitle(found, kind, unit),
     )  # fmt: skip

@@ -74,11 +74,9 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
             steps.driver.settle()
         settled = settle.duration_seconds - steps.driver.watched_seconds
     with steps.timeline.phase("check"):
-        if options.do != "delete":
-            _read_back(steps, phase, client, asked)
+        stored = _read_back(steps, phase, client, asked) if options.do != "delete" else 0
         if options.do == "put":
-            objects = int(summary["rows"])
-            steps.findings.size(steps.driver.size(), objects, objects)
+            steps.findings.size(steps.driver.size(), stored, stored)
     steps.findings.measurements += measurements(phase, summary, settled)
     steps.findings.measurements += latency(phase, taken.histograms)
     steps.findings.client_cpu(phase, summary)
@@ -123,8 +121,8 @@ def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
         steps.findings.measurements.append(Measurement(phase, "synced_writes_per_second", rate))
 
 
-def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> None:
-    """Compare every acknowledged object with what the store returns."""
+def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> int:
+    """Compare every acknowledged object with what the store returns; return how many there are."""
     wanted = BlobRequest(
         flags=asked.flags, do="check", kept=asked.kept, workers=CHECK_WORKERS,
         timeout_seconds=asked.timeout_seconds,
@@ -137,6 +135,7 @@ def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> N
         raise TrialFailed(f"{phase}: could not read the objects back.")
     for name, expected, got in checks(phase, found, steps.digest, whole=_is_prefix(asked.kept)):
         steps.findings.check(name, expected, got)
+    return int(found["objects"])
 
 
 def _is_prefix(kept: Path) -> bool:

@@ -1,0 +1,51 @@
+"""Plain files in the worker; test_embedded_driver.py has what it shares with SQLite."""
+
+import pytest
+
+from benchbook.errors import TrialFailed
+from benchbook.systems.driver import TableCount
+from benchbook.systems.files import driver
+
+
+@pytest.fixture
+def started(place):
+    made = []
+
+    def make(**settings):
+        one = driver(place("files", "0.1", settings=settings))
+        made.append(one)
+        one.configure()
+        one.start()
+        return one
+
+    yield make
+    for one in made:
+        one.stop()
+
+
+def test_objects_are_files_of_the_data_folder(started, tmp_path):
+    one = started(sync="data")
+    assert one.ready()
+    one.prepare()
+    assert one.version() == "0.1"
+    folder = tmp_path / "data" / "benchbook.files"
+    assert len(list(folder.iterdir())) == 256
+    (folder / "0a" / "o").write_bytes(b"x" * 9000)
+    one.settle()
+    assert one.count() == {"objects": TableCount(1)}
+    assert one.size()["data"] >= 9000
+    with pytest.raises(TrialFailed, match="already holds the tables objects"):
+        one.prepare()
+
+
+@pytest.mark.parametrize("settings", [{"sync": "folder"}, {"block": 4096}])
+def test_an_unknown_setting_is_refused(started, settings):
+    with pytest.raises(TrialFailed, match="files have only the setting sync, one of none, data"):
+        started(**settings).ready()
+
+
+def test_reads_of_bars_are_refused_in_words(started):
+    one = started()
+    assert one.ready()
+    with pytest.raises(TrialFailed, match=r"files store objects only, .* use the workload blob"):
+        one.ask("bars", operations=None)
