@@ -121,11 +121,25 @@ class Ceiling:
 def ceiling(run: Run) -> Ceiling:
     """Return the client's ceiling: a rate for each kind of load and each choice of cores among the trials."""
     found = [
-        one for one in run.fact_list("calibration") if isinstance(one, dict) and one.get("rows_per_second")
-    ]
+        one for one in run.fact_list("calibration")
+        if isinstance(one, dict) and one.get("rows_per_second") and "phase" not in one
+    ]  # fmt: skip
     seconds = min((float(one.get("duration_ns") or 0) / 1e9 for one in found), default=0.0)
     own = bool(found) and all(one.get("client_cores") for one in found)
     return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
+
+
+def query_ceiling(run: Run, phase: str) -> float | None:
+    """Return the lowest rate (queries per second) at which the client alone asks the queries of a phase.
+
+    None if it was not measured, or for less than a second.
+    """
+    rates = [
+        float(one["operations_per_second"]) for one in run.fact_list("calibration")
+        if isinstance(one, dict) and one.get("phase") == phase and one.get("operations_per_second")
+        and float(one.get("duration_ns") or 0) / 1e9 >= BRIEF_SECONDS
+    ]  # fmt: skip
+    return min(rates, default=None)
 
 
 def brief(run: Run, phase: str) -> dict[str, float]:

@@ -95,16 +95,11 @@ class Calibration:
         return [f"--batch-rows={self.batch_rows}", f"--workers={self.workers}", *packed, *lasts]
 
 
-def calibrate(binary: Path, dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
-    """Return the summaries of a load into a null server: the client's ceiling."""
-    text = _output(binary, "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
+def calibrate(dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
+    """Return the summaries of a load into a null server by the benchload of this machine, a worker of a cluster."""
+    text = _output(find_benchload(), "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
     events = [json.loads(line) for line in text.splitlines() if line.strip()]
     return [event for event in events if event.get("type") == "summary"]
-
-
-def calibrate_here(dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
-    """Run ``calibrate`` with the benchload of this machine, which may be a worker of a cluster."""
-    return calibrate(find_benchload(), dataset, asked)
 
 
 def _output(binary: Path, *arguments: str) -> str:

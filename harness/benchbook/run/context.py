@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +33,7 @@ from benchbook.process.launch import Program
 from benchbook.record.folder import RUN_FILE, read_object, write_whole
 from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
-from benchbook.run.benchload import Calibration, calibrate, calibrate_here
+from benchbook.run.benchload import Calibration, calibrate
 from benchbook.run.confined import Cores, cores_of
 from benchbook.run.progress import Observer
 from benchbook.run.workloads import kline
@@ -312,32 +313,34 @@ DATABASE = "calibrate"
 
 
 def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return summaries of loads into a null server, one for each kind of load among the trials.
+    """Return summaries of loads into a null server and of queries to it, one for each kind among the trials.
 
-    Empty for embedded systems, which share the client's process.
+    Empty for embedded systems, which share the client's process. A cluster's clients are measured with loads only.
     """
     plan = context.plan
     if all(context.system(name).embedded for name in plan.systems()) or dataset.generator == "blob":
         return []  # for objects, the file system's row shows the client's limit
     context.observer.note("measuring the client's ceiling against a null server")
-    events: list[dict[str, Any]] = []
-    for asked in _calibrations(plan):
-        load = {"batch_size": asked.batch_rows, "workers": asked.workers}
-        if context.cluster:
-            ran = context.cluster.on_client(calibrate_here, dataset, asked)
-            events += [{**event, **load} for event in ran]
-            continue
-        for cores in _pairs(context):
-            ran = (
-                _pinned(context, dataset, asked, cores)
-                if cores
-                else calibrate(context.benchload, dataset, asked)
-            )
-            server, client = cores or (None, None)
-            placement = {"server_cores": sorted(server) if server else None,
-                    "client_cores": sorted(client) if client else None}  # fmt: skip
-            events += [{**event, **load, **placement} for event in ran]
-    return events
+    loads = [
+        ({"batch_size": asked.batch_rows, "workers": asked.workers}, asked) for asked in _calibrations(plan)
+    ]
+    if context.cluster:
+        return [
+            {**event, **load} for load, asked in loads
+            for event in context.cluster.on_client(calibrate, dataset, asked)
+        ]  # fmt: skip
+    commands: list[tuple[dict[str, Any], list[str]]] = [
+        (load, ["load", dataset.generator, *dataset.flags(), *asked.flags()]) for load, asked in loads
+    ]
+    lasts = [] if plan.profile == "smoke" else [f"--duration={CALIBRATION_SECONDS:g}s"]
+    commands += [
+        ({"phase": phase, "workers": workers}, ["query", f"--queries={file}", f"--workers={workers}", *lasts])
+        for phase, file, workers in _query_phases(context)
+    ]
+    return [
+        {**event, **about} for about, command in commands for cores in _pairs(context)
+        for event in _alone(context, command, cores)
+    ]  # fmt: skip
 
 
 CALIBRATION_SECONDS = 5.0
@@ -357,6 +360,18 @@ def _calibrations(plan: Plan) -> list[Calibration]:
     return list(dict.fromkeys(found))
 
 
+def _query_phases(context: Context) -> list[tuple[str, Path, int]]:
+    """Return each phase of queries with its query set and its workers; without those of an open loop."""
+    found: dict[tuple[str, Path, int], None] = {}
+    for trial in context.plan.trials:
+        for phase in context.plan.phases:
+            options = phase_options(phase, trial.levels)
+            if isinstance(options, QueryOptions) and not options.rate:
+                file = context.queries(trial_dataset(context.plan, trial.levels), options)
+                found[str(phase["name"]), file, options.workers] = None
+    return list(found)
+
+
 def _pairs(context: Context) -> list[Cores | None]:
     """Return the distinct pairs of server and client cores among the plan's trials; None means all cores."""
     found: dict[Cores | None, None] = {}
@@ -369,11 +384,12 @@ def _pairs(context: Context) -> list[Cores | None]:
     return list(found)
 
 
-def _pinned(context: Context, dataset: Dataset, asked: Calibration, cores: Cores) -> list[dict[str, Any]]:
-    """Load into a null server on the server's cores, with benchload on the client's cores."""
+def _alone(context: Context, asked: Sequence[str], cores: Cores | None) -> list[dict[str, Any]]:
+    """Run a command of benchload against a null server, each on its cores; return its summaries with these cores."""
+    server_cores, client_cores = cores or (None, None)
     with tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
-        with confine(Confinement(cores=cores[0])):
+        with confine(Confinement(cores=server_cores)):
             server = spawn.start(
                 [context.benchload, "null-server"], name=NULL_SERVER, log=log, pipes=True,
                 registry=context.results / "processes",
@@ -383,10 +399,9 @@ def _pinned(context: Context, dataset: Dataset, asked: Calibration, cores: Cores
             url = json.loads(next(server.lines(), b"{}")).get("url")
             if not url:
                 raise BenchbookError(f"The null server did not report its address: {spawn.log_end(log)}")
-            with confine(Confinement(cores=cores[1])):
+            with confine(Confinement(cores=client_cores)):
                 client = spawn.start(
-                    [context.benchload, "load", dataset.generator, *dataset.flags(), "--target", "influx",
-                     "--url", url, "--database", DATABASE, *asked.flags()],
+                    [context.benchload, *asked, "--target", "influx", "--url", url, "--database", DATABASE],
                     name="benchload", log=log, pipes=True, registry=context.results / "processes",
                 )  # fmt: skip
             events = [json.loads(line) for line in client.lines()]
@@ -397,4 +412,8 @@ def _pinned(context: Context, dataset: Dataset, asked: Calibration, cores: Cores
     summaries = [event for event in events if event.get("type") == "summary"]
     if not summaries:
         raise BenchbookError("Could not measure the client's ceiling: benchload ended without a summary.")
-    return summaries
+    placement = {
+        "server_cores": sorted(server_cores) if server_cores else None,
+        "client_cores": sorted(client_cores) if client_cores else None,
+    }
+    return [{**summary, **placement} for summary in summaries]

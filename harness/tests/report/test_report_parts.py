@@ -66,6 +66,14 @@ def test_intervals_of_two_systems_at_one_level_do_not_cover_each_other(made: Any
     assert all(abs(x - (1000, 5000).index(at)) < 0.2 for (_, at), x in places.items())
 
 
+def test_levels_along_a_curve_of_sizes_are_bytes_and_have_units() -> None:
+    assert [curve._shown("size", curve._at("size", level)) for level in ("200000", "4KiB")] == [
+        "200 kB",
+        "4 KiB",
+    ]
+    assert curve._at("size", "4KiB") < curve._at("size", "200000")
+
+
 def test_one_level_is_no_curve(plain: Run) -> None:
     assert isinstance(curve.chart(plain, "load", "rows_per_second", "batch_size"), Missing)
 
@@ -152,6 +160,22 @@ def test_a_cell_is_compared_with_the_ceiling_of_its_own_load(made: Any) -> None:
     assert {cell.levels["batch_size"]: found.of(cell) for cell in run.cells} == {"1000": 5e5, "5000": 2e6}
     said = cost.ceiling_sentence(run).markdown
     assert "at least 500,000 rows/s" in said.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_query_phase_is_compared_with_the_queries_that_the_client_asks_alone(made: Any) -> None:
+    run = made(systems=("duckdb", "influxdb-1.8.10"))
+    [phase, *_] = run.phases("query")
+    alone = {"phase": phase, "operations_per_second": 10.0, "duration_ns": 5_000_000_000, "workers": 1}
+    short = {**alone, "operations_per_second": 1.0, "duration_ns": 5_000_000}
+    facts = [
+        f"INSERT INTO run_facts SELECT run_id, 'calibration', '{place}', '{json.dumps(one)}' FROM runs"
+        for place, one in ((8, alone), (9, short))
+    ]
+    changed_run = changed(made, *facts, systems=("duckdb", "influxdb-1.8.10"))
+    assert limits.query_ceiling(changed_run, phase) == 10.0
+    said = cost.ceiling_sentence(changed_run).markdown
+    assert f"In phase {phase}, the fastest was InfluxDB" in said
+    assert "so the client may have limited the result" in said
 
 
 def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:

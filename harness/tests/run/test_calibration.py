@@ -12,6 +12,7 @@ import pytest
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
+from benchbook.run import benchload
 from benchbook.run import context as contexts
 from benchbook.run.context import ceiling
 
@@ -61,6 +62,25 @@ def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: 
     assert started == {"null-server": set(found["server_cores"]), "load": set(found["client_cores"])}
     assert not set(found["server_cores"]) & set(found["client_cores"])
     assert list((context("off").results / "processes").glob("*.json")) == []
+
+
+def test_queries_have_a_ceiling_by_phase_and_workers(
+    context: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(contexts, "CALIBRATION_SECONDS", 0.3)
+    dataset = Dataset.model_validate(IOT)
+    asked = context("off", "off")
+    file = benchload.queries(asked.benchload, dataset, "last-loc", 5, tmp_path)
+    asked.plan.profile = "quick"
+    asked.plan.phases = [{"name": "last", "workload": "query", "options": {"type": "last-loc", "queries": 5}}]
+    asked.queries = lambda of, options: file
+    monkeypatch.setattr(contexts, "trial_dataset", lambda plan, levels: dataset)
+    for trial, workers in zip(asked.plan.trials, ("1", "2"), strict=True):
+        trial.levels["workers"] = workers
+    found = [one for one in ceiling(asked, dataset) if "phase" in one]
+    assert [(one["phase"], one["workers"]) for one in found] == [("last", 1), ("last", 2)]
+    assert all(one["operations"] > 5 and one["errors"] == 0 for one in found)
+    assert all(one["duration_ns"] >= 0.3e9 for one in found)
 
 
 def test_trials_with_other_cores_have_a_ceiling_of_their_own(context: Any) -> None:

@@ -16,14 +16,16 @@ MILLION = 1e6
 def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None = None) -> Table | Markdown:
     """Return a row for each cell that loaded rows: means over its trials, for the load and for settling.
 
-    Processor time is per million rows only if every trial loaded as many. ``only`` selects cells by levels of factors.
+    Processor time is per million rows only if every trial loaded as many. Memory is the PSS where it was sampled:
+    the RSS of a server with several processes counts their shared pages several times. ``only`` selects cells by
+    levels of factors.
     """
     rows = _cost_of(run, phase, "rows_found")
     if not rows:
         return missing("What the load cost", "no valid trial of this run loaded rows")
     share = min(rows.values()) >= MILLION
     cpu, settling = _cost_of(run, phase, "server_cpu_seconds"), _cost_of(run, "settle", "server_cpu_seconds")
-    memory = _cost_of(run, phase, "server_rss_peak_bytes")
+    memory = _cost_of(run, phase, "server_rss_peak_bytes") | _cost_of(run, phase, "server_pss_peak_bytes")
     lines = []
     for cell in chosen(run, only).values():
         own = [trial for trial in _trials(run, cell.name) if rows.get(trial)]
@@ -247,8 +249,9 @@ def ceiling_sentence(run: Run) -> Markdown:
         for estimate in estimates(run, phase, "rows_per_second")
         if estimate.value and not run.embedded(estimate.cell.system)
     }
+    asked = _query_ceilings(run)
     if not shares:
-        return Markdown(escape_markdown(f"{sentence}."))
+        return Markdown(escape_markdown(" ".join([f"{sentence}.", *asked])))
     fastest = max(shares, key=lambda label: shares[label])
     near = [label for label, share in shares.items() if share > NEAR]
     sentence += f"; the fastest, {fastest}, reached {quantity.percent(shares[fastest])} of that."
@@ -256,4 +259,24 @@ def ceiling_sentence(run: Run) -> Markdown:
         sentence += (
             f" Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."
         )
-    return Markdown(escape_markdown(sentence))
+    return Markdown(escape_markdown(" ".join([sentence, *asked])))
+
+
+def _query_ceilings(run: Run) -> list[str]:
+    """Return a sentence for each phase of queries: how near the fastest server came to the client's ceiling."""
+    said = []
+    for phase in run.phases("query"):
+        alone = limits.query_ceiling(run, phase)
+        found = [
+            (one.value / alone, one.cell.label)
+            for one in estimates(run, phase, "queries_per_second")
+            if alone and one.value and not run.embedded(one.cell.system)
+        ]
+        if alone and found:
+            share, label = max(found)
+            doubt = ", so the client may have limited the result" if share > NEAR else ""
+            said.append(
+                f"In phase {phase}, the fastest was {label}, with {quantity.percent(share)} of the "
+                f"{quantity.text(alone, '1/s', 'queries')} that benchload asks alone{doubt}."
+            )
+    return said
