@@ -190,14 +190,14 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
     """Return why one case has its verdict, without a full stop."""
     if ratio.low is None or ratio.high is None:
         return ratio.reason or "there is no interval"
-    whole = f"the {percent(ratio)} CI {interval_words(ratio)}"
+    whole = f"{percent(ratio)} CI {interval_words(ratio)}"
     narrow = f"the {percent(ratio, 2)} CI"
     if said == "reproduced":
         inside = ratio.low >= expected.band[0] and ratio.high <= expected.band[1]
-        return f"{whole if inside else narrow} lies {_band(expected)}"
+        return f"{f'the {whole}' if inside else narrow} lies {_band(expected)}"
     if said == "direction only":
         side = "above" if expected.sign > 0 else "below"
-        return f"{whole} lies {side} 1, and partly {_band(expected)}"
+        return f"the {whole} lies {side} 1, and partly {_band(expected)}"
     if said == "contradicted":
         return _contradicted(whole, narrow, expected, ratio.low, ratio.high)
     return _unmet(said, whole, expected, ratio.low, ratio.high)
@@ -206,23 +206,23 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
 def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: float) -> str:
     if said == "different size":
         direction = ", and includes 1" if expected.sign and low <= 1 <= high else ""
-        return f"the whole {whole.removeprefix('the ')} lies {_outside(expected)}{direction}"
+        return f"the whole {whole} lies {_outside(expected)}{direction}"
     if expected.sign and low <= 1 <= high:
-        return f"{whole} includes 1"
-    return f"{whole} is too wide: it lies only partly {_band(expected)}"
+        return f"the {whole} includes 1"
+    return f"the {whole} is too wide: it lies only partly {_band(expected)}"
 
 
 def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, high: float) -> str:
     if expected.sign == 0:
-        return f"the whole {whole.removeprefix('the ')} lies {_outside(expected)}"
+        return f"the whole {whole} lies {_outside(expected)}"
     if (high < 1) if expected.sign > 0 else (low > 1):
         other = "below" if expected.sign > 0 else "above"
         claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
-        return f"{whole} lies {other} 1, on the other side of the published ratio{claimed}"
+        return f"the {whole} lies {other} 1, on the other side of the published ratio{claimed}"
     if max(high, 1 / low) <= 1.5 * expected.no_difference:
         near = f"{100 * (expected.no_difference - 1):.2g} %"
-        return f"{whole} shows no difference ({narrow} lies within {near} of 1), where one was published"
-    return f"one step goes the other way (last over first: {whole})"
+        return f"the {whole} shows no difference ({narrow} lies within {near} of 1), where one was published"
+    return f"one step goes the other way (last over first: the {whole})"
 
 
 def _outside(expected: Expectation) -> str:

@@ -168,7 +168,11 @@ def fit(sample: Sequence[float], prior: Prior | None = None) -> Fit | None:
 
 
 def prior(samples: Sequence[Sequence[float]]) -> Prior | None:
-    """Return what several comparisons of one metric show about their spread; None for fewer than two."""
+    """Return what several comparisons of one metric show about their spread; None for fewer than two.
+
+    None also where most of them do not vary at all, such as shares of refused rows: the few that do show nothing about
+    the others.
+    """
     from scipy.special import digamma, polygamma
 
     used = [sample for sample in samples if len(sample) >= FEWEST]
@@ -177,7 +181,7 @@ def prior(samples: Sequence[Sequence[float]]) -> Prior | None:
     scale = _NORMAL * _median([distance for sample in used for distance in _distances(sample)])
     held = [(_huber(sample, scale)[1], len(sample) - 1.0) for sample in used]
     held = [(variance, freedom) for variance, freedom in held if variance > 0]
-    if len(held) < 2:
+    if len(held) < 2 or 2 * len(held) < len(used):
         return None
     total = sum(freedom for _, freedom in held)
     logs = [

@@ -171,7 +171,7 @@ def _of_the_machine(error: Exception) -> int:
     elif isinstance(error, ModuleNotFoundError):
         _report(
             f"The Python environment is incomplete: {error.name} is missing.",
-            "Remove .bench/venv and run the command again, which or any other command installs it again.",
+            "Remove .bench/venv and run the command again, which installs it again.",
         )
     elif isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN and error.filename:
         _report(

@@ -78,14 +78,14 @@ def _block(one: Judgement, width: int) -> str:
 
 def _numbers(one: Judgement) -> str:
     """Return the published and the measured ratio, to three digits; empty if neither exists."""
+    from benchbook.report import claim
+
     if one.test == "agree" or (one.published is None and one.measured is None):
         return ""
     shown = [f"published {one.published:.3g}" if one.published is not None else "no published number"]
     if one.measured is not None:
         interval = "no interval"
         if one.low is not None and one.high is not None:
-            interval = (
-                f"{100 * (1 - one.level):.3g} % CI {quantity.number(one.low)}-{quantity.number(one.high)}"
-            )
+            interval = f"{claim.interval_name([one])} {claim.interval(one.low, one.high)}"
         shown.append(f"measured {quantity.number(one.measured)} ({interval})")
     return ", ".join([*shown, f"margin {100 * one.margin:g} %" if one.margin else "no margin"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.cli import options, table
 
 if TYPE_CHECKING:
+    from benchbook.analyse.prospect import Prospect
     from benchbook.analyse.run import Run
     from benchbook.plan.plan import Plan
 
@@ -34,7 +35,6 @@ def command(
     For each claim, shows the chance of each verdict at the spread of the last run (20 % if there is none), and warns
     if a verdict is unlikely.
     """
-    from benchbook.analyse import prospect
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
     from benchbook.errors import Unavailable
@@ -52,10 +52,16 @@ def command(
     sources = {name: f"skipped: {text}" if name in skipped else str(text) for name, text in found.items()}
     estimate = estimate_seconds(results, made, skipped)
     experiment = catalogue.experiment(slug)
-    chances = prospect.of_plan(
-        made, experiment.claims, experiment.profiles[profile].in_place, catalogue.published,
-        _before(results, slug, catalogue.published), median_trial_seconds(results, made), skipped,
-    )  # fmt: skip
+    chances: list[Prospect] = []
+    warnings: list[str] = []
+    if experiment.claims:
+        from benchbook.analyse import prospect  # slow to import
+
+        chances = prospect.of_plan(
+            made, experiment.claims, experiment.profiles[profile].in_place, catalogue.published,
+            _before(results, slug, catalogue.published), median_trial_seconds(results, made), skipped,
+        )  # fmt: skip
+        warnings = prospect.warnings(chances)
     if as_json:
         power = [one.row() for one in chances]
         whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources, "power": power}
@@ -72,7 +78,7 @@ def command(
         print("The chance of each verdict (docs/methods.md):\n")
         table.show([one.shown() for one in chances], as_json=False)
         print()
-        for warning in prospect.warnings(chances):
+        for warning in warnings:
             print(f"bench: warning: {warning}", file=sys.stderr)
     names = short_labels(one.levels for one in made.trials)
     table.show([_row(one, names[one.cell]) for one in made.trials[:MOST_TRIALS]], as_json=False)

@@ -113,6 +113,7 @@ TABLE = (
     Metric("client_rss_peak_bytes", "B", "lower", "Peak memory of the client", PHASE),
     Metric("server_cpu_seconds", "s", "lower", "Processor time of the server", PHASE),
     Metric("server_rss_peak_bytes", "B", "lower", "Peak memory of the server", PHASE),
+    Metric("server_pss_peak_bytes", "B", "lower", "Peak memory of the server, shared pages counted once", PHASE),
     Metric("server_memory_peak_bytes", "B", "lower", "Peak memory of the server's container", PHASE),
     Metric("server_read_bytes", "B", "lower", "Bytes read by the server", PHASE),
     Metric("server_write_bytes", "B", "lower", "Bytes written by the server", PHASE),

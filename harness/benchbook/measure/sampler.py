@@ -36,6 +36,7 @@ SUMS = {
 }
 PEAKS = {
     "server_rss_peak_bytes": ("server", "rss_peak_bytes"),
+    "server_pss_peak_bytes": ("server", "pss_bytes"),
     "client_rss_peak_bytes": ("client", "rss_peak_bytes"),
     "server_memory_peak_bytes": ("server", "memory_bytes"),
 }

@@ -148,7 +148,7 @@ class Figure:
             "image/svg+xml": self.svg.replace("currentColor", PRINT_INK),
             "text/plain": f"{self.title}. {self.alt}",
         }
-        return displayed(bundle, self.markdown())
+        return displayed(bundle, self.markdown)
 
 
 def _typst(code: str) -> str:
@@ -218,7 +218,7 @@ class Figures:
         plain = "\n".join(f"{figure.title}. {figure.alt}" for figure in self.figures)
         made = {"text/html": self.html(), "text/plain": f"{plain}\n{self.note}".strip()}
         drawn = {"image/svg+xml": _stacked(self.figures)} if self.figures else {}
-        return displayed(made | drawn, self.markdown())
+        return displayed(made | drawn, self.markdown)
 
 
 def _stacked(figures: Sequence[Figure]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 MARKDOWN_SPECIALS = "\\`*_{}[]()<>#+-.!|~$@^&\"'="
@@ -61,14 +61,14 @@ def code(text: object) -> str:
     return f"<code>{escape_html(' '.join(str(text).split()))}</code>"
 
 
-def displayed(bundle: Mapping[str, str], markdown: str) -> dict[str, str]:
+def displayed(bundle: Mapping[str, str], markdown: Callable[[], str]) -> dict[str, str]:
     """Return what a cell displays: ``bundle``, or for Quarto its HTML, and ``markdown`` for formats without HTML.
 
     Quarto gets both as Markdown, because a page with any ``text/html`` loads scripts from the network.
     """
     if QUARTO_VARIABLE not in os.environ:
         return dict(bundle)
-    other = f'::: {{.content-hidden when-format="html"}}\n\n{fenced(markdown)}\n\n:::'
+    other = f'::: {{.content-hidden when-format="html"}}\n\n{fenced(markdown())}\n\n:::'
     return {"text/markdown": f"{_block(bundle['text/html'], '{=html}')}\n\n{other}\n"}
 
 
@@ -153,7 +153,7 @@ class Block:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         bundle = {"text/html": self.markup, "text/markdown": self.markdown, "text/plain": self.markdown}
-        return displayed(bundle, self.printed or self.markdown)
+        return displayed(bundle, lambda: self.printed or self.markdown)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,9 @@ class Details:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         written = self.table.markdown() if isinstance(self.table, Table) else self.table.markdown
-        return displayed({"text/html": self.html(), "text/markdown": written, "text/plain": written}, written)
+        return displayed(
+            {"text/html": self.html(), "text/markdown": written, "text/plain": written}, lambda: written
+        )
 
 
 @dataclass(frozen=True)
@@ -233,4 +235,6 @@ class Table:
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
         written = self.markdown()
-        return displayed({"text/html": self.html(), "text/markdown": written, "text/plain": written}, written)
+        return displayed(
+            {"text/html": self.html(), "text/markdown": written, "text/plain": written}, lambda: written
+        )

@@ -45,7 +45,7 @@ class Listing:
             f"### {escape_markdown(one.title)}\n\nRerun by {code(one.experiment)}.\n\n{table(one).markdown()}\n"
             for one in self.publications
         )
-        return displayed({"text/html": html, "text/markdown": plain, "text/plain": plain}, plain)
+        return displayed({"text/html": html, "text/markdown": plain, "text/plain": plain}, lambda: plain)
 
 
 def listing() -> Listing:

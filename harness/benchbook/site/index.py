@@ -188,8 +188,8 @@ class Cards:
     plain: str
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, str]:
-        written = "\n\n".join(map(escape_markdown, self.plain.split("\n\n")))
-        return displayed({"text/html": self.markup, "text/plain": self.plain}, written)
+        bundle = {"text/html": self.markup, "text/plain": self.plain}
+        return displayed(bundle, lambda: "\n\n".join(map(escape_markdown, self.plain.split("\n\n"))))
 
 
 def cards() -> Cards | Markdown:

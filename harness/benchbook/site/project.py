@@ -18,16 +18,16 @@ OUTPUT_VARIABLE = "QUARTO_PROJECT_OUTPUT_FILES"
 
 def finish() -> None:
     """Put Benchbook's template around each page that Quarto wrote, and the code for charts next to it."""
-    for name in os.environ.get(OUTPUT_VARIABLE, "").splitlines():
-        path = Path(name)
-        if path.suffix != ".html":
-            continue
+    paths = [Path(name) for name in os.environ.get(OUTPUT_VARIABLE, "").splitlines()]
+    pages = [path for path in paths if path.suffix == ".html"]
+    for path in pages:
         document = notebook.read(root() / "reports" / f"{path.stem}.qmd")
         text = page.text_of(path.read_text(encoding="utf-8"))
         about = _about(path.stem, document.title)
         made = page.render(document, "", index.navigation(path.stem), SCRIPT, about, text)
         render.write(path, made)
-        render.write(path.with_name(SCRIPT), script(bundle()))
+    for folder in {path.parent for path in pages}:
+        render.write(folder / SCRIPT, script(bundle()))
 
 
 def _about(name: str, title: str) -> Colophon:

@@ -37,9 +37,9 @@ SETTLE_SECONDS = 900.0
 PLANNER_SECONDS = 1.0
 """Interval of the server's compaction planner; an idle server must stay idle for longer than one round."""
 STALE_SECONDS = 10 * PLANNER_SECONDS
-"""After this time, waiting compactions with none running are a stale counter."""
+"""Time after which a counter of waiting compactions is taken as stale if no compaction runs."""
 TOOL_SECONDS = 4.0
-"""After this time the tool is stopped if the cache is flushed, else restarted with twice the time."""
+"""Time after which the tool is stopped if the cache is flushed, or else restarted with twice the time."""
 FAR_FUTURE = "2200-01-01T00:00:00Z"
 
 _LEVELS = ("tsmLevel1", "tsmLevel2", "tsmLevel3", "tsmFull", "tsmOptimize")

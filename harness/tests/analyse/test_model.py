@@ -148,3 +148,9 @@ def test_a_value_of_zero_has_a_limit_in_place_of_a_logarithm() -> None:
 def test_two_trials_show_nothing() -> None:
     assert word(evidence(fit([0.7, 0.7]), Expectation("ratio", 2.0))) == "inconclusive"
     assert joint([], "all", missing=3) == "inconclusive"
+
+
+def test_comparisons_of_which_most_do_not_vary_show_nothing_about_the_others():
+    constant = [[0.0] * 6 for _ in range(8)]
+    assert prior([*constant, [0.5, -0.4, 0.1, 0.0, 0.9, -1.2], [0.1, 0.3, -0.2, 0.0, 0.1, 0.2]]) is None
+    assert prior([[0.1, 0.3, -0.2], [0.2, 0.1, -0.1], [0.0, 0.0, 0.0]]) is not None

@@ -49,9 +49,18 @@ const pressed = async (figure) => {
   URL.createObjectURL = (blob) => { saved.push(blob); return "blob:probe"; };
   HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };
   const ticks = () => figure.querySelector(".bb-live svg")?.textContent;
-  const found = { said: [what?.textContent], ticks: [ticks()], files: {}, rows: figure.querySelectorAll("tr").length };
+  const points = () => figure.querySelectorAll(".bb-live .mark-symbol path, .bb-live .mark-line path").length;
+  const found = {
+    said: [what?.textContent], ticks: [ticks()], files: {}, rows: figure.querySelectorAll("tr").length, chips: [],
+  };
   for (const button of figure.querySelectorAll(".bb-tools button")) {
+    const before = points();
     button.click();
+    if (button.classList.contains("bb-chip")) {
+      await settled(); const hidden = [points(), button.getAttribute("aria-pressed")];
+      button.click();
+      await settled(); found.chips.push([before, ...hidden, points(), button.getAttribute("aria-pressed")]);
+    }
     if (!button.textContent.endsWith("axis")) continue;
     await settled(); found.said.push(what.textContent); found.ticks.push(ticks());
     button.click();

@@ -71,6 +71,15 @@ def test_the_buttons_of_a_chart_save_it_and_change_its_axis(published: str):
         assert chart["ticks"][0] == chart["ticks"][2] != chart["ticks"][1]
 
 
+def test_a_chip_hides_a_line_and_shows_it_again(published: str):
+    seen = chromium.visit(f"{published}/seaweedfs-vs-postgres-data.html", 1400, press=True)
+    chips = [chip for chart in seen.tools for chip in chart["chips"]]
+    assert chips
+    for before, hidden, pressed, again, pressed_again in chips:
+        assert hidden < before == again
+        assert (pressed, pressed_again) == ("false", "true")
+
+
 @pytest.mark.parametrize("name", ["defects", "quickstart", "report"])
 def test_opened_as_a_file_its_charts_are_drawn_too(pages: Path, name: str):
     document, log = chromium.dump((pages / f"{name}.html").as_uri(), 1400)

@@ -43,18 +43,6 @@ metric = "disk_bytes"
 of = { system = "sqlite" }
 over = { system = "duckdb" }
 """
-OPEN = """
-[[claims]]
-id = "start"
-statement = "Both start equally fast, to 1 %"
-source = "nowhere"
-test = "equal"
-margin = 0.01
-phase = "trial"
-metric = "overhead_fraction"
-of = { system = "sqlite" }
-over = { system = "duckdb" }
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -62,11 +50,18 @@ def _load_tool() -> None:
     need_benchload()
 
 
+UNDECIDED = f"""
+from benchbook.analyse import stopping
+stopping.SETTLED, stopping.HOPELESS = (), 0
+{WITHOUT_REPORT}"""
+"""Benchbook whose looks neither decide a claim nor give one up, so that a run lasts until its maximum."""
+
+
 def begin(
-    root: Path, *arguments: str, declared: str = DECLARED, report: bool = False
+    root: Path, *arguments: str, declared: str = DECLARED, report: bool = False, program: str = WITHOUT_REPORT
 ) -> subprocess.Popen[str]:
     """Start a command on a checkout whose one experiment is the pair; ``report`` says whether a run renders it."""
-    program = ["-m", "benchbook"] if report else ["-c", WITHOUT_REPORT]
+    started = ["-m", "benchbook"] if report else ["-c", program]
     checkout = HARNESS.parent
     if not root.exists():
         (root / "experiments" / "pair").mkdir(parents=True)
@@ -76,7 +71,7 @@ def begin(
         (root / "reports").mkdir()
         shutil.copy(checkout / "reports" / "quickstart.qmd", root / "reports" / "pair.qmd")
     return subprocess.Popen(
-        [sys.executable, "-P", *program, *arguments, "--results", str(root / "results")],
+        [sys.executable, "-P", *started, *arguments, "--results", str(root / "results")],
         env=environment(BENCHBOOK_ROOT=str(root)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -132,7 +127,7 @@ def test_the_a_a_run_comes_first_and_only_once(tmp_path: Path) -> None:
 def test_a_killed_run_goes_on_with_its_looks(tmp_path: Path, trials: int) -> None:
     root = tmp_path / "root"
     asked = ["run", "pair", "--until-decided", "--no-aa", "--trials", "5"]
-    process = begin(root, *asked, declared=DECLARED + OPEN)
+    process = begin(root, *asked, program=UNDECIDED)
     while len(list(root.glob("results/runs/*/trials/*/trial.json"))) < trials:
         time.sleep(0.02)
         assert process.poll() is None, process.communicate()

@@ -67,16 +67,12 @@ def chart(run: Run) -> Block | Markdown:
     others = len(found) - len(order)
     statements = "1 underspecified statement" if others == 1 else f"{others} underspecified statements"
     verb = "is" if others == 1 else "are"
-    left = [f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."]
-    caption = CAPTION.format(claim.interval_name(order))
-    said = " ".join(
-        [
-            caption,
-            *(f"Several claims: {note}." for note in shared),
-            *(left if len(order) < len(found) else []),
-        ]
-    )
-    head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(said)}</p>'
+    said = [CAPTION.format(claim.interval_name(order)), *(f"Several claims: {note}." for note in shared)]
+    if others:
+        said.append(
+            f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."
+        )
+    head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
     markup = (
         f'<div class="bb-forest">{head}<ul>{rows}</ul>'
         f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div></div>'
@@ -115,7 +111,7 @@ def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
         was = "our own question"
     numbers = f"<b>{escape_html(_ratio(one))}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, one, stated.value, stated.kind)
-    return _parts(one.verdict, said, lane, claim.word(one), numbers, _setups(one, scale))
+    return _parts(one.verdict, said, lane, claim.word(one), numbers, _cases(one, scale))
 
 
 def _parts(verdict: str, said: str, lane: str, word: str, numbers: str = "", fold: str = "") -> str:
@@ -154,7 +150,7 @@ def _lane(scale: Scale, held: Judgement | JudgedCell, stated: float | None, kind
     return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(parts)}</span>'
 
 
-def _setups(one: Judgement, scale: Scale) -> str:
+def _cases(one: Judgement, scale: Scale) -> str:
     """Return the folded rows of the cases; empty for a claim with one case."""
     cells = [cell for cell in one.cells if cell.measured]
     if len(cells) < 2:

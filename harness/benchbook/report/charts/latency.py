@@ -180,13 +180,12 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
         return Figures(_by_phase(run, metric))
     groups = {phase: [one for one in found if one.phase == phase] for phase in run.phases("query")}
     drawn, kind, unit = _queries_draw(found, metric)
-    notes = [lead.caveat(run, held) for held in groups.values()]
     return Figure(
         theme.scaled_title(run, lead.title(run, title, groups, "query type")),
         drawn,
         _queries_alternative(found, title),
         _queries_table(found),
-        " ".join(filter(None, (*dict.fromkeys(notes), figure.note(len(one.points) for one in found)))),
+        " ".join(filter(None, (lead.caveat(run, found), figure.note(len(one.points) for one in found)))),
         lead.subtitle(found, kind, unit),
     )
 

@@ -8,6 +8,7 @@ from benchbook.analyse import comparison, limits, quantity
 from benchbook.analyse.comparison import Estimate
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
+from benchbook.measure.histogram import FEWEST_BEYOND
 
 
 def title(
@@ -103,16 +104,21 @@ def subtitle(found: Sequence[Estimate], scale: str, unit: str, *, published: boo
 
 def caveat(run: Run, found: Sequence[Estimate]) -> str:
     """Return the notes that concern the numbers of a chart: short phases, a busy client, transport."""
-    names = {one.cell.name for one in found if one.points}
-    phase = found[0].phase
-    brief = {name: held for name, held in limits.brief(run, phase).items() if name in names}
+    phases = list(dict.fromkeys(one.phase for one in found))
+    brief = [
+        seconds
+        for phase in phases
+        for name, seconds in limits.brief(run, phase).items()
+        if any((one.phase, one.cell.name) == (phase, name) and one.points for one in found)
+    ]
     notes = []
     if brief:
-        shortest = quantity.text(min(brief.values()), "s")
+        shortest = quantity.text(min(brief), "s")
         notes.append(f"Dashed: phases shorter than 1 s (the shortest: {shortest}), which decide no claim.")
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
-        notes.append("A percentile is missing where fewer than 10 operations lie beyond it.")
-    notes += [sentence for sentence in limits.busy_client(run) if f" in phase {phase} " in sentence][:1]
+        notes.append(f"A percentile is missing where fewer than {FEWEST_BEYOND} operations lie beyond it.")
+    busy = limits.busy_client(run)
+    notes += [one for one in busy if any(f" in phase {phase} " in one for phase in phases)][:1]
     kinds = {run.embedded(one.cell.system) for one in found if one.points}
     if len(kinds) > 1 and found[0].unit != "B":
         notes.append("Servers are not ranked against embedded systems, whose numbers include no transport.")

@@ -13,6 +13,7 @@ from typing import Any
 from benchbook.analyse import quantity
 from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import FEWEST
+from benchbook.analyse.rules import LOOPS
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.report import theme
@@ -23,8 +24,6 @@ from benchbook.report.table import Markdown, Table, missing
 
 REACHED = 0.99
 """Share of the offered rate from which it counts as reached."""
-REACHED_METRICS = ("operations_per_second", "reads_per_second", "queries_per_second")
-"""Rates of the workloads that have an open loop; a phase has one of them."""
 HEIGHT = 260
 
 
@@ -73,7 +72,7 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
     varying = sorted(name for name in names if len({known.get(name) for known in levels.values()}) > 1)
     reached = {
         trial_id: value
-        for name in REACHED_METRICS
+        for name in LOOPS.values()  # a phase has one of these rates
         for trial_id, value in run.measured(phase, name).select("trial_id", "value").iter_rows()
     }
     taken = dict(run.measured(phase, metric).select("trial_id", "value").iter_rows())

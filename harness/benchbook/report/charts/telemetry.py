@@ -37,7 +37,7 @@ CPU = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds")
 PANELS = (
     Panel("Processor use of the server (cores)", "server", CPU, "cores", True),
     Panel("Processor use of the client (cores)", "client", CPU, "cores", True),
-    Panel("Resident memory of the server", "server", ("rss_bytes",), "B"),
+    Panel("Resident memory of the server, summed over its processes", "server", ("rss_bytes",), "B"),
     Panel("Resident memory of the client", "client", ("rss_bytes",), "B"),
     Panel("Bytes written by the server per second", "server", ("write_bytes",), "B/s", True),
     Panel("Bytes written by the client per second", "client", ("write_bytes",), "B/s", True),
@@ -172,6 +172,7 @@ def chart(
     """
     figures, absent = [], []
     shown = chosen(run, only)
+    each = _drawn_trials(len(shown))
     inside = [cell for cell in shown.values() if run.embedded(cell.system)]
     for panel in panels:
         found = [
@@ -186,7 +187,7 @@ def chart(
             figures.append(
                 Figure(
                     theme.scaled_title(run, panel.title),
-                    _draw(found, panel),
+                    _draw(found, panel, each),
                     _alternative(found, panel),
                     _table(found, panel),
                     width=theme.HALF_WIDTH,
@@ -196,7 +197,6 @@ def chart(
         return missing(
             "Telemetry", "no valid trial of this run lasted for two samples, which are one second apart"
         )
-    each = _drawn_trials(len(shown))
     note = f"One line per trial, at most {each} for each setup; the tables include all trials."
     if inside:
         note += " Embedded systems run inside the client's process, so the client's numbers include them."
@@ -211,7 +211,7 @@ def _drawn_trials(cells: int) -> int:
     >>> _drawn_trials(4), _drawn_trials(16), _drawn_trials(60)
     (3, 2, 1)
     """
-    return max(1, min(DRAWN_TRIALS, DRAWN_LINES // cells))
+    return max(1, min(DRAWN_TRIALS, DRAWN_LINES // max(cells, 1)))
 
 
 def _short(cells: list[Cell]) -> dict[str, str]:
@@ -227,7 +227,7 @@ def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, floa
     return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
 
 
-def _draw(found: list[Series], panel: Panel) -> Any:
+def _draw(found: list[Series], panel: Panel, each: int) -> Any:
     import altair as alt
 
     largest = max(value for one in found for _, value in one.samples)
@@ -238,7 +238,6 @@ def _draw(found: list[Series], panel: Panel) -> Any:
     of_cell: dict[str, list[Series]] = {}
     for one in found:
         of_cell.setdefault(one.cell.name, []).append(one)
-    each = _drawn_trials(len(of_cell))
     drawn = [one for own in of_cell.values() for one in own[:each]]
     rows = [
         {

@@ -1,12 +1,25 @@
 // Draws each figure from its specification, from the top of the page down; the drawing that stands in the page
 // stays there for print and for readers without scripts. Each figure gets buttons that save its picture and its
-// table, and one that changes a logarithmic axis to a linear one and back.
-const positions = (specification) => [
-  ...["x", "y"].map((name) => specification.encoding?.[name]).filter(Boolean),
-  ...["layer", "hconcat", "vconcat", "concat"].flatMap((group) => (specification[group] ?? []).flatMap(positions)),
-  ...(specification.spec ? positions(specification.spec) : []),
+// table, one that changes a logarithmic axis to a linear one and back, and one for each of several lines that hides it.
+const parts = (specification) => [
+  specification,
+  ...["layer", "hconcat", "vconcat", "concat"].flatMap((group) => (specification[group] ?? []).flatMap(parts)),
+  ...(specification.spec ? parts(specification.spec) : []),
 ];
-const logarithmic = (specification) => positions(specification).filter((one) => one.scale?.type === "log");
+const encodings = (specification, ...names) =>
+  parts(specification).flatMap((part) => names.map((name) => part.encoding?.[name]).filter(Boolean));
+const logarithmic = (specification) => encodings(specification, "x", "y").filter((one) => one.scale?.type === "log");
+
+// The legend of the lines: the field that colours them and its levels; none for charts with a row for each setup.
+const legend = (specification) =>
+  encodings(specification, "color").find((one) => one.legend && one.scale?.domain?.length > 2 && one.scale.domain.length < 9);
+const without = (specification, field, hidden) => {
+  const copy = structuredClone(specification);
+  const shown = (rows) => rows.filter((row) => !hidden.has(row[field]));
+  for (const name of Object.keys(copy.datasets ?? {})) copy.datasets[name] = shown(copy.datasets[name]);
+  for (const { data } of parts(copy)) if (Array.isArray(data?.values)) data.values = shown(data.values);
+  return copy;
+};
 
 // A copy with linear axes from zero: the domain and the ticks of a logarithmic axis do not fit them.
 const linear = (specification) => {
@@ -45,6 +58,12 @@ const addTools = (figure, specification, draw) => {
   const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60);
   const tools = document.createElement("p");
   tools.className = "bb-tools";
+  const hidden = new Set();
+  let straight = false;
+  const redraw = () => {
+    const axes = straight ? linear(specification) : specification;
+    return draw(hidden.size ? without(axes, lines.field, hidden) : axes);
+  };
   const button = (text, label, press) => {
     const made = document.createElement("button");
     made.type = "button";
@@ -52,15 +71,25 @@ const addTools = (figure, specification, draw) => {
     made.title = `${label}: ${title}`;
     made.addEventListener("click", () => press(made));
     tools.append(made);
+    return made;
   };
+  const lines = legend(specification);
+  for (const line of lines?.scale.domain ?? []) {
+    const chip = button(line, "Show or hide this line", async () => {
+      hidden.delete(line) || hidden.add(line);
+      chip.setAttribute("aria-pressed", String(!hidden.has(line)));
+      await redraw();
+    });
+    chip.className = "bb-chip";
+    chip.setAttribute("aria-pressed", "true");
+  }
   if (what && logarithmic(specification).length) {
     const texts = { false: what.textContent, true: what.textContent.replace(/logarithmic axis/g, "linear axis") };
-    let straight = false;
     button("Linear axis", "Change the axis", async (made) => {
       straight = !straight;
       made.textContent = straight ? "Logarithmic axis" : "Linear axis";
       what.textContent = texts[straight];
-      await draw(straight ? linear(specification) : specification);
+      await redraw();
     });
   }
   button("SVG", "Save the picture", () => save(`${name}.svg`, "image/svg+xml", picture(figure)));
