@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim
-from benchbook.declare.level import listed, ordered, same
+from benchbook.declare.level import listed, ordered, rank, same
 
 Key = tuple[tuple[str, str], ...]
 
@@ -42,7 +42,8 @@ def differing(found: Sequence[Sides]) -> list[str]:
 
 def sides(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:
     """Return the cells to be compared, one entry for each combination of their other levels."""
-    return _along(claim, claim.along, cells) if claim.along is not None else _pairs(claim, cells)
+    found = _along(claim, claim.along, cells) if claim.along is not None else _pairs(claim, cells)
+    return sorted(found, key=lambda side: [rank(level) for level in side.levels.values()])
 
 
 def _pairs(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:

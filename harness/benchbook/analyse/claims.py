@@ -203,7 +203,7 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
         if number in by_cell:
             met.append(number)
         if by_cell and number is None:
-            left_out.append(f"{side.name(telling)} was not published")
+            left_out.append(f"there is no published number for {side.name(telling)}")
         elif number is not None and number.ratio is None:
             left_out.append(f"{side.name(telling)} has no published ratio ({number.note})")
         elif (made := judged(claim, run, side, number)) is not None:

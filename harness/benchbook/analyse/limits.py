@@ -184,7 +184,9 @@ def _trials(run: Run) -> list[str]:
             f"within {quantity.percent(float(about['asked']))}."
         )
     if looks := looked.sentence(run):
-        found.append(f"{looks} The verdicts allow for repeated looks; other intervals on this page do not.")
+        found.append(
+            f"{looks} The intervals of claims are widened for the repeated looks; other intervals on this page are not."
+        )
     beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
     if beside:
         found.append(f"{beside} trials ran while another run was in progress on the same machine.")
@@ -206,8 +208,8 @@ def _brief(run: Run) -> list[str]:
         return []
     return [
         (
-            f"Phases shorter than one second: {', '.join(named)}. Pauses of milliseconds affect them strongly, so "
-            "they decide no claim; charts mark them."
+            f"Phases shorter than one second: {', '.join(named)}. Pauses of milliseconds affect such phases strongly, "
+            "so they decide no claim; charts mark them."
         )
     ]
 
@@ -236,7 +238,7 @@ def _embedded(run: Run) -> list[str]:
     verb = "run" if len(inside) > 1 else "runs"
     found = [
         (
-            f"{' and '.join(inside)} {verb} inside the client's process: its processor time and memory include the "
+            f"{' and '.join(inside)} {verb} inside the client's process: their processor time and memory include the "
             "client's, and no network transport is part of the numbers."
         )
     ]

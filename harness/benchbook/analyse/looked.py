@@ -59,7 +59,9 @@ def note(run: Run) -> list[str]:
     made = None if run.blocks is None else design(run)
     if made is None:
         return []
-    return [f"judged after {run.blocks} blocks of at most {made.maximum}, at level {run.level:.2g}"]
+    return [
+        f"judged after {run.blocks} blocks (at most {made.maximum}), at significance level {run.level:.2g}"
+    ]
 
 
 def sentence(run: Run) -> str:

@@ -58,7 +58,7 @@ def take(
     if not undecided:
         hopeless = len(given_up) + sum(len(look["given_up"]) for look in before)
         counted = "1 claim" if hopeless == 1 else f"{hopeless} claims"
-        none_left = f"no trial of this run would decide the {counted} left"
+        none_left = f"more blocks could not decide the {counted} left"
         stopped = none_left if hopeless else "every claim is decided"
     elif last:
         stopped = left.limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 
@@ -35,6 +36,22 @@ def same(a: object, b: object) -> bool:
         return one == two or float(one) == float(two)
     except ValueError:
         return False
+
+
+_SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def rank(level: str) -> tuple[float, str]:
+    """Return a key that sorts numbers and sizes by their value, and other levels after them by their text.
+
+    >>> sorted(["64KiB", "512B", "10000", "vanilla", "2500"], key=rank)
+    ['512B', '2500', '10000', '64KiB', 'vanilla']
+    """
+    number = level.rstrip("KMGiB")
+    try:
+        return float(number) * _SIZES.get(level.removeprefix(number), 1), level
+    except ValueError:
+        return math.inf, level
 
 
 def ordered(levels: Sequence[str]) -> list[str]:

@@ -70,7 +70,7 @@ def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
         system = flag.partition("=")[0]
         raise RequestError(
             f"{system}: the URL holds a password, which every result would contain.",
-            "Leave it out; PostgreSQL's comes from the variable PGPASSWORD.",
+            "Remove the password from the URL. For PostgreSQL, set it in the variable PGPASSWORD.",
         )
     if not good:
         allowed = " or ".join(f"{scheme}://HOST:PORT" for scheme in schemes)

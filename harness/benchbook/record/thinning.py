@@ -66,7 +66,7 @@ def fitting(results: Path, run_id: str, output: Path, drawn: Drawn) -> dict[str,
             raise RequestError(
                 f"Run {run_id} is too large to be published: {sum(sizes.values()) / 1e6:.1f} MB, and"
                 f" {LARGEST_BYTES / 1e6:.0f} MB are allowed. The largest tables are {shown}.",
-                f"Publish a run of a smaller profile or of fewer cells; `{command('export')}` keeps a run whole.",
+                f"Publish a run of a smaller profile or of fewer cells. To share it whole, use `{command('export')}`.",
             )
 
 

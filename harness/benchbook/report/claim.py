@@ -25,7 +25,8 @@ FACTORS = {
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
     "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
-    "batch_size": "batches of {}", "batch": "{} objects per transaction", "clients": "{} clients",
+    "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} of them",
+    "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
 STORAGES = {
@@ -137,7 +138,9 @@ def interval(low: float | None, high: float | None) -> str:
 def interval_name(found: Sequence[Judgement]) -> str:
     """Return what the intervals of some claims are: a run that was judged after each block has wider ones."""
     levels = {one.level for one in found}
-    return f"{100 * (1 - levels.pop()):.3g} % CI" if len(levels) == 1 else "CI of its look"
+    if len(levels) == 1:
+        return f"{100 * (1 - levels.pop()):.3g} % CI"
+    return "CI, whose level is above 95 % because the claims were judged after each block"
 
 
 def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
@@ -173,6 +176,9 @@ def _finding(one: Judgement, of: str, over: str) -> str:
     for pattern, verb in VERBS:
         if found := re.fullmatch(pattern, one.metric):
             return f"{of} {found.expand(verb).format(ratio)} {over}"
+    if one.metric == "latency_mean" and phase not in ("trial", "load"):
+        than = over if over.startswith("with ") else f"with {over}"
+        return f"in phase {phase}, an operation took {ratio} times as long with {of} as {than}"
     title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
@@ -199,16 +205,18 @@ def _named(title: str, levels: str) -> str:
     return f"{title} with {levels}" if levels else title
 
 
-def shared_levels(run: Run, one: Judgement) -> str:
-    """Return the levels that all cases of a claim have, of the factors that vary in the run; empty without any."""
+def shared_levels(run: Run, one: Judgement) -> list[str]:
+    """Return the levels that all cases of a claim have in words, of the factors that vary in the run."""
     varying = {name for cell in run.cells for name, _ in cell.varying}
     whole = [cell for held in one.cells for cell in held.sides.cells]
     alike = {
         name: whole[0].levels[name]
         for name in whole[0].levels
-        if name in varying and len({cell.levels.get(name) for cell in whole}) == 1 and name != "storage"
+        if name in varying
+        and len({cell.levels.get(name) for cell in whole}) == 1
+        and name not in ("storage", "count")
     }
-    return ", ".join(level_words(name, level) for name, level in alike.items() if name != "system")
+    return [level_words(name, level) for name, level in alike.items() if name != "system"]
 
 
 def sentence(run: Run, one: Judgement) -> str:
@@ -220,9 +228,10 @@ def sentence(run: Run, one: Judgement) -> str:
         f" ({interval_name([one])} {around}{cases})" if around else f" (no interval: too few trials{cases})"
     )
     where = shared_levels(run, one)
-    at = f"With {where}, " if where else ""
+    at = f"With {where[0]}, " if len(where) == 1 else ""
+    setting = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
     found = f"{at}{_finding(one, of, over)}"
-    return f"{found[0].upper()}{found[1:]}{around}; {_published(one)}."
+    return f"{found[0].upper()}{found[1:]}{around}; {_published(one)}.{setting}"
 
 
 def _published(one: Judgement) -> str:
@@ -249,10 +258,14 @@ def meaning(one: Judgement) -> str:
     if failed := sum(cell.failed for cell in one.cells):
         operations = "operation" if failed == 1 else "operations"
         return f"{failed:,} {operations} failed, so neither side is called better."
+    others = {str(cell.verdict) for cell in one.cells} - {str(one.verdict)}
+    if len(one.cells) > 1 and others and one.verdict in ("different size", "contradicted"):
+        where = {"all": "every case", "most": "most cases", "any": "any case"}[one.in_cells]
+        return f"{what} does not hold in {where}: {_counted_cases(one)}."
     return {
         "reproduced": f"{what} holds here.",
         "different size": _different(one),
-        "direction only": "The direction is as published; the size is uncertain.",
+        "direction only": "The direction is as published; the ratio is uncertain.",
         "contradicted": f"{what} does not hold here.",
         "inconclusive": _undecided(one, what),
         "underspecified": "The publication says too little to check it.",
@@ -263,12 +276,23 @@ def meaning(one: Judgement) -> str:
 
 def _undecided(one: Judgement, what: str) -> str:
     """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
-    counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
-    if len(one.cells) < 2:
-        why = "the case decides nothing" if "without a result" in counted else "the interval is too wide"
+    if len(one.cells) > 1:
+        why = _counted_cases(one)
     else:
-        why = f"of {len(one.cells)} cases, " + ", ".join(f"{held} {word}" for word, held in counted.items())
+        why = (
+            "the case decides nothing"
+            if any(cell.unfit for cell in one.cells)
+            else "the interval is too wide"
+        )
     return f"{what} is neither confirmed nor refuted: {why}."
+
+
+def _counted_cases(one: Judgement) -> str:
+    """Return how many cases have which verdict."""
+    counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
+    return f"of {len(one.cells)} cases, " + ", ".join(
+        f"{held} {word}" for word, held in counted.most_common()
+    )
 
 
 def _different(one: Judgement) -> str:
@@ -276,8 +300,8 @@ def _different(one: Judgement) -> str:
     if value == 1:
         return "There is a difference where none was published."
     if value is not None and ((one.low or 0.0) > 1 if value > 1 else (one.high or math.inf) < 1):
-        return "The direction is as published, but the size is not."
-    return "The size is not as published, and the direction is uncertain."
+        return "The direction is as published, but the ratio is not."
+    return "The ratio is not as published, and the direction is uncertain."
 
 
 def spread(one: Judgement) -> str:

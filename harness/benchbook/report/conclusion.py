@@ -98,7 +98,8 @@ def strength(run: Run, phase: str | None = None) -> str:
     """Return how strong the evidence of a run is: its machine, trials, and the length of a phase."""
     cpu = run.facts("host").get("cpu") or {}
     cores = cpu.get("usable_cores", cpu.get("logical_cores"))
-    trials = min((cell.ok for cell in run.cells if cell.ok), default=0)
+    counts = [cell.ok for cell in run.cells if cell.ok] or [0]
+    trials = min(counts)
     timed = run.frame("phases").join(run.ok.select("trial_id"), on="trial_id", how="inner")
     held = {
         (name, trial): seconds
@@ -109,8 +110,9 @@ def strength(run: Run, phase: str | None = None) -> str:
     }
     seconds = list(held.values())
     parts = [f"{cores} cores"] if cores else []
-    parts += [f"{trials} trials of each setup" if trials != 1 else "1 trial of each setup"]
-    parts += [f"median phase {quantity.text(median(seconds), 's')}"] if seconds else []
+    several = f"{trials}" if trials == max(counts) else f"{trials} to {max(counts)}"
+    parts += ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]
+    parts += [f"median length of a phase {quantity.text(median(seconds), 's')}"] if seconds else []
     weak = [f"fewer than {FEW} trials"] if trials < FEW else []
     weak += ["short phases"] if not seconds or min(seconds) < limits_of.BRIEF_SECONDS else []
     weak += ["scaled down"] if scaled_label(run) else []

@@ -239,7 +239,7 @@ def _refuse(path: Path, body: str, before: int) -> None:
         if found:
             raise RequestError(
                 f"{path}, line {number}: Benchbook's own renderer does not support {found[0]}.",
-                "Write it in plain Markdown or in a {python} cell: pages would differ with and without Quarto.",
+                "Use plain Markdown or a {python} cell. Otherwise pages with and without Quarto would differ.",
             )
 
 
@@ -306,5 +306,9 @@ def _known(where: str, key: str, allowed: set[str] | dict[str, Any]) -> None:
     if key in allowed:
         return
     guess = nearest(key, allowed)
-    hint = f'Did you mean "{guess}"?' if guess else "Remove it: pages would differ with and without Quarto."
+    hint = (
+        f'Did you mean "{guess}"?'
+        if guess
+        else "Remove it. Otherwise pages with and without Quarto would differ."
+    )
     raise RequestError(f'{where} has the option "{key}"; allowed: {", ".join(sorted(allowed))}.', hint)

@@ -59,7 +59,9 @@ class DayService:
             registry=self._place.processes,
         )
         if not until(self._answers, READY_SECONDS, pause=0.02):
-            raise TrialFailed(f"The packed-day service did not answer within {READY_SECONDS:.0f} s.")
+            raise TrialFailed(
+                f"The service in front of the store (arm service) did not answer within {READY_SECONDS:.0f} s."
+            )
 
     def _answers(self) -> bool:
         assert self._running is not None

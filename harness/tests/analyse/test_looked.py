@@ -66,7 +66,7 @@ def test_a_decided_claim_is_judged_for_ever_on_the_blocks_of_its_look(tmp_path: 
     assert found.verdict == "reproduced"
     assert found.cells[0].trials == 5
     assert found.cells[0].ratio.confidence == pytest.approx(1 - DESIGN.level(5))
-    assert "judged after 5 blocks of at most 12, at level" in found.reason
+    assert "judged after 5 blocks (at most 12), at significance level" in found.reason
     assert f"the {100 * (1 - DESIGN.level(5)):.3g} % CI" in found.reason
 
 
@@ -123,7 +123,7 @@ def test_a_hopeless_claim_is_given_up_with_the_trials_that_it_would_take(tmp_pat
     held = found["given_up"]["faster"]
     assert "is below 5 %" in held["why"]
     assert held["trials"] is None or held["trials"] > 12
-    assert found["stopped"] == "no trial of this run would decide the 1 claim left"
+    assert found["stopped"] == "more blocks could not decide the 1 claim left"
 
 
 def test_the_last_look_says_what_ended_the_run(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_report_says_how_many_looks_there_were_and_why_it_ended(tmp_path: Pa
     assert looked.sentence(run) == (
         "The run ended after 5 of at most 12 blocks and 2 looks at the claims: every claim is decided."
     )
-    assert any("other intervals on this page do not" in words for words in limits.limits(run))
+    assert any("other intervals on this page are not" in words for words in limits.limits(run))
 
 
 def test_earlier_runs_of_the_experiment_are_counted_in_the_limits(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_what_is_no_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
         (["claims", "./"], "1 run is below it"),
         (["claims", "damaged/tables/"], "is not the folder of a run"),
         (["claims", str(damaged)], "is damaged"),
-        (["claims", str(root() / "reports" / "data")], "8 runs are below it"),
+        (["claims", str(root() / "reports" / "data")], "10 runs are below it"),
         (["sql", str(damaged)], "is damaged"),
         (["report", str(damaged)], "is damaged"),
         (["export", str(damaged)], "is damaged"),

@@ -169,7 +169,7 @@ def test_claims_that_no_trial_can_decide_end_a_run_at_its_first_look(tmp_path: P
     [run] = runs(root)
     [look] = facts(run)["looks"]
     assert look["given_up"]["disk"]["why"] == "its verdict is underspecified"
-    assert look["stopped"] == "no trial of this run would decide the 1 claim left"
+    assert look["stopped"] == "more blocks could not decide the 1 claim left"
 
 
 def test_a_budget_ends_a_run_before_its_first_look(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reason": "it lies there",
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
-        "conditions": (),
+        "conditions": (), "in_cells": "all",
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 
@@ -67,8 +67,8 @@ def test_sides_of_one_system_are_named_by_what_differs():
     assert said.startswith(f"With batches of 1, {same} (95 % CI")
     slower = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="groupby"))
     assert slower.startswith(
-        "With batches of 1, the mean latency in phase groupby of CnosDB 2.0.1 with configuration b was 1.16 times that "
-        "with configuration a (95 % CI"
+        "With batches of 1, in phase groupby, an operation took 1.16 times as long with CnosDB 2.0.1 with "
+        "configuration b as with configuration a (95 % CI"
     )
 
 
@@ -81,8 +81,8 @@ def test_a_storage_and_a_cache_are_named():
     ("verdict", "words"),
     [
         ("reproduced", "holds here."),
-        ("different size", "The direction is as published, but the size is not."),
-        ("direction only", "The direction is as published; the size is uncertain."),
+        ("different size", "The direction is as published, but the ratio is not."),
+        ("direction only", "The direction is as published; the ratio is uncertain."),
         ("contradicted", "does not hold here."),
         ("inconclusive", "neither confirmed nor refuted: the interval is too wide."),
         ("underspecified", "says too little to check it."),
@@ -183,3 +183,27 @@ def test_where_the_one_asked_for_was_not_measured_the_first_leads(monkeypatch):
 
 def test_a_trend_alone_is_no_answer(monkeypatch):
     assert led(monkeypatch, judged(test="rises")) == []
+
+
+def test_cases_that_disagree_are_counted():
+    one = judged(
+        "contradicted",
+        cell(verdict="contradicted"),
+        cell(verdict="different size"),
+        cell(verdict="reproduced"),
+    )
+    assert claim.meaning(one) == (
+        "The published result does not hold in every case: of 3 cases, 1 contradicted, 1 different size, 1 reproduced."
+    )
+
+
+def test_several_settings_follow_the_finding():
+    run: Any = SimpleNamespace(
+        title=RUN.title, cells=[SimpleNamespace(varying=(("batch_size", "5000"), ("workers", "8")))]
+    )
+    one = cell()
+    for held in one.sides.cells:
+        held.levels["workers"] = "8"
+    said = claim.sentence(run, judged("reproduced", one))
+    assert said.startswith("CnosDB 2.0.1 loaded 1.16 times")
+    assert said.endswith(" Both sides had batches of 5,000, 8 operations in flight.")

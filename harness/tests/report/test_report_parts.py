@@ -38,8 +38,9 @@ def data_of(drawn: Figure) -> list[list[dict[str, Any]]]:
 def test_a_title_states_who_leads_and_a_subtitle_what_is_drawn(plain: Run) -> None:
     drawn = strip.throughput(plain, title="Most rows per second")
     assert isinstance(drawn, Figure)
-    assert drawn.title.startswith("Most rows per second: DuckDB 1.5.6, 2.")
-    assert drawn.title.endswith(" times as good as SQLite 3.45.1")
+    assert drawn.title.startswith(
+        "Most rows per second: DuckDB 1.5.6, ahead of SQLite 3.45.1 by a factor of 2."
+    )
     assert "linear axis; more is better; n = 3 trials of each setup" in drawn.subtitle
     assert drawn.subtitle in drawn.html()
 
@@ -72,6 +73,16 @@ def test_levels_along_a_curve_of_sizes_are_bytes_and_have_units() -> None:
         "4 KiB",
     ]
     assert curve._at("size", "4KiB") < curve._at("size", "200000")
+
+
+def test_a_factor_that_follows_the_one_along_a_curve_makes_no_line_of_its_own() -> None:
+    def at(size: str, count: str) -> Any:
+        levels = {"system": "files", "size": size, "count": count}
+        return SimpleNamespace(cell=SimpleNamespace(system="files", title="Files", levels=levels))
+
+    assert curve._labels([at("10", "200"), at("20", "100")], "size") == ["Files", "Files"]
+    found = curve._labels([at("10", "200"), at("10", "100")], "size")
+    assert found == ["Files, 200 of them", "Files, 100 of them"]
 
 
 def test_one_level_is_no_curve(plain: Run) -> None:

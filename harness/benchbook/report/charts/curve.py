@@ -121,12 +121,14 @@ def _shown(along: str, at: float) -> str:
 
 
 def _labels(found: Sequence[Estimate], along: str) -> list[str]:
-    """Return a label for each estimate: its system, and the levels of other factors that vary among them."""
+    """Return a label for each estimate: its system, and levels of other factors that vary at one level of ``along``."""
     names = dict.fromkeys(name for one in found for name in one.cell.levels if name not in ("system", along))
-    systems = {one.cell.system for one in found}
+    at: dict[tuple[str, str], list[Estimate]] = {}
+    for one in found:
+        at.setdefault((one.cell.system, one.cell.levels[along]), []).append(one)
     varying = [
         name for name in names
-        if any(len({one.cell.levels.get(name) for one in found if one.cell.system == held}) > 1 for held in systems)
+        if any(len({one.cell.levels.get(name) for one in held}) > 1 for held in at.values())
     ]  # fmt: skip
     return [
         ", ".join(

@@ -37,7 +37,7 @@ def title(
             return f"{what}: {_name(first, pairs)}; not clearly ahead of {_name(near[0].below, pairs)}{more}"
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
-        return f"{what}: {_name(first, pairs)}, {by} times as good as {_name(closest.below, pairs)}"
+        return f"{what}: {_name(first, pairs)}, ahead of {_name(closest.below, pairs)} by a factor of {by}"
     order = [level for level, *_ in best]
     among = sum(len(pairs) for _, _, pairs in best)
     corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""

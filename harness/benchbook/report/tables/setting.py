@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from benchbook.analyse import quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
+from benchbook.report import claim
 from benchbook.report.table import Block, Table, escape_html
 
 SOURCES = {"devops": "hosts", "iot": "trucks"}
@@ -48,7 +50,9 @@ def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block
 def _difference(published: str | None, ours: str) -> str:
     if published is None or published.startswith("not stated"):
         return "unknown"
-    return "same" if published == ours else "differs"
+    # The order of systems or levels is no difference.
+    parts = [sorted(text.split(", ")) for text in (published, ours)]
+    return "same" if parts[0] == parts[1] else "differs"
 
 
 def machine(run: Run) -> str:
@@ -78,7 +82,10 @@ def _data(run: Run) -> str:
     facts: dict[str, Any] = run.facts("dataset")
     sizes, stocks = _levels(run, "size"), _levels(run, "stocks")
     if sizes:
-        return f"{quantity.count(facts.get('objects'))} objects of {' and '.join(sizes)}"
+        counts = [f"{int(level):,}" for level in _levels(run, "count")]
+        number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else quantity.count(facts.get("objects"))
+        words = [claim.level_words("size", size).removeprefix("objects of ") for size in sizes]
+        return f"{number} objects of {', '.join(words)}"
     if stocks:
         return f"synthetic bars of {' and '.join(stocks)} stocks"
     rows, scale = facts.get("rows"), facts.get("scale")
@@ -101,7 +108,8 @@ def _clients(run: Run) -> str:
     flight = _levels(run, "workers") or [
         "as published" if level == "published" else level for level in _levels(run, "in_flight")
     ]
-    parts = ["benchload on the same machine"]
+    inside = all(run.embedded(cell.system) for cell in labelled(run))
+    parts = ["one client process, in which the system runs" if inside else "benchload on the same machine"]
     parts += [f"{', '.join(clients)} clients"] if clients else []
     parts += [f"{', '.join(flight)} in flight{each}"] if flight else []
     return "; ".join(parts)
@@ -114,12 +122,22 @@ def _levels(run: Run, factor: str) -> list[str]:
 
 
 def _durability(run: Run) -> str:
-    """Return for each system when an acknowledged write is flushed, without the settings in parentheses."""
-    found: dict[str, list[str]] = {}
+    """Return for each system when an acknowledged write is flushed, without the settings in parentheses.
+
+    Configurations of one system that differ are named.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
     for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in labelled(run) if cell.ok):
         text = str(durability_of(run, system, arm).get("fsync") or "not declared").partition(" (")[0]
-        found.setdefault(text.partition(";")[0], []).append(run.title(system))
-    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in found.items())
+        found.setdefault(text.partition(";")[0], {}).setdefault(system, []).append(arm)
+    texts = Counter(system for systems in found.values() for system in systems)
+
+    def named(system: str, arms: list[str]) -> str:
+        return f"{run.title(system)} ({', '.join(arms)})" if texts[system] > 1 else run.title(system)
+
+    return "; ".join(
+        f"{', '.join(named(*one) for one in systems.items())}: {text}" for text, systems in found.items()
+    )
 
 
 def _trials(run: Run) -> str:

@@ -31,6 +31,8 @@ def table(run: Run) -> Table | Markdown:
     """
     from benchbook.analyse import claims
 
+    if run.against_itself:
+        return missing("The verdicts", "an A/A run measures the noise floor and judges no claims")
     found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
@@ -45,7 +47,13 @@ def table(run: Run) -> Table | Markdown:
         ]
         for one, why in zip(found, reasons, strict=True)
     ]
-    columns = ["Claim", "Verdict", "Published", f"Measured ({claim.interval_name(found)})", "Why"]
+    columns = [
+        "Claim",
+        "Verdict",
+        "Published",
+        f"Measured ({claim.interval_name(found).partition(',')[0]})",
+        "Why",
+    ]
     return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)
 
 
@@ -102,8 +110,9 @@ def rerun_commands(run: Run) -> Markdown:
     options = shlex.join([info["experiment"]] if given is None else given)
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
+    where = "In a clone of Benchbook" if published else "If you have the results folder of this run"
     parts = [
-        f"{'In a clone of Benchbook' if published else 'With the results folder'}, in the same order:",
+        f"{where}, this repeats its trials in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
         "Or without `rerun`, in a Git checkout of Benchbook:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",

@@ -18,17 +18,20 @@ MOST = 30
 
 
 def checks_table(run: Run) -> Table | Markdown:
-    """Return a row for each cell: passed and failed checks, failed operations and refused rows."""
+    """Return a row for each cell in which a trial, a check or an operation failed, and a caption for the others."""
     trials = run.frame("trials").select("trial_id", "cell")
     checks = trials.join(run.frame("checks"), on="trial_id", how="inner")
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
     refused = run.frame("measurements").filter(pl.col("metric") == "rows_refused").join(trials, on="trial_id")
-    rows = []
+    rows, sound = [], 0
     for one in labelled(run):
         own = checks.filter(pl.col("cell") == one.name)
         held = int(own["ok"].sum())
         failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
         refused_rows = refused.filter(pl.col("cell") == one.name)["value"].sum()
+        if one.ok == one.trials and held == own.height and not failed and not refused_rows:
+            sound += 1
+            continue
         rows.append(
             [
                 one.label,
@@ -39,8 +42,11 @@ def checks_table(run: Run) -> Table | Markdown:
                 quantity.count(float(refused_rows or 0)),
             ]
         )
-    if not rows:
+    if not rows and not sound:
         return missing("The checks", "the run has no trials")
+    setups = "setup" if sound == 1 else "setups"
+    if not rows:
+        return Markdown(f"No trial, check or operation failed in any of {sound} {setups}.")
     columns = [
         "System",
         "Valid trials",
@@ -49,7 +55,8 @@ def checks_table(run: Run) -> Table | Markdown:
         "Failed operations",
         "Refused rows",
     ]
-    return Table(columns, rows, numeric=frozenset(columns[1:]))
+    caption = f"In the other {sound} {setups}, no trial, check or operation failed" if sound else ""
+    return Table(columns, rows, caption, numeric=frozenset(columns[1:]))
 
 
 def failed(run: Run) -> Table | Markdown:
@@ -74,7 +81,7 @@ def failed(run: Run) -> Table | Markdown:
             labels[row["cell"]],
             f"{row['phase']}: {row['kind']}",
             "no failed operation",
-            f"{quantity.count(row['operations'])} operations: {quantity.fact_text(row['message'])}",
+            f"{_operations(row['operations'])}: {quantity.fact_text(row['message'])}",
         ]
         for row in trials.join(run.frame("errors"), on="trial_id", how="inner").to_dicts()
     ]
@@ -82,6 +89,10 @@ def failed(run: Run) -> Table | Markdown:
         return Markdown("No check failed and no operation failed.")
     caption = f"The first {MOST} of {len(rows)}" if len(rows) > MOST else ""
     return Table(["Trial", "System", "What", "Expected", "Found"], rows[:MOST], caption)
+
+
+def _operations(number: float) -> str:
+    return "1 operation" if number == 1 else f"{quantity.count(number)} operations"
 
 
 def checks(run: Run) -> Markdown | Block:
