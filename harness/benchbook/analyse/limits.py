@@ -202,8 +202,8 @@ def _brief(run: Run) -> list[str]:
     for phase in timed["phase"].unique(maintain_order=True):
         if found := brief(run, phase):
             whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
-            setups = f"in {len(found)} of {whole} setups"
-            named.append(f"{phase} (the shortest {quantity.text(min(found.values()), 's')}, {setups})")
+            shortest = quantity.text(min(found.values()), "s")
+            named.append(f"{phase} in {len(found)} of {whole} setups (the shortest: {shortest})")
     if not named:
         return []
     return [

@@ -74,7 +74,7 @@ def sentence(run: Run) -> str:
     last = looks[-1]
     number = sum(look["block"] >= made.first for look in looks)
     counted = "1 look" if number == 1 else f"{number} looks"
-    after = f"after {last['block']} of at most {made.maximum} blocks and {counted} at the claims"
+    after = f"after {last['block']} blocks (at most {made.maximum}) and {counted} at the claims"
     if last["stopped"] is None:
         return f"The run continues {after}."
     return f"The run ended {after}: {last['stopped']}."

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchbook.cli import table
+from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import BenchbookError, command
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
@@ -52,18 +53,23 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         print(looks)
     counts = Counter(one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
-    interval = "ratio (CI)" if made.sequential else "ratio (95 % CI)"
+    # A comparison without a claim is shown so that above 1 is better, as on its page.
+    what = "ratio" if run.declared.get("claims") else "times as good"
+    interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
     rows = [
-        {
-            "what": textwrap.shorten(one.statement, WIDEST, placeholder=" …"),
-            "verdict": one.verdict,
-            interval: one.ratio(),
-        }
-        for one in found
+        {"what": _shortened(one.statement), "verdict": one.verdict, interval: one.ratio()} for one in found
     ]
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
+
+
+def _shortened(statement: str) -> str:
+    """Return a statement on one line; of a comparison, what was measured comes first."""
+    sides, colon, measured = statement.partition(": ")
+    if colon and " compared with " in sides:
+        statement = f"{measured}: {sides}"
+    return textwrap.shorten(statement, WIDEST, placeholder=" …")
 
 
 def _show_floors(results: Path, run_id: str) -> None:
@@ -110,7 +116,10 @@ def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
     if made.against_itself:
         steps.append((command(f"run {made.experiment}"), "a run whose verdicts use this noise floor"))
     else:
-        steps.append((command(f"claims {made.run_id}"), "each claim with its reason"))
+        if Catalogue().experiment(made.experiment).claims:
+            steps.append((command(f"claims {made.run_id}"), "each claim with its reason"))
+        else:
+            steps.append((command(f"report {made.run_id}"), "the report again, with every comparison"))
         if not any(
             one.against_itself and one.experiment == made.experiment for one in runs.all_runs(results)
         ):

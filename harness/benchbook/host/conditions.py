@@ -132,7 +132,7 @@ def timekeeping(tree: Tree) -> Facts:
 
 def _synchronised(tree: Tree) -> bool:
     if not tree.real:
-        raise Unreadable("only the running machine reports this")
+        raise Unreadable("it can be read only on the machine itself, while it runs")
     libc = ctypes.CDLL(None, use_errno=True)
     timex = ctypes.create_string_buffer(512)  # modes = 0: ask only
     if libc.adjtimex(timex) < 0:

@@ -25,7 +25,7 @@ FACTORS = {
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
     "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
-    "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} of them",
+    "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} objects",
     "clients": "{} clients",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
@@ -328,7 +328,8 @@ def spread(one: Judgement) -> str:
 
 
 def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
-    """Return some levels of a case in words."""
+    """Return some levels of a case in words; the number of objects follows their size, so it is left out."""
+    factors = [name for name in factors if name != "count" or "size" not in factors]
     return ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only case"
 
 

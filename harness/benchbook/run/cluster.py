@@ -385,7 +385,7 @@ def _require_same(member: str, theirs: dict[str, str], ours: dict[str, str]) -> 
         if found != ours[name]:
             raise RequestError(
                 f"{member} has another {name} ({found}) than this machine ({ours[name]}).",
-                f"Check out the same revision there, run {command('list')} in it, and start it again.",
+                f"Check out the same revision there, run {command('list')} there, and start the worker again.",
             )
 
 

@@ -151,7 +151,7 @@ def test_the_report_says_how_many_looks_there_were_and_why_it_ended(tmp_path: Pa
     write(tmp_path, 0.01, looks=[look(3), look(5, ["faster"], stopped="every claim is decided")])
     run = Run(tmp_path, "run-1")
     assert looked.sentence(run) == (
-        "The run ended after 5 of at most 12 blocks and 2 looks at the claims: every claim is decided."
+        "The run ended after 5 blocks (at most 12) and 2 looks at the claims: every claim is decided."
     )
     assert any("other intervals on this page are not" in words for words in limits.limits(run))
 

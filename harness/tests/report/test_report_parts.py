@@ -82,7 +82,7 @@ def test_a_factor_that_follows_the_one_along_a_curve_makes_no_line_of_its_own() 
 
     assert curve._labels([at("10", "200"), at("20", "100")], "size") == ["Files", "Files"]
     found = curve._labels([at("10", "200"), at("10", "100")], "size")
-    assert found == ["Files, 200 of them", "Files, 100 of them"]
+    assert found == ["Files, 200 objects", "Files, 100 objects"]
 
 
 def test_one_level_is_no_curve(plain: Run) -> None:
@@ -103,7 +103,7 @@ def test_a_phase_shorter_than_a_second_is_marked_at_its_cell(made: Any) -> None:
     assert ["strokeDash" in layer["mark"] for layer in bands] == [False, True]
     assert [row["cell"] for row in data_of(drawn)[1]] == ["DuckDB 1.5.6"]
     assert "Dashed: phases shorter than 1 s (the shortest: 200 ms)" in drawn.note
-    assert "load (the shortest 200\N{NO-BREAK SPACE}ms, in 1 of 2 setups)" in conclusion.limits(run).markdown
+    assert "load in 1 of 2 setups (the shortest: 200\N{NO-BREAK SPACE}ms)" in conclusion.limits(run).markdown
 
 
 def test_published_values_are_drawn_beside_ours(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,9 @@ def title(
 def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
     """Return the label of a cell, or the title of its system if it has no other cell among the compared ones."""
     cells = {held.cell.name: held.cell.system for pair in pairs for held in (pair.above, pair.below)}
-    return one.cell.title if list(cells.values()).count(one.cell.system) == 1 else one.cell.label
+    if list(cells.values()).count(one.cell.system) == 1:
+        return one.cell.title
+    return f"{one.cell.title} ({one.cell.label.removeprefix(one.cell.title).lstrip(', ')})"
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
