@@ -72,7 +72,7 @@ def test_the_buttons_of_a_chart_save_it_and_change_its_axis(published: str):
 
 
 def test_a_chip_hides_a_line_and_shows_it_again(published: str):
-    seen = chromium.visit(f"{published}/seaweedfs-vs-postgres-data.html", 1400, press=True)
+    seen = chromium.visit(f"{published}/kline-mysql-vs-kv.html", 1400, press=True)
     chips = [chip for chart in seen.tools for chip in chart["chips"]]
     assert chips
     for before, hidden, pressed, again, pressed_again in chips:

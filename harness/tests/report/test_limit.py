@@ -60,6 +60,6 @@ def test_server_and_client_on_the_same_cores_are_told_with_the_reason(made):
 def test_phases_of_less_than_a_second_are_told_with_their_time(made):
     brief = "UPDATE phases SET duration_seconds = 0.06 WHERE phase = 'load'"
     words = changed(made, brief).replace("\N{NO-BREAK SPACE}", " ")
-    assert "load (the shortest 60.0 ms, in 2 of 2 setups)" in words
+    assert "load in 2 of 2 setups (the shortest: 60.0 ms)" in words
     long = "UPDATE phases SET duration_seconds = 5"
     assert "shorter than one second" not in changed(made, long, run_id="quickstart-20260302T000000-0001")
