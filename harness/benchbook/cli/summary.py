@@ -62,6 +62,9 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
+    if len(rows) > 1 and not run.declared.get("claims"):
+        correction = f"Each verdict allows for {len(rows)} comparisons (Holm's correction)"
+        print(f"{correction}, so it is stricter than its interval.")
 
 
 def _shortened(statement: str) -> str:
