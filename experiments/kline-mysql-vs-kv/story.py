@@ -179,8 +179,8 @@ def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figur
 
 def _finding(found: list[Step]) -> str:
     """Return the ratios of the first and the last step at the largest volume that has both."""
-    parts = []
-    for label, words in ((FIRST, "as published"), (LAST, "with the same work")):
+    parts, volume = [], 0
+    for label, words in ((FIRST, "with the published method"), (LAST, "with the same work")):
         held = [one for one in found if one.label == label]
         if held:
             pick = max if label == FIRST else min
@@ -189,7 +189,8 @@ def _finding(found: list[Step]) -> str:
                 key=lambda one: _place(list(ARMS.values()), one),
             )
             parts.append(f"{quantity.number(one.versus.value)} {words}")
-    return ", ".join(parts)
+            volume = one.stocks
+    return f"{', '.join(parts)}, at {volume} stocks" if parts else ""
 
 
 def _kline_steps_draw(found: list[Step], title: str) -> Any:
@@ -268,7 +269,7 @@ def _kline_steps_table(found: list[Step]) -> Table:
             "Stocks",
             "Step",
             "Packed days",
-            "Ratio to tables (95 % CI)",
+            "Ratio to rows in a table (95 % CI)",
             "Blocks",
             "Published",
         ],
