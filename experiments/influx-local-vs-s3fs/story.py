@@ -16,8 +16,8 @@ COUNTS = {
     "storage_list_requests": "LIST",
 }
 BYTES = {
-    "storage_bucket_write_bytes": "Bytes put",
-    "storage_bucket_read_bytes": "Bytes sent",
+    "storage_bucket_write_bytes": "Bytes from s3fs to MinIO",
+    "storage_bucket_read_bytes": "Bytes from MinIO to s3fs",
     "server_write_bytes": "Bytes written by the server",
 }
 

@@ -27,7 +27,7 @@ from benchbook.record.tables import BATCH_ROWS
 from benchbook.report import answer, conclusion, render
 from benchbook.report.charts import heatmap, latency, order, rate_over_time, ratio, strip, telemetry
 from benchbook.report.tables import work
-from benchbook.site import index
+from benchbook.site import outcome
 from tests.record import synthetic_lines, synthetic_run
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -84,7 +84,7 @@ def parts(results: Path, profiled: bool) -> float:
         total += seconds
         if seconds > 0.1:
             print(f"  {part.__module__.removeprefix('benchbook.report.'):24} {seconds:6.2f} s")
-    seconds = timed(lambda: index.chart(run))
+    seconds = timed(lambda: outcome.outcomes(run))
     print(f"  {'site.picture':24} {seconds:6.2f} s")
     if profiled:
         profile.disable()

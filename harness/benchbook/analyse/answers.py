@@ -143,9 +143,9 @@ def differences(
 
     if a.columns != b.columns:
         return [differ("columns", {}, None, list(a.columns), list(b.columns))]
-    if a.rows == b.rows:
-        return []
     keys = [place for place, name in enumerate(a.columns) if name in KEY_COLUMNS]
+    if _alike(a, b, keys, relative, absolute):
+        return []
     of_a, of_b = _by_key(a, keys), _by_key(b, keys)
     found = []
     for key in sorted(of_a.keys() | of_b.keys(), key=repr):
@@ -162,6 +162,21 @@ def differences(
         if len(left) != len(right):
             found.append(differ("row", named, None, list(left), list(right)))
     return found
+
+
+def _alike(a: Answer, b: Answer, keys: list[int], relative: float, absolute: float) -> bool:
+    """Return whether two answers agree row by row in the order they have, as most do."""
+    return len(a.rows) == len(b.rows) and all(
+        left == right
+        or (
+            len(left) == len(right)
+            and all(
+                one == two if place in keys else _same(one, two, relative, absolute)
+                for place, (one, two) in enumerate(zip(left, right, strict=True))
+            )
+        )
+        for left, right in zip(a.rows, b.rows, strict=True)
+    )
 
 
 def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from benchbook.analyse import same_work
 from benchbook.analyse.run import Cell, Run
+from benchbook.declare.level import natural
 
 Wanted = str | Sequence[str]
 """A level of a factor, or a list of which a cell has one."""
@@ -34,7 +34,7 @@ def _cells(run: Run) -> tuple[Cell, ...]:
     ]
     order = {system: place for place, system in enumerate(run.systems)}
     return tuple(
-        sorted(found, key=lambda cell: (order.get(cell.system, len(order)), cell.system, _natural(cell.name)))
+        sorted(found, key=lambda cell: (order.get(cell.system, len(order)), cell.system, natural(cell.name)))
     )
 
 
@@ -51,9 +51,3 @@ def chosen(run: Run, only: Mapping[str, Wanted] | None = None) -> dict[str, Cell
         cell.name: replace(cell, varying=tuple(level for level in cell.varying if level not in alike))
         for cell in found
     }
-
-
-def _natural(text: str) -> list[tuple[int, float, str]]:
-    """Return a sort key that puts batch_size=5000 after batch_size=500."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", text)
-    return [(0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts)]

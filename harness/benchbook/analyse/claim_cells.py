@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.wording import level_words
 from benchbook.declare.claim import Claim
-from benchbook.declare.level import listed, ordered, rank, same
+from benchbook.declare.level import listed, natural, ordered, same
 
 Key = tuple[tuple[str, str], ...]
 
@@ -30,7 +31,9 @@ class Sides:
 
     def name(self, across: Collection[str] = ()) -> str:
         """Return the cell in words: the levels of ``across``, or all it has in common."""
-        shown = [f"{name} {level}" for name, level in self.levels.items() if not across or name in across]
+        shown = [
+            level_words(name, level) for name, level in self.levels.items() if not across or name in across
+        ]
         return ", ".join(shown) or "its only cell"
 
 
@@ -43,7 +46,7 @@ def differing(found: Sequence[Sides]) -> list[str]:
 def sides(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:
     """Return the cells to be compared, one entry for each combination of their other levels."""
     found = _along(claim, claim.along, cells) if claim.along is not None else _pairs(claim, cells)
-    return sorted(found, key=lambda side: [rank(level) for level in side.levels.values()])
+    return sorted(found, key=lambda side: [natural(level) for level in side.levels.values()])
 
 
 def _pairs(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:

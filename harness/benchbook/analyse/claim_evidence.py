@@ -14,6 +14,7 @@ from benchbook.analyse.model import Fit
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.run import TRIAL, Run
+from benchbook.analyse.wording import level_words
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio
 
@@ -171,7 +172,7 @@ def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> s
             continue
         against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
         if 2 * len(steps) * against <= run.level:
-            before, after = (cell.levels[claim.along] for cell in ends)
             moved = "falls" if claim.test == "rises" else "rises"
-            return f"{claim.metric} {moved} from {claim.along} {before} to {after}"
+            before, after = (level_words(claim.along, cell.levels[claim.along]) for cell in ends)
+            return f"it {moved} from {before} to {after}"
     return None

@@ -11,6 +11,7 @@ from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
+from benchbook.analyse.wording import level_words
 from benchbook.declare.claim import Claim
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.measure.steady import STEADY_FROM
@@ -108,7 +109,9 @@ def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
 def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
     """Name the levels that a trend was followed over, and say if no numbers were published for them."""
     spans = {(cell.sides.cells[0].levels[along], cell.sides.cells[-1].levels[along]) for cell in cells}
-    found = [f"{along} from {first} to {last}" for first, last in sorted(spans)]
+    found = [
+        f"from {level_words(along, first)} to {level_words(along, last)}" for first, last in sorted(spans)
+    ]
     unknown = sum(cell.published is None for cell in cells)
     return [*found, "the publication has no numbers for this range"] if 0 < unknown == len(cells) else found
 

@@ -24,6 +24,7 @@ from benchbook.analyse.paired import pooled
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
+from benchbook.analyse.wording import factor_words, level_words
 from benchbook.declare.catalogue import root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.level import listed, same
@@ -205,14 +206,14 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
         if by_cell and number is None:
             left_out.append(f"there is no published number for {side.name(telling)}")
         elif number is not None and number.ratio is None:
-            left_out.append(f"{side.name(telling)} has no published ratio ({number.note})")
+            left_out.append(f"no ratio was published for {side.name(telling)} ({number.note})")
         elif (made := judged(claim, run, side, number)) is not None:
             cells.append(made)
         else:
             lost.append(f"{side.name(telling)}: {_why_lost(claim, run, side)}")
     lacking = [one for one in by_cell if one not in met and one.ratio is not None]
     if lacking and cells:
-        names = [", ".join(f"{name} {level}" for name, level in one.levels.items()) for one in lacking]
+        names = [", ".join(level_words(*level) for level in one.levels.items()) for one in lacking]
         left_out.append(f"the publication also has {same_work.some(names)}, which this run did not measure")
     return Found(cells, left_out, lost, len(lacking))
 
@@ -424,8 +425,9 @@ def unstated_note(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
     """Say at which levels the claim was judged, and why at these."""
     if not spanned(claim, cells):
         return []
-    found = [f"{factor} {' and '.join(_levels(cells, factor))}" for factor in claim.unstated]
-    return [f"the publication states no {' or '.join(claim.unstated)}: judged at {', '.join(found)}"]
+    found = [level_words(factor, level) for factor in claim.unstated for level in _levels(cells, factor)]
+    names = " or ".join(map(factor_words, claim.unstated))
+    return [f"the publication states no {names}: judged with {' and '.join(found)}"]
 
 
 def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | None:
@@ -438,12 +440,12 @@ def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | No
         by_level: dict[Word, list[str]] = {}
         for level in _levels(cells, factor):
             here = [cell.evidence for cell in cells if cell.sides.levels[factor] == level]
-            by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(f"{factor} {level}")
+            by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(level_words(factor, level))
         if "contradicted" not in by_level or len(by_level) == 1:
             continue
-        said = ", ".join(f"{word} at {same_work.some(levels)}" for word, levels in by_level.items())
+        said = ", ".join(f"{word} with {same_work.some(levels)}" for word, levels in by_level.items())
         if any(word in by_level for word in HOLDS):
-            return "underspecified", f"depends on {factor}: {said}"
+            return "underspecified", f"depends on {factor_words(factor)}: {said}"
         return "inconclusive", f"{said}: the publication does not state which it means"
     return None
 

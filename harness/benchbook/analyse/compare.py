@@ -70,7 +70,7 @@ class Change:
     metric: str
     unit: str
     a: float | None
-    """Geometric mean of A's trials, in ``unit``."""
+    """Typical value of A's trials, in ``unit``, as reports show it."""
     b: float | None
     ratio: float | None
     low: float | None
@@ -182,8 +182,6 @@ def _by_rest(cells: list[Cell]) -> dict[Any, list[Cell]]:
 
 def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Change, float, bool] | None:
     """Return the numbers of one metric in one cell, the p-value of no difference, and whether B is better."""
-    import statistics
-
     one, two = a.values(cells[0], pair), b.values(cells[1], pair)
     of_a, of_b = list(one.by_block.values()), list(two.by_block.values())
     if not of_a or not of_b or one.direction == "none":
@@ -194,10 +192,10 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     failed = a.failed(cells[0], pair[0]) + b.failed(cells[1], pair[0])
     marks = sum(interval.mad(of_a)) + sum(interval.mad(of_b))
     name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
-    means = [statistics.geometric_mean(held) if min(held) > 0 else None for held in (of_a, of_b)]
+    typical = [interval.mean_log(held).value for held in (of_a, of_b)]
     why = f"{failed} operations failed" if failed else made.ratio.reason or ""
     change = Change(
-        name, *pair, one.unit, means[0], means[1], made.ratio.value, made.ratio.low, made.ratio.high,
+        name, *pair, one.unit, typical[0], typical[1], made.ratio.value, made.ratio.low, made.ratio.high,
         len(of_a), len(of_b), made.effect, noisy.factor if noisy else None, marks, "not judged", why,
     )  # fmt: skip
     higher = (made.ratio.value or 1.0) > 1

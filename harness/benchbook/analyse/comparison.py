@@ -107,10 +107,10 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     rows = run.placed(phase, metric)
     kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
-    by_cell = rows.partition_by("cell", as_dict=True, maintain_order=True)
+    by_cell, none = rows.partition_by("cell", as_dict=True, maintain_order=True), rows.clear()
     made = []
     for cell in labelled(run):
-        own = by_cell.get((cell.name,), rows.clear())
+        own = by_cell.get((cell.name,), none)
         points = Points(own)
         made_of = interval.mean_log(own["value"].to_list())
         unit, direction = (own["unit"][0], own["direction"][0]) if points else kind

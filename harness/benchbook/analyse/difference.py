@@ -142,11 +142,13 @@ def _machine(a: Run, b: Run) -> list[Difference]:
         for name in dict.fromkeys((*one, *two))
         if one.get(name) != two.get(name) and name.rpartition(".")[2] not in _MOVING
     ]
-    controls = [run.facts("controls") for run in (a, b)]
+    controls = [{str(held["control"]): held for held in run.fact_list("controls")} for run in (a, b)]
     for name in dict.fromkeys((*controls[0], *controls[1])):
-        states = [(held.get(name) or {}).get("state") for held in controls]
-        if states[0] != states[1]:
-            found.append(Difference("machine", f"control of {name}", *(_text(state) for state in states)))
+        states = [held.get(name, {}).get("state") for held in controls]
+        values = [_text(held.get(name, {}).get("found")) for held in controls]
+        # A controlled value such as the load varies a little from run to run and matters in neither.
+        if states[0] != states[1] or (states[0] == "not controlled" and values[0] != values[1]):
+            found.append(Difference("machine", name, *values))
     return found
 
 

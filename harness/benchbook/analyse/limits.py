@@ -118,12 +118,14 @@ class Ceiling:
         return min(rates, default=None)
 
 
+def _calibrations(run: Run) -> list[dict[str, Any]]:
+    """Return the summaries of the client against a null server: of loads, and of queries by ``phase``."""
+    return [one for one in run.fact_list("calibration") if isinstance(one, dict)]
+
+
 def ceiling(run: Run) -> Ceiling:
     """Return the client's ceiling: a rate for each kind of load and each choice of cores among the trials."""
-    found = [
-        one for one in run.fact_list("calibration")
-        if isinstance(one, dict) and one.get("rows_per_second") and "phase" not in one
-    ]  # fmt: skip
+    found = [one for one in _calibrations(run) if one.get("rows_per_second") and "phase" not in one]
     seconds = min((float(one.get("duration_ns") or 0) / 1e9 for one in found), default=0.0)
     own = bool(found) and all(one.get("client_cores") for one in found)
     return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
@@ -135,8 +137,8 @@ def query_ceiling(run: Run, phase: str) -> float | None:
     None if it was not measured, or for less than a second.
     """
     rates = [
-        float(one["operations_per_second"]) for one in run.fact_list("calibration")
-        if isinstance(one, dict) and one.get("phase") == phase and one.get("operations_per_second")
+        float(one["operations_per_second"]) for one in _calibrations(run)
+        if one.get("phase") == phase and one.get("operations_per_second")
         and float(one.get("duration_ns") or 0) / 1e9 >= BRIEF_SECONDS
     ]  # fmt: skip
     return min(rates, default=None)
@@ -203,13 +205,13 @@ def _brief(run: Run) -> list[str]:
         if found := brief(run, phase):
             whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
             shortest = quantity.text(min(found.values()), "s")
-            named.append(f"{phase} in {len(found)} of {whole} setups (the shortest: {shortest})")
+            named.append(f"the phase {phase} in {len(found)} of {whole} setups (the shortest: {shortest})")
     if not named:
         return []
     return [
         (
-            f"Phases shorter than one second: {', '.join(named)}. Pauses of milliseconds affect such phases strongly, "
-            "so they decide no claim; charts mark them."
+            f"Shorter than one second: {', '.join(named)}. Pauses of milliseconds affect such phases strongly, so "
+            "claims on them stay undecided; charts mark them."
         )
     ]
 
@@ -220,7 +222,7 @@ def _pace(run: Run) -> list[str]:
     for phase, counts in label_counts(run).items():
         for label, problem in (
             ("drifting", "never became steady"),
-            ("warming", "changed after the start"),
+            ("warming", "differed at the beginning and was steady then"),
         ):
             if counts[label]:
                 found.append(
@@ -375,7 +377,7 @@ def _elsewhere(run: Run) -> list[str]:
             reasons.setdefault(reason, set()).add(metric)
         for client in json.loads(placement)["clients"] if placement else ():
             apart = max(apart, abs(client["clock_offset_seconds"]) + client["clock_error_seconds"])
-    found = [f"Not measured because {why}: {', '.join(sorted(names))}." for why, names in reasons.items()]
+    found = [f"Not measured: {', '.join(sorted(names))}, because {why}." for why, names in reasons.items()]
     if apart:
         found.append(f"Clients ran on other machines whose clocks differed by at most {1000 * apart:.3g} ms.")
     return found
@@ -407,8 +409,8 @@ def _noise(run: Run) -> list[str]:
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
     return [
         (
-            f"Equal setups on this machine differ by up to {words} beyond the noise of their trials, "
-            f"measured in {' and '.join(runs)}; every interval includes it."
+            f"Two equal setups on this machine differ by up to {words} more than the scatter of their trials explains "
+            f"(measured in {' and '.join(runs)}). Each interval includes the amount for its metric."
         )
     ]
 

@@ -65,16 +65,16 @@ def note(run: Run) -> list[str]:
 
 
 def sentence(run: Run) -> str:
-    """Return how many looks a run had and why it ended; empty for a run without looks."""
+    """Return how often the claims of a run were judged and why it ended; empty for a run without looks."""
     made, looks = design(run), taken(run)
     if made is None:
         return ""
     if not looks:
-        return f"The run has not looked at its claims yet: the first look comes after {made.first} blocks."
+        return f"The claims are not judged yet: that happens first after {made.first} blocks."
     last = looks[-1]
     number = sum(look["block"] >= made.first for look in looks)
-    counted = "1 look" if number == 1 else f"{number} looks"
-    after = f"after {last['block']} blocks (at most {made.maximum}) and {counted} at the claims"
+    times = "once" if number == 1 else f"{number} times"
+    after = f"after {last['block']} blocks (at most {made.maximum}), and its claims were judged {times}"
     if last["stopped"] is None:
         return f"The run continues {after}."
-    return f"The run ended {after}: {last['stopped']}."
+    return f"The run ended {after}. Why it ended: {last['stopped']}."

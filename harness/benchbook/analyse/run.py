@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.analyse.model import ALPHA
+from benchbook.analyse.wording import level_words
 from benchbook.declare.level import same
 from benchbook.errors import RequestError, command, unknown
 
@@ -70,7 +71,12 @@ class Cell:
     @property
     def label(self) -> str:
         """Its label in charts and tables: the system's title and the levels that vary."""
-        return ", ".join([self.title, *(_level_words(*level) for level in self.varying)])
+        return ", ".join(filter(None, (self.title, self.setting)))
+
+    @property
+    def setting(self) -> str:
+        """The levels that vary, in words; empty if none does."""
+        return ", ".join(_level_words(*level) for level in self.varying)
 
     def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
         """Return the label without the levels that all drawn cells share and that are written above them."""
@@ -152,6 +158,8 @@ def _counted(validity: Validity, phase: str) -> str:
 
 
 def _level_words(factor: str, level: str) -> str:
+    if factor == "size":
+        return level_words(factor, level)
     return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +47,8 @@ def command(
         if publish:
             from benchbook.site.published import publish as write
 
+            for doubt in _doubts(found.results, found.run_id):
+                print(f"bench: warning: {doubt}", file=sys.stderr)
             print(write(found.results, found.run_id, root() / "reports" / "data"))
             return
         folder = output or Path(f"{found.run_id}-export")
@@ -58,6 +61,19 @@ def command(
             render=lambda stage, name: report(stage, name, root() / "reports"),
         )
     print(folder)
+
+
+def _doubts(results: Path, run_id: str) -> list[str]:
+    """Return why readers of a published run could not rerun it, or should not rely on it."""
+    from benchbook.analyse.run import Run
+
+    run = Run(results, run_id)
+    found = []
+    if run.facts("provenance").get("git_dirty"):
+        found.append("the code of this run had uncommitted changes, so nobody else can rerun it")
+    if run.profile == "smoke":
+        found.append("profile smoke checks that everything works; its trials are too short to publish")
+    return found
 
 
 def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None:

@@ -37,7 +37,7 @@ def command(
         typer.Option(
             "--budget",
             metavar="2h",
-            help="Time that the trials of --until-decided may take, including its A/A run.",
+            help="Time that the trials of --until-decided may take, those that measure noise included.",
         ),
     ] = None,
     no_aa: Annotated[
@@ -65,9 +65,10 @@ def command(
 
     Prints a line for each trial, then the results; the last line is the report's path.
     With --until-decided, Benchbook judges the claims after each block from the third on. It stops when every claim is
-    decided, or can no longer be decided within the maximum number of blocks or the budget. The significance levels
-    of these interim judgements (looks) are fixed before the first trial, so that a claim gets a wrong verdict in at
-    most 5 % of runs. run.json records every look, and `{bench} resume` continues the run.
+    decided, or can no longer be decided within the maximum number of blocks or the budget. Judging repeatedly would
+    make wrong verdicts more likely, so each of these looks is stricter than a single judgement, by rules that are
+    fixed before the first trial: a claim gets a wrong verdict in at most 5 % of runs. run.json records every look,
+    so `{bench} resume` can continue an interrupted run.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """

@@ -69,7 +69,8 @@ def _recorded(name: str, results: Path) -> dict[str, Any]:
         where = {} if found.temporary or not folder.is_dir() else {"folder": str(folder)}
     if trial is None:
         raise _unknown(name, results)
-    return {**trial, **where}
+    first = {name: trial.get(name) for name in ("trial_id", "status", "reason")}
+    return {**first, **where, **trial}
 
 
 def _unknown(name: str, results: Path) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +16,9 @@ def command(
 ) -> None:
     """Render the site from the published runs.
 
-    They are in reports/data; neither results nor a network are needed.
+    They are in reports/data; neither results nor a network are needed. An unchanged page is not rendered again.
     """
     from benchbook.declare.catalogue import root
     from benchbook.site.render import site
 
-    print(site(root(), output))
+    print(site(root(), output, lambda text: print(text, file=sys.stderr, flush=True)) / "index.html")

@@ -57,22 +57,20 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     what = "ratio" if run.declared.get("claims") else "times as good"
     interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
     rows = [
-        {"what": _shortened(one.statement), "verdict": one.verdict, interval: one.ratio()} for one in found
+        {
+            "what": textwrap.shorten(one.brief or one.statement, WIDEST, placeholder=" …"),
+            "verdict": one.verdict,
+            interval: one.ratio(),
+        }
+        for one in found
     ]
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
-    if len(rows) > 1 and not run.declared.get("claims"):
-        correction = f"Each verdict allows for {len(rows)} comparisons (Holm's correction)"
+    family = sum(one.verdict in ("better", "worse", "no clear difference") for one in found)
+    if family > 1:
+        correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
-
-
-def _shortened(statement: str) -> str:
-    """Return a statement on one line; of a comparison, what was measured comes first."""
-    sides, colon, measured = statement.partition(": ")
-    if colon and " compared with " in sides:
-        statement = f"{measured}: {sides}"
-    return textwrap.shorten(statement, WIDEST, placeholder=" …")
 
 
 def _show_floors(results: Path, run_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping, Sequence
 
 
@@ -38,20 +38,14 @@ def same(a: object, b: object) -> bool:
         return False
 
 
-_SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+def natural(text: str) -> list[tuple[int, float, str]]:
+    """Return a sort key that puts batch_size=5000 after batch_size=500, and 64KiB after 4KiB.
 
-
-def rank(level: str) -> tuple[float, str]:
-    """Return a key that sorts numbers and sizes by their value, and other levels after them by their text.
-
-    >>> sorted(["64KiB", "512B", "10000", "vanilla", "2500"], key=rank)
-    ['512B', '2500', '10000', '64KiB', 'vanilla']
+    >>> sorted(["64KiB", "4KiB", "10000", "vanilla", "2500"], key=natural)
+    ['4KiB', '64KiB', '2500', '10000', 'vanilla']
     """
-    number = level.rstrip("KMGiB")
-    try:
-        return float(number) * _SIZES.get(level.removeprefix(number), 1), level
-    except ValueError:
-        return math.inf, level
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts)]
 
 
 def ordered(levels: Sequence[str]) -> list[str]:

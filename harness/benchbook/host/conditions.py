@@ -136,6 +136,6 @@ def _synchronised(tree: Tree) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     timex = ctypes.create_string_buffer(512)  # modes = 0: ask only
     if libc.adjtimex(timex) < 0:
-        raise Unreadable("adjtimex is refused")
+        raise Unreadable("the kernel does not let this process read the state of the clock (adjtimex)")
     status = int.from_bytes(timex.raw[STATUS_OFFSET : STATUS_OFFSET + 4], "little")
     return not status & STA_UNSYNC

@@ -74,10 +74,15 @@ class Magnitude:
     def text(self) -> str:
         """Return the estimate as text; disk below 100 MB is not mentioned.
 
-        >>> Magnitude(30.2, 22.7e9).text(), Magnitude(0.05, 1e6).text()
-        ('about 30 hours and 23 GB of disk', 'about 3 minutes')
+        >>> Magnitude(30.2, 22.7e9).text(), Magnitude(0.05, 1e6).text(), Magnitude(0.007, 0).text()
+        ('about 30 hours and 23 GB of disk', 'about 3 minutes', 'about 25 seconds')
         """
-        time = f"{self.hours:.0f} hours" if self.hours >= 2 else f"{self.hours * 60:.0f} minutes"
+        minutes = self.hours * 60
+        time = (
+            f"{self.hours:.0f} hours" if self.hours >= 2
+            else f"{minutes:.0f} minutes" if minutes >= 2
+            else f"{minutes * 60:.0f} seconds"
+        )  # fmt: skip
         disk = f" and {self.disk_bytes / 1e9:.{0 if self.disk_bytes >= 1e9 else 1}f} GB of disk"
         return f"about {time}{disk if self.disk_bytes >= 1e8 else ''}"
 

@@ -42,8 +42,8 @@ class OrdinaryUser:
         closed = [str(parent) for parent in parents if self.setpriv and not self._may_enter(parent)]
         if closed:
             raise TrialFailed(
-                f"The server runs as the user {self.name}, who may not enter {' or '.join(closed)}, and its folder "
-                f"{path} is below.",
+                f"The server runs as the user {self.name} and needs the folder {path}, but this user may not enter "
+                f"{' or '.join(closed)}.",
                 f"Name another folder with --results, or run: chmod o+x {shlex.join(closed)}",
             )
 

@@ -117,5 +117,5 @@ def _mistake(error: Exception) -> RequestError:
         if guess and guess != name:
             return RequestError(message, f'Did you mean the column "{guess}" (of {", ".join(where)})?')
         if guess:
-            return RequestError(message, f'The column "{guess}" is one of {", ".join(where)}.')
+            return RequestError(message, f'The column "{guess}" is in the tables {", ".join(where)}.')
     return RequestError(message, f"The tables are {', '.join(BY_NAME)}; {PAGE} describes every column.")

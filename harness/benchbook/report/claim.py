@@ -9,79 +9,32 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
+from benchbook.analyse.wording import factor_words, level_words
 from benchbook.declare.metric import describe
 
 if TYPE_CHECKING:
+    from benchbook.analyse.claim_evidence import JudgedCell
     from benchbook.analyse.claims import Judgement
     from benchbook.analyse.run import Cell, Run
 
 OWN = "Not published:"
 """Start of the statement of a question that the publication did not ask."""
-FACTORS = {
-    "arm": "configuration", "size": "object size", "workers": "number in flight", "in_flight": "number in flight",
-    "stocks": "number of stocks",
-}  # fmt: skip
-"""Factor → its name in a sentence; others only lose their underscores."""
-LEVELS = {
-    "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
-    "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
-    "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} objects",
-    "clients": "{} clients",
-}  # fmt: skip
-"""Factor → a level of it in a sentence."""
-STORAGES = {
-    "local": "the local disk", "minio-s3fs": "a MinIO bucket mounted by s3fs", "tmpfs": "tmpfs",
-    "loop-ext4": "a loop device", "loop-disks": "four loop devices",
-}  # fmt: skip
-"""Storage → its name in a sentence; others keep theirs."""
+MOST_NAMED = 3
+"""Most cases of a claim that a sentence names."""
 DEPENDS = "depends on "
 """Start of the reason of a claim that holds at one level and not at another."""
 
 
-def factor_words(factor: str) -> str:
-    """Return the name of a factor in a sentence.
-
-    >>> factor_words("size"), factor_words("batch_size")
-    ('object size', 'batch size')
-    """
-    return FACTORS.get(factor, factor.replace("_", " "))
-
-
-def level_words(factor: str, level: str) -> str:
-    """Return a level in a sentence.
-
-    >>> level_words("batch_size", "10000"), level_words("in_flight", "published")
-    ('batches of 10,000', 'reads in flight as published')
-    >>> level_words("size", "20000"), level_words("size", "uniform:8000:12000"), level_words("size", "4KiB")
-    ('objects of 20 kB', 'objects of 8 to 12 kB', 'objects of 4KiB')
-    """
-    if (factor, level) == ("arm", "vanilla"):
-        return "the default configuration"
-    if factor in ("in_flight", "method") and level.endswith("published"):
-        return "reads in flight as published" if factor == "in_flight" else "the published method"
-    if factor == "size":
-        return LEVELS[factor].format(_size_words(level))
-    shown = (
-        f"{int(level):,}" if level.isdigit() else STORAGES.get(level, level) if factor == "storage" else level
-    )
-    return LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
-
-
-def _size_words(level: str) -> str:
-    ends = level.removeprefix("uniform:").split(":")
-    if not all(end.isdigit() for end in ends):
-        return level
-    sizes = [quantity.size(float(end)) for end in ends]
-    if len(sizes) == 2 and sizes[0].partition(" ")[2] == sizes[1].partition(" ")[2]:
-        sizes[0] = sizes[0].partition(" ")[0]
-    return " to ".join(sizes)
-
-
 def word(one: Judgement) -> str:
-    """Return the verdict for readers: opposite results at levels that the publication leaves open name the factor."""
+    """Return the verdict for readers.
+
+    Opposite results at levels that the publication leaves open name the factor, and another size says if not even its
+    direction is certain.
+    """
     if one.verdict == "underspecified" and one.reason.startswith(DEPENDS):
-        factor = one.reason.removeprefix(DEPENDS).partition(":")[0]
-        return f"{DEPENDS}{factor_words(factor)}"
+        return one.reason.partition(":")[0]
+    if one.verdict == "different size" and len(one.cells) == 1 and not direction_holds(one):
+        return "different size (direction uncertain)"
     return str(one.verdict)
 
 
@@ -136,11 +89,11 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def interval_name(found: Sequence[Judgement]) -> str:
-    """Return what the intervals of some claims are: a run that was judged after each block has wider ones."""
+    """Return what the intervals of some claims are; levels differ in a run that was judged after each block."""
     levels = {one.level for one in found}
     if len(levels) == 1:
         return f"{100 * (1 - levels.pop()):.3g} % CI"
-    return "CI, whose level is above 95 % because the claims were judged after each block"
+    return "CI"
 
 
 def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
@@ -162,13 +115,18 @@ VERBS = (
 """Pattern of a metric → what the better side did; other metrics are named by their title."""
 
 
+DOING = {"put": "putting", "get": "getting", "delete": "deleting", "read": "reading", "write": "writing"}
+"""First word of a phase of objects → what takes time."""
 DONE = {"put": "put", "get": "got", "delete": "deleted"}
 """First word of a phase of objects → what was done."""
 
 
-def _finding(one: Judgement, of: str, over: str) -> str:
-    """Return what was measured of both sides; ``over`` begins with "with" if both are one system."""
-    ratio, phase = quantity.number(one.measured), one.phase
+def _finding(one: Judgement, of: str, over: str, ratio: str, queries: Sequence[str] = ()) -> str:
+    """Return what was measured of both sides; ``over`` begins with "with" if both are one system.
+
+    ``queries`` are the phases that ask queries.
+    """
+    phase = one.phase
     if one.metric == "objects_per_second":
         return f"{of} {DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as {over}"
     if one.metric == "reads_per_second":
@@ -178,7 +136,9 @@ def _finding(one: Judgement, of: str, over: str) -> str:
             return f"{of} {found.expand(verb).format(ratio)} {over}"
     if one.metric == "latency_mean" and phase not in ("trial", "load"):
         than = over if over.startswith("with ") else f"with {over}"
-        return f"in phase {phase}, an operation took {ratio} times as long with {of} as {than}"
+        operation = f"a query of type {phase}" if phase in queries else f"in phase {phase}, an operation"
+        doing = DOING.get(phase.partition("-")[0], operation)
+        return f"{doing} took {ratio} times as long with {of} as {than}"
     title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
@@ -219,31 +179,112 @@ def shared_levels(run: Run, one: Judgement) -> list[str]:
     return [level_words(name, level) for name, level in alike.items() if name != "system"]
 
 
-def sentence(run: Run, one: Judgement) -> str:
-    """Return the finding on a measured claim, as plain text."""
+def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
+    """Return the finding on a measured claim, as plain text; ``setting`` names the levels that its cases share."""
     of, over = _sides(run, one)
-    cases = f", over {len(one.cells)} cases" if len(one.cells) > 1 else ""
-    around = interval(one.low, one.high)
-    around = (
-        f" ({interval_name([one])} {around}{cases})" if around else f" (no interval: too few trials{cases})"
-    )
-    where = shared_levels(run, one)
+    ends, ratio = _ends(one), measured_words(one)
+    if ends is None:
+        around = interval(one.low, one.high)
+        cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
+        around = (
+            f"{interval_name([one])} {around}{cases}" if around else f"no interval: too few trials{cases}"
+        )
+    else:
+        factors = _factors(ends)
+        around = f"{interval_name([one])} " + " and ".join(
+            f"{interval(end.low, end.high)} at {case(end.sides.levels, factors)}" for end in ends
+        )
+        over = f"{over}, depending on the {' and the '.join(map(factor_words, factors))}"
+    where = shared_levels(run, one) if setting else []
     at = f"With {where[0]}, " if len(where) == 1 else ""
-    setting = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
-    found = f"{at}{_finding(one, of, over)}"
-    return f"{found[0].upper()}{found[1:]}{around}; {_published(one)}.{setting}"
+    both = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
+    found = f"{at}{_finding(one, of, over, ratio, run.phases('query'))}"
+    return f"{found[0].upper()}{found[1:]} ({around}); {_published(one)}.{both}"
+
+
+class Shown(NamedTuple):
+    """What a row of a claim shows: one ratio with its interval, or the range of its cases."""
+
+    text: str
+    values: tuple[float, ...]
+    """The ratio, or that of each case."""
+    low: float | None
+    """The lower end of the interval, or the lowest end of the cases' intervals."""
+    high: float | None
+
+
+def shown(one: Judgement) -> Shown:
+    """Return what the row of a claim shows; each case is judged by itself, so several cases are not pooled."""
+    cells = [cell for cell in one.cells if cell.measured]
+    if len(cells) < 2:
+        ratio = () if one.measured is None else (one.measured,)
+        return Shown(ratio_text(one.measured, one.low, one.high), ratio, one.low, one.high)
+    values = tuple(sorted(cell.measured or 0.0 for cell in cells))
+    known = all(cell.low is not None and cell.high is not None for cell in cells)
+    low = min((cell.low or 0.0 for cell in cells), default=None) if known else None
+    high = max((cell.high or 0.0 for cell in cells), default=None) if known else None
+    return Shown(f"{quantity.number(values[0])} to {quantity.number(values[-1])}", values, low, high)
+
+
+def measured_words(one: Judgement) -> str:
+    """Return the measured ratio; if cases differ, the least and the largest one."""
+    ends = _ends(one)
+    if ends is None:
+        return quantity.number(one.measured)
+    return f"{quantity.number(ends[0].measured)} to {quantity.number(ends[1].measured)}"
+
+
+def published_words(one: Judgement) -> str:
+    """Return the published ratio or bound; if cases have different ones, the least and the largest."""
+    found, each = stated(one), [cell.published for cell in one.cells if cell.published]
+    if found.kind == "=" and len(set(each)) > 1 and len(each) == len(one.cells):
+        return f"{quantity.number(min(each))} to {quantity.number(max(each))}"
+    return found.text
+
+
+def cases_words(one: Judgement) -> str:
+    """Return the verdict on a claim, and how many of its cases have which."""
+    if len(one.cells) > 1 and {str(cell.verdict) for cell in one.cells} != {str(one.verdict)}:
+        return f"{len(one.cells)} cases: {_counted_cases(one)}"
+    return word(one)
+
+
+def _ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
+    """Return the cases with the least and the largest ratio, if their intervals do not overlap; else None."""
+    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
+    if len(cells) < 2:
+        return None
+    least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
+    return None if (least.high or 0.0) >= (most.low or 0.0) else (least, most)
+
+
+def _factors(cells: Sequence[JudgedCell]) -> list[str]:
+    """Return the factors in which cases differ; the number of objects follows their size, so it is left out."""
+    first = cells[0].sides.levels
+    found = [name for name in first if len({cell.sides.levels.get(name) for cell in cells}) > 1]
+    return [name for name in found if name != "count" or "size" not in found]
+
+
+def _case_names(one: Judgement) -> str:
+    """Return the cases of a claim in words, or their number if there are more than three."""
+    if len(one.cells) > MOST_NAMED:
+        return f"{len(one.cells)} cases"
+    factors = _factors(one.cells)
+    return " and ".join(case(cell.sides.levels, factors) for cell in one.cells)
 
 
 def _published(one: Judgement) -> str:
     found = stated(one)
     if one.statement.startswith(OWN):
         return "the publication did not measure this"
+    if (words := published_words(one)) != found.text:
+        return f"published: {words}"
     if found.value is None:
         return "no number was published"
     if found.kind == "=":
-        words = one.published is None and one.cells[0].expected.within is not None
+        meant = one.published is None and one.cells[0].expected.within is not None
         return (
-            f"the publication's words mean {found.text}" if words else f"the published ratio is {found.text}"
+            f"the publication's words mean {found.text}" if meant else f"the published ratio is {found.text}"
         )
     if found.value == 1:
         return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
@@ -260,8 +301,11 @@ def meaning(one: Judgement) -> str:
         return f"{failed:,} {operations} failed, so neither side is called better."
     others = {str(cell.verdict) for cell in one.cells} - {str(one.verdict)}
     if len(one.cells) > 1 and others and one.verdict in ("different size", "contradicted"):
-        where = {"all": "every case", "most": "most cases", "any": "any case"}[one.in_cells]
-        return f"{what} does not hold in {where}: {_counted_cases(one)}."
+        number = sum(cell.verdict == "reproduced" for cell in one.cells)
+        needed = ", and more than half were needed" if one.in_cells == "most" else ""
+        rest = _counted_cases(one, but="reproduced")
+        verb = "are" if number > 1 else "is"
+        return f"Of {len(one.cells)} cases, {number or 'none'} {verb} as published{needed}: {rest}."
     return {
         "reproduced": f"{what} holds here.",
         "different size": _different(one),
@@ -277,7 +321,7 @@ def meaning(one: Judgement) -> str:
 def _undecided(one: Judgement, what: str) -> str:
     """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
     if len(one.cells) > 1:
-        why = _counted_cases(one)
+        why = f"of {len(one.cells)} cases, {_counted_cases(one)}"
     else:
         why = (
             "the case decides nothing"
@@ -287,44 +331,38 @@ def _undecided(one: Judgement, what: str) -> str:
     return f"{what} is neither confirmed nor refuted: {why}."
 
 
-def _counted_cases(one: Judgement) -> str:
-    """Return how many cases have which verdict."""
+COUNTED = {
+    "reproduced": "as published", "different size": "with another ratio", "contradicted": "contradicted",
+    "direction only": "with only the direction certain", "inconclusive": "undecided",
+}  # fmt: skip
+"""Verdict on a case → what a count of such cases says."""
+
+
+def _counted_cases(one: Judgement, but: str = "") -> str:
+    """Return how many cases have which verdict, the most frequent first; ``but`` leaves one verdict out."""
     counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
-    return f"of {len(one.cells)} cases, " + ", ".join(
-        f"{held} {word}" for word, held in counted.most_common()
+    return ", ".join(
+        f"{held} {COUNTED.get(word, word)}" for word, held in counted.most_common() if word != but
     )
 
 
 def _different(one: Judgement) -> str:
-    value = stated(one).value
-    if value == 1:
+    if stated(one).value == 1:
         return "There is a difference where none was published."
-    if value is not None and ((one.low or 0.0) > 1 if value > 1 else (one.high or math.inf) < 1):
+    if direction_holds(one):
         return "The direction is as published, but the ratio is not."
     return "The ratio is not as published, and the direction is uncertain."
 
 
-def spread(one: Judgement) -> str:
-    """Return on what the ratio depends, if the intervals of two cases do not overlap; else empty."""
-    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
-    if len(cells) < 2:
-        return ""
-    least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
-    if (least.high or 0.0) >= (most.low or 0.0):
-        return ""
-    factors = [
-        name for name in least.sides.levels
-        if len({cell.sides.levels.get(name) for cell in cells}) > 1
-    ]  # fmt: skip
-    on = " and the ".join(factor_words(name) for name in factors) or "case"
-    (low, at_low), (high, at_high) = (
-        (
-            ratio_text(cell.measured, cell.low, cell.high),
-            case(cell.sides.levels, factors),
-        )
-        for cell in (least, most)
-    )
-    return f"The ratio depends on the {on}: from {low} at {at_low} to {high} at {at_high}."
+def direction_holds(one: Judgement) -> bool:
+    """Return whether the interval of every case lies on the published side of 1."""
+    return all(_on_side(cell.low, cell.high, cell.expected.value) for cell in one.cells)
+
+
+def _on_side(low: float | None, high: float | None, published: float) -> bool:
+    if published == 1:
+        return False
+    return (low or 0.0) > 1 if published > 1 else (high or math.inf) < 1
 
 
 def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
@@ -335,7 +373,7 @@ def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
 
 def caveats(one: Judgement) -> list[str]:
     """Return what a reader must know beside the ratio: scale, substitutes, cases that decide nothing, one device."""
-    found = [f"measured at {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
+    found = [f"measured with {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:

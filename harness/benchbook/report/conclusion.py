@@ -6,6 +6,7 @@ embedded system shares the client's process and its numbers include no transport
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
+from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
+from benchbook.declare.publication import Publication
 from benchbook.report import claim
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
@@ -27,47 +30,71 @@ if TYPE_CHECKING:
 # The headline: the finding, what it means, three tiles, and how strong the evidence is.
 
 
-def headline(run: Run, *ids: str, said: Markdown | None = None) -> Block:
-    """Return the finding of a page with its tiles.
+def headline(
+    run: Run, leads: Mapping[str, str] | None = None, differs: str = "", *, said: Markdown | None = None
+) -> Block:
+    """Return the finding of a page: what was claimed, what the rerun found, what differs; then three tiles.
 
-    ``ids`` are the claims that answer the question, the most important one first. Without claims the answer compares
-    the systems of the run, or is ``said``.
+    ``leads``: label → id of a claim that answers the question, the most important one first. ``differs`` is what the
+    rerun does in another way than the publication, in one or two sentences. Without claims the answer compares the
+    systems of the run, or is ``said``.
     """
-    leads = _leading(run, ids)
-    if leads:
-        texts = [
-            " ".join(filter(None, (claim.sentence(run, one), claim.meaning(one), claim.spread(one))))
-            for one in leads
-        ]
-        said = Markdown("\n\n".join(escape_markdown(text) for text in texts))
-    said = said or answer_sentence(run)
-    tiles = _tiles(run, leads[0] if leads else None)
+    found = _leading(run, leads or {})
+    publication = Catalogue().publication(run.experiment)
+    lines: list[tuple[str, str]] = []
+    if publication is not None and found:
+        lines.append(("Claimed", f"{publication.claimed} ({_by(publication)})"))
+    lines += [(label, _found(run, one)) for label, one in found.items()]
+    lines += [("What differs", differs)] if differs and found else []
+    lead = next(iter(found.values()), None)
+    answer = said or answer_sentence(run)
+    told = (
+        '<dl class="bb-lines">'
+        + "".join(f"<dt>{escape_html(name)}</dt><dd>{escape_html(text)}</dd>" for name, text in lines)
+        + "</dl>"
+        if lines
+        else answer.html()
+    )
+    tiles = _tiles(run, lead)
     shown = "".join(
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    badge = strength(run, leads[0].phase if leads else None)
+    badge = strength(run, lead.phase if lead else None)
     markup = (
-        f'<div class="bb-finding">{said.html()}</div><dl class="bb-tiles">{shown}</dl>'
+        f'<div class="bb-finding">{told}</div><dl class="bb-tiles">{shown}</dl>'
         f'<p class="bb-strength"><b>{escape_html(badge)}</b> <span>{run_line(run).markdown}</span></p>'
     )
+    plain = "\n\n".join(f"**{name}.** {escape_markdown(text)}" for name, text in lines) or answer.markdown
     listed = "\n".join(f"- {escape_markdown(f'{name}: {value} ({why})')}" for name, value, why in tiles)
-    return Block(markup, f"{said.markdown}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
+    return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
 
 
-def _leading(run: Run, ids: tuple[str, ...]) -> list[Judgement]:
+def _by(publication: Publication) -> str:
+    """Return the author and the year of a publication."""
+    return f"{publication.author}, {publication.year or 'undated'}"
+
+
+def _found(run: Run, one: Judgement) -> str:
+    """Return the finding on a claim and what it means; its label names the setting."""
+    return f"{claim.sentence(run, one, setting=False)} {claim.meaning(one)}"
+
+
+def _leading(run: Run, leads: Mapping[str, str]) -> dict[str, Judgement]:
+    """Return label → judgement of the claims that were measured; without any, of the first one that is no trend."""
     from benchbook.analyse import claims
 
     if run.against_itself or not run.declared.get("claims"):
-        return []
+        return {}
     judged = {one.id: one for one in claims.of_run(run) if claim.has_ratio(one) and one.cells}
-    chosen = [judged[name] for name in ids if name in judged]
+    chosen = {label: judged[name] for label, name in leads.items() if name in judged}
     # A trend alone has one side, so it is no answer.
-    return chosen or [one for one in judged.values() if one.test not in ("rises", "falls")][:1]
+    first = next((one for one in judged.values() if one.test not in ("rises", "falls")), None)
+    return chosen or ({"Found": first} if first else {})
 
 
-SAME = {"kept": "yes", "partly": "partly", "not kept": "no"}
-"""Mark of rule 9 → answer to the question whether the systems did the same work."""
+PASSED = {"kept": "passed", "partly": "partly passed", "not kept": "not passed"}
+"""Mark of rule 9 → whether the checks of the work passed."""
 
 
 def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
@@ -76,22 +103,23 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
         stated = claim.stated(lead)
         own = lead.statement.startswith(claim.OWN)
         found = [
-            ("Published", "not asked" if own else stated.text if stated.value else "no number", lead.source),
             (
-                "Rerun",
-                quantity.number(lead.measured),
-                f"{claim.interval_name([lead])} {claim.interval(lead.low, lead.high) or 'unknown'}: {_where(lead)}",
+                "Published",
+                "not asked" if own else claim.published_words(lead) if stated.value else "no number",
+                lead.source,
             ),
+            ("Rerun", claim.measured_words(lead), _how_sure(lead)),
         ]
     work = rules.same_work(run)
-    return [*found, ("Same work?", SAME.get(work.mark, work.mark), work.why)]
+    return [*found, ("Checks", PASSED.get(work.mark, work.mark), work.why)]
 
 
-def _where(lead: Judgement) -> str:
-    """Return the verdict on a claim, and in how many of its cases it was found."""
-    alike = sum(str(cell.verdict) == lead.verdict for cell in lead.cells)
-    some = f" in {alike} of {len(lead.cells)} cases" if 0 < alike < len(lead.cells) else ""
-    return f"{claim.word(lead)}{some}"
+def _how_sure(lead: Judgement) -> str:
+    """Return the interval of a claim and its verdict; of cases that differ, their verdicts."""
+    if " to " in claim.measured_words(lead):
+        return claim.cases_words(lead)
+    around = claim.interval(lead.low, lead.high) or "unknown"
+    return f"{claim.interval_name([lead])} {around}: {claim.cases_words(lead)}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:

@@ -95,7 +95,8 @@ class Figure:
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification with its data; axis titles are broken into lines that fit a phone."""
-        made = self.chart.to_dict()
+        # The tests validate every chart; validating here would take a third of the time of a page.
+        made = self.chart.to_dict(validate=False)
         _wrap_titles(made)
         return made
 
@@ -110,7 +111,7 @@ class Figure:
         """The static drawing, with ids that are unique to this figure."""
         import vl_convert
 
-        drawn = vl_convert.vegalite_to_svg({**self.spec, "width": self.width})
+        drawn = vl_convert.vegalite_to_svg({**_visible(self.spec), "width": self.width})
         drawn = re.sub(r'(id="|url\(#)(?=[A-Za-z]+\d+)', rf"\g<1>{self.name}-", drawn)
         return re.sub(
             r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1
@@ -124,7 +125,7 @@ class Figure:
         return (
             f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}{below}</figcaption>'
             f'<div class="bb-chart" role="img" aria-label="{escape_html(self.alt)}">'
-            f'<div class="bb-static">{self.svg}</div><div class="bb-live"></div></div>'
+            f'<div class="bb-static">{self.svg}</div><div class="bb-live" aria-hidden="true"></div></div>'
             f'<script type="application/json" class="bb-spec">{spec}</script>{note}'
             f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
         )
@@ -154,6 +155,12 @@ class Figure:
 def _typst(code: str) -> str:
     """Return code for a PDF as a block of Markdown, which other formats leave out."""
     return f"```{{=typst}}\n{code}\n```"
+
+
+def _visible(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification without layers that only catch the pointer, which a static drawing has no use for."""
+    layers = [part for part in spec.get("layer", ()) if part.get("mark", {}).get("opacity") != 0]
+    return {**spec, "layer": layers} if layers else spec
 
 
 def lines_of(title: str) -> list[str]:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,25 +27,34 @@ CELL_TIMEOUT_SECONDS = 300
 START_TIMEOUT_SECONDS = 60
 
 
-def execute(document: Document, environment: dict[str, str], folder: Path, *others: Document) -> None:
-    """Run the cells of ``document`` in a separate Python process in ``folder``; store their outputs in its notebook.
+@dataclass(frozen=True)
+class Work:
+    """Documents to execute one after the other, which show the same run."""
 
-    The cells of ``others`` run after it in the same process, which has then read the run and the libraries. The
-    process needs no installed kernel; ``environment`` adds to its environment. Raises BenchbookError, which names the
-    .qmd and the cell, if a cell fails or takes longer than five minutes.
+    documents: Sequence[Document]
+    environment: dict[str, str]
+    """Environment variables of their cells, which name the run."""
+
+
+def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None] = lambda _: None) -> None:
+    """Run the cells of documents in a separate Python process in ``folder``; store the outputs in their notebooks.
+
+    All run in the same process, so later documents find the libraries and the runs already read; variables of cells
+    are only shared within a work. ``finished`` is called after each work. The process needs no installed kernel.
+    Raises BenchbookError, which names the .qmd and the cell, if a cell fails or takes longer than five minutes.
     """
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-    from nbformat.v4 import new_notebook
 
-    documents = (document, *others)
-    whole = document.notebook
-    if others:
-        # The combined notebook has the very cells of the documents, so each document gets its outputs.
-        whole = new_notebook()
-        whole.cells = [cell for one in documents for cell in one.notebook.cells]
+    documents = [one for work in works for one in work.documents]
+    whole, last = _joined(works)
+
+    def executed(cell_index: int, **_others: object) -> None:
+        if cell_index in last:
+            finished(last[cell_index])
+
     with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch:
         # Sockets in the scratch folder need no port: pages can render concurrently, and without a network.
         manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")), transport="ipc")
@@ -72,10 +81,11 @@ def execute(document: Document, environment: dict[str, str], folder: Path, *othe
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(folder)}},
             log=_quiet(),
+            on_cell_executed=executed,
         )
         try:
             # By default, a client ends the process only if it created the manager.
-            client.execute(env=surroundings(environment, scratch), cleanup_kc=True)
+            client.execute(env=surroundings(works[0].environment, scratch), cleanup_kc=True)
         except CellExecutionError as error:
             raise _failure(documents, error) from error
         except CellTimeoutError as error:
@@ -86,9 +96,35 @@ def execute(document: Document, environment: dict[str, str], folder: Path, *othe
             ) from error
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(
-                f"{document.path}: the process that runs its cells died ({error}).",
+                f"{_where(documents)}: the process that runs the cells died ({error}).",
                 f"Check the free memory and render again with: {command('report')}",
             ) from error
+
+
+def _joined(works: Sequence[Work]) -> tuple[NotebookNode, dict[int, Work]]:
+    """Return one notebook of all cells, and the index of the last cell that runs in each work.
+
+    The notebook has the very cells of the documents, so each document gets its outputs. Between two works, a cell of
+    its own forgets variables and replaces the environment.
+    """
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    whole = new_notebook()
+    last: dict[int, Work] = {}
+    for number, work in enumerate(works):
+        if number:
+            before = works[number - 1].environment
+            gone = sorted(before.keys() - work.environment.keys())
+            lines = ["get_ipython().reset(new_session=False)", "import os"]
+            lines += [f"os.environ.pop({name!r}, None)" for name in gone]
+            whole.cells.append(new_code_cell("\n".join([*lines, f"os.environ.update({work.environment!r})"])))
+        whole.cells += [cell for one in work.documents for cell in one.notebook.cells]
+        runs = [
+            place for place, cell in enumerate(whole.cells)
+            if cell.cell_type == "code" and cell.source.strip() and not cell.metadata.get("tags")
+        ]  # fmt: skip
+        last[runs[-1] if runs else -1] = work
+    return whole, last
 
 
 def _quiet() -> logging.Logger:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 from pathlib import Path
 
@@ -27,13 +28,22 @@ def open_run() -> Run:
     """Return the run that the page shows; raise RequestError if it is a run of another experiment."""
     slug = Path(os.environ.get(QUARTO_VARIABLE, "")).stem
     if not is_experiment(slug):
-        return reading.open_run()
-    run = reading.open_run(*place(slug))
+        results, name = os.environ.get(RESULTS_VARIABLE), os.environ.get(RUN_VARIABLE)
+        return shared(Path(results), name) if results and name else reading.open_run()
+    run = shared(*place(slug))
     if run.experiment != slug:
         raise RequestError(
             f"{slug}.qmd shows runs of {slug}, but run {run.run_id} is a run of {run.experiment}.",
             f"Name a run of {slug} in {RUN_VARIABLE}, or unset it to show the published run.",
         )
+    return run
+
+
+@functools.cache
+def shared(results: Path, run_id: str) -> Run:
+    """Return a run for all pages of this process, so that it is read and judged once, over one connection."""
+    run = reading.open_run(results, run_id)
+    kept.enter_context(run.opened())
     return run
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
 from benchbook.report import notebook, page
-from benchbook.report.notebook import Document
+from benchbook.report.notebook import Work
 
 if TYPE_CHECKING:
     from benchbook.report.colophon import Colophon
@@ -40,19 +40,26 @@ def quarto() -> str | None:
 
 
 def executed(
-    documents: Sequence[Document], environment: dict[str, str], folder: Path, program: str | None
+    works: Sequence[Work],
+    folder: Path,
+    program: str | None,
+    finished: Callable[[Work], None] = lambda _: None,
 ) -> list[str | None]:
     """Run the cells of documents in ``folder``; return the text of each page as Quarto rendered it.
 
-    Without ``program``, the documents run in one process, and their outputs are in their notebooks in place of texts.
+    ``finished`` is called after each work. Without ``program``, the documents run in one process, and their outputs are
+    in their notebooks in place of texts.
     """
     if program is None:
-        notebook.execute(documents[0], environment, folder, *documents[1:])
-        return [None for _ in documents]
-    return [
-        page.text_of(with_quarto(program, one.path, environment, "html", folder).decode())
-        for one in documents
-    ]
+        notebook.execute(works, folder, finished)
+        return [None for work in works for _ in work.documents]
+    texts: list[str | None] = []
+    for work in works:
+        for one in work.documents:
+            made = with_quarto(program, one.path, work.environment, "html", folder)
+            texts.append(page.text_of(made.decode()))
+        finished(work)
+    return texts
 
 
 def with_quarto(program: str, source: Path, environment: dict[str, str], to: str, reports: Path) -> bytes:
@@ -200,7 +207,7 @@ def _notebook_without_quarto(source: Path, environment: dict[str, str]) -> str:
     import nbformat
 
     document = notebook.read(source)
-    notebook.execute(document, environment, source.parent)
+    notebook.execute([Work([document], environment)], source.parent)
     return str(nbformat.writes(document.notebook)) + "\n"
 
 
@@ -215,7 +222,7 @@ def _pages(
     document, other = notebook.read(source), notebook.read(data.SOURCE, about_data.title)
     with ThreadPoolExecutor(max_workers=1) as pool:
         code = pool.submit(bundle)
-        text, other_text = executed([document, other], environment, source.parent, program)
+        text, other_text = executed([Work([document, other], environment)], source.parent, program)
         write(beside, page.render(other, code.result(), colophon=about_data, text=other_text))
         write(target, page.render(document, code.result(), colophon=about, text=text))
 

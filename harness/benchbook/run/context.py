@@ -411,7 +411,9 @@ def _alone(context: Context, asked: Sequence[str], cores: Cores | None) -> list[
                     one.stop()
     summaries = [event for event in events if event.get("type") == "summary"]
     if not summaries:
-        raise BenchbookError("Could not measure the client's ceiling: benchload ended without a summary.")
+        raise BenchbookError(
+            "Could not measure the client's highest rate on this machine: benchload ended without a summary."
+        )
     placement = {
         "server_cores": sorted(server_cores) if server_cores else None,
         "client_cores": sorted(client_cores) if client_cores else None,

@@ -142,6 +142,15 @@ def comparisons() -> list[Comparison]:
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
+UNCERTAIN = "different size, direction uncertain"
+
+
+def _word(one: Judgement) -> str:
+    """Return the verdict on a claim; another size is told apart by whether the published direction holds."""
+    verdict = str(one.verdict)
+    return UNCERTAIN if verdict == "different size" and not claim.direction_holds(one) else verdict
+
+
 OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
 """Verdicts that decide nothing."""
 
@@ -151,16 +160,15 @@ def summary() -> Markdown:
     found = comparisons()
     if not found:
         return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
-    counted = Counter[str]()
-    for one in found:
-        counted.update(outcome.counts(one.claims))
+    counted = Counter(_word(judged) for one in found for judged in one.claims)
     total, undecided = counted.total(), sum(counted[name] for name in OPEN)
     decided = [
         f"**{counted[name]}** {words}"
         for name, words in (
             ("reproduced", "hold as published"),
             ("different size", "hold in direction but not in size"),
-            ("direction only", "hold in direction only"),
+            (UNCERTAIN, "have another ratio whose direction is not certain in every case"),
+            ("direction only", "hold in direction, with an uncertain size"),
             ("contradicted", "do not hold"),
         )
         if counted[name]
@@ -344,9 +352,10 @@ def waiting() -> Markdown:
 
 
 def rerun() -> Markdown:
-    """Return the commands that repeat the published runs."""
-    lines = [f"./bench rerun reports/data/{run.experiment}" for run in published.opened(root())]
-    if not lines:
+    """Return the commands that repeat a published run and render the site, and the names of the other runs."""
+    names = [run.experiment for run in published.opened(root())]
+    if not names:
         return Markdown(f"To make a first run: {code('./bench run quickstart')}")
-    commands = escape_html("\n".join([*lines, "./bench site"]))
-    return Markdown(f"<pre><code>{commands}</code></pre>")
+    commands = escape_html(f"./bench rerun reports/data/{names[0]}\n./bench site")
+    others = f"\n\nThe others: {', '.join(map(code, names[1:]))}." if names[1:] else ""
+    return Markdown(f"<pre><code>{commands}</code></pre>{others}")

@@ -31,6 +31,8 @@ class Outcome:
     high: float | None
     published: float | None
     reason: str
+    brief: str = ""
+    """A comparison with what was measured first; empty for a claim."""
 
     def ratio(self) -> str:
         """Return the ratio with its interval as text."""
@@ -212,19 +214,21 @@ def compared(run: Run) -> tuple[Compared, ...]:
             verdict = "no verdict" if pair.errors or better.low is None else "no clear difference"
         metric = describe(pair.above.metric).title
         phase = "" if pair.above.phase in ("trial", "load") else f" ({pair.above.phase})"
+        sides = f"{pair.cell.label} compared with {base.label}"
         reason = "embedded systems and servers are not ranked together" if judged is None else judged.sentence
         made.append(
             Compared(
                 metric,
                 pair.cell.label,
                 Outcome(
-                    f"{pair.cell.label} compared with {base.label}: {metric}{phase}",
+                    f"{sides}: {metric}{phase}",
                     verdict,
                     better.value,
                     better.low,
                     better.high,
                     None,
                     reason,
+                    f"{metric}{phase}: {sides}",
                 ),
             )
         )

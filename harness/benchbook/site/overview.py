@@ -20,12 +20,12 @@ LINE = 52
 """Characters of a line of a statement that fit at 390 pixels."""
 LINE_HEIGHT = 15
 HEAD = 16
-"""Height in pixels of a row's first line, which has the verdict and the numbers."""
+"""Height in pixels of a row's first lines: the comparison, and the verdict with its numbers."""
 MARK = 17
 """Distance in pixels from the last line of text to the mark."""
 WORDS = 11
 """Distance in pixels from the mark to the words at both ends of the axis."""
-ROW_GAP = 36
+ROW_GAP = 25
 """Height in pixels from the words to the next row."""
 SHAPES = {"≥": "triangle-right", "≤": "triangle-left"}
 """Sign of a bound → shape of its mark."""
@@ -39,46 +39,39 @@ class Row:
     """One claim with its published and its measured ratio."""
 
     name: str
-    """Name and year of the comparison."""
+    """Name of the comparison, and who published it when."""
     statement: str
     verdict: str
     word: str
     """The verdict for readers, such as "depends on object size"."""
-    measured: float | None
-    low: float | None
-    high: float | None
+    shown: claim.Shown
+    """The measured ratio with its interval, or those of the cases."""
     stated: claim.Stated
     """The published ratio or bound."""
+    published: str
+    """The same as text; of several cases, the least and the largest."""
     ends: tuple[str, str]
     """What a ratio left of 1 means, and right of 1."""
-
-    @property
-    def ratio(self) -> str:
-        """The measured ratio with its interval as text."""
-        return claim.ratio_text(self.measured, self.low, self.high)
 
     @property
     def head(self) -> str:
         """The first line: verdict and numbers."""
         verdict = self.word[0].upper() + self.word[1:]
-        measured = f": {self.ratio}" if self.measured is not None else ""
-        return (
-            f"{verdict}{measured}, published {self.stated.text}" if self.stated.value else verdict + measured
-        )
+        measured = f": {self.shown.text}" if self.shown.values else ""
+        return f"{verdict}{measured}, published {self.published}" if self.stated.value else verdict + measured
 
 
 def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
     """Return the row of a claim."""
-    year = f", {publication.year}" if publication and publication.year else ""
+    by = f" ({publication.author}, {publication.year or 'undated'})" if publication else ""
     return Row(
-        name=f"{run.info['title'] or run.experiment}{year}",
+        name=f"{run.info['title'] or run.experiment}{by}",
         statement=one.statement.rstrip("."),
         verdict=str(one.verdict),
         word=claim.word(one),
-        measured=one.measured,
-        low=one.low,
-        high=one.high,
+        shown=claim.shown(one),
         stated=claim.stated(one),
+        published=claim.published_words(one),
         ends=outcome.ends(one, outcome.names(run, one, publication)),
     )
 
@@ -87,7 +80,7 @@ def figure(title: str, rows: Sequence[Row]) -> Figure:
     """Draw a row for each claim, on one logarithmic axis of ratios."""
     note = (
         "Hollow diamond: published; a triangle is a bound (at least, at most). Dot and bar: rerun, with its CI of at "
-        "least 95 %. A ratio of 1 means no difference."
+        "least 95 %; a claim with several cases has a dot for each. A ratio of 1 means no difference."
     )
     return Figure(title, _draw(rows), _alternative(title, rows), table(rows), note)
 
@@ -103,13 +96,13 @@ def table(rows: Sequence[Row]) -> Table:
         "Left of 1",
         "Right of 1",
     ]
-    cells = [[one.name, one.statement, one.stated.text, one.ratio, one.word, *one.ends] for one in rows]
+    cells = [[one.name, one.statement, one.published, one.shown.text, one.word, *one.ends] for one in rows]
     return Table(columns, cells, stacked=True)
 
 
 def _alternative(title: str, rows: Sequence[Row]) -> str:
     parts = [
-        f"{one.statement}: published {one.stated.text}, rerun {one.ratio}, {one.word}; left of 1 is {one.ends[0]}, "
+        f"{one.statement}: published {one.published}, rerun {one.shown.text}, {one.word}; left of 1 is {one.ends[0]}, "
         f"right of 1 is {one.ends[1]}"
         for one in rows
     ]
@@ -127,7 +120,7 @@ def _draw(rows: Sequence[Row]) -> Any:
     values = [
         value
         for one in rows
-        for value in (one.measured, one.low, one.high, one.stated.value)
+        for value in (*one.shown.values, one.shown.low, one.shown.high, one.stated.value)
         if value is not None and value > 0 and math.isfinite(value)
     ]
     scale, axis = theme.logarithmic(
@@ -157,8 +150,8 @@ def _draw(rows: Sequence[Row]) -> Any:
     def data(wanted: list[dict[str, Any]]) -> Any:
         return alt.Chart(alt.InlineData(values=wanted))
 
-    measured = [one | {"value": one["measured"]} for one in placed if one["measured"] is not None]
-    ranges = [one for one in measured if one["low"] is not None]
+    measured = [one | {"value": value} for one in placed for value in one["values"]]
+    ranges = [one for one in placed if one["low"] is not None]
     stated = [one | {"value": one["published"]} for one in placed if one["published"] is not None]
     layers: list[Any] = [
         data(placed[1:]).mark_rule(opacity=0.16).encode(y=y("top"), x=alt.value(0), x2=alt.value("width")),
@@ -182,6 +175,9 @@ def _draw(rows: Sequence[Row]) -> Any:
     text: dict[str, Any] = {"baseline": "top", "lineHeight": LINE_HEIGHT, "lineBreak": "\n"}
     layers += [
         data(placed)
+        .mark_text(align="left", opacity=0.8, **text)
+        .encode(y=y("name_text"), x=alt.value(0), text="name:N"),
+        data(placed)
         .mark_text(align="left", fontWeight="bold", **text)
         .encode(y=y("top_text"), x=alt.value(0), text="head:N"),
         data(placed)
@@ -203,26 +199,28 @@ def _placed(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], int]:
     top = 0
     for one in rows:
         lines = textwrap.wrap(one.statement, LINE) or [""]
-        mark = top + 4 + HEAD + LINE_HEIGHT * len(lines) + MARK
+        mark = top + 4 + 2 * HEAD + LINE_HEIGHT * len(lines) + MARK
         placed.append(
             {
                 "top": top - 2,
-                "top_text": top + 6,
-                "statement_text": top + 6 + HEAD,
+                "name_text": top + 6,
+                "top_text": top + 6 + HEAD,
+                "statement_text": top + 6 + 2 * HEAD,
                 "above": mark - WORDS,
                 "mark": mark,
                 "words": mark + WORDS,
+                "name": one.name,
                 "head": one.head,
                 "lines": "\n".join(lines),
                 "statement": one.statement,
                 "verdict": one.verdict,
-                "measured": _within(one.measured) if one.measured else None,
-                "low": _within(one.low) if one.low is not None else None,
-                "high": _within(one.high) if one.high is not None else None,
+                "values": [_within(value) for value in one.shown.values],
+                "low": _within(one.shown.low) if one.shown.low is not None else None,
+                "high": _within(one.shown.high) if one.shown.high is not None else None,
                 "published": _within(one.stated.value) if one.stated.value else None,
                 "shape": SHAPES.get(one.stated.kind, "diamond"),
-                "claimed": one.stated.text,
-                "ratio": one.ratio,
+                "claimed": one.published,
+                "ratio": one.shown.text,
                 "left": f"← {one.ends[0]}",
                 "right": f"{one.ends[1]} →",
             }

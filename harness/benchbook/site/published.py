@@ -46,8 +46,7 @@ def opened(root: Path) -> list[Run]:
 
 @functools.cache
 def _opened(root: Path, given: str) -> tuple[Run, ...]:
-    from benchbook.analyse.run import open_run
-    from benchbook.report.opening import kept
+    from benchbook.report.opening import kept, shared
 
     found = all_published(root)
     if given:
@@ -55,4 +54,4 @@ def _opened(root: Path, given: str) -> tuple[Run, ...]:
     else:
         folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="benchbook-published-")))
         results(found, folder)
-    return tuple(open_run(folder, one.run_id) for one in found if not one.against_itself)
+    return tuple(shared(folder, one.run_id) for one in found if not one.against_itself)

@@ -5,10 +5,12 @@ The same checkout gives the same bytes, and rendering needs no network.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from benchbook.record.manifest import Export
 from benchbook.report import colophon, data, notebook, page, render
 from benchbook.report.colophon import Colophon
 from benchbook.report.figure import bundle
+from benchbook.report.notebook import Work
 from benchbook.site import index, keys, published
 from benchbook.site.index import Page
 
@@ -31,14 +34,16 @@ MARK = ".benchbook-site"
 DATA = "data"
 """Folder of the site with the files of each published run."""
 NUMBERS = "numbers.csv"
+MOST_PROCESSES = 4
+"""Most processes that render pages; each takes about 500 MB of memory."""
 
 
-def site(root: Path, output: Path) -> Path:
+def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None) -> Path:
     """Render every page into ``output`` and return it; replace an earlier site there.
 
-    Pages of the earlier site are kept if neither their data nor any source of theirs has changed. Raises RequestError
-    if ``output`` is not an earlier site or cannot be written, or if published data is damaged, and BenchbookError if a
-    page fails.
+    Pages of the earlier site are kept if neither their data nor any source of theirs has changed. ``note`` gets a line
+    for each page that is rendered. Raises RequestError if ``output`` is not an earlier site or cannot be written, or if
+    published data is damaged, and BenchbookError if a page fails.
     """
     _may_write(output)
     found = published.all_published(root)
@@ -61,7 +66,9 @@ def site(root: Path, output: Path) -> Path:
                 if not one.against_itself:
                     _copy_data(one, beside / DATA / one.experiment)
             stale = [one for one in pages if not _kept(output, beside, one, made_of[one.name])]
-            _render(root, pages, stale, results, beside, program)
+            if len(stale) < len(pages):
+                note(f"unchanged: {len(pages) - len(stale)} of {len(pages)} pages")
+            _render(root, pages, stale, results, beside, program, note)
             _write_script(output, beside, fresh=len(stale) == len(pages))
         (beside / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
         shutil.rmtree(output, ignore_errors=True)
@@ -131,31 +138,57 @@ def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:
 
 
 def _render(
-    root: Path, pages: list[Page], stale: list[Page], results: Path, output: Path, program: str | None
+    root: Path,
+    pages: list[Page],
+    stale: list[Page],
+    results: Path,
+    output: Path,
+    program: str | None,
+    note: Callable[[str], None],
 ) -> None:
-    """Write the stale pages. Without Quarto, those of one run share a process, and those about all runs another."""
-    groups: dict[str | None, list[Page]] = {}
-    for one in stale:
-        groups.setdefault(one.run_id, []).append(one)
+    """Write the stale pages, in as many processes as there are cores; the pages of one run share one."""
     feet = {one.name: colophon_of(pages, results, one) for one in stale}
-    with ThreadPoolExecutor(max_workers=min(4, (os.cpu_count() or 1) + 1)) as pool:
-        texts = pool.map(lambda held: _pages(root, results, held, output, feet, program), groups.values())
-        for made in texts:
-            for name, text in made.items():
-                (output / f"{name}.html").write_text(text, encoding="utf-8")
+    shares = _shares(stale, min(MOST_PROCESSES, os.cpu_count() or 1), lambda one: _size(results, one))
+
+    def rendered(share: list[list[Page]]) -> None:
+        works = [
+            Work([notebook.read(one.source, one.title) for one in held], environment(root, results, held[0], output))
+            for held in share
+        ]  # fmt: skip
+        names = {id(work): [one.name for one in held] for work, held in zip(works, share, strict=True)}
+        texts = render.executed(
+            works, (root / "reports").resolve(), program, lambda work: note(f"rendered {', '.join(names[id(work)])}")
+        )  # fmt: skip
+        documents = [document for work in works for document in work.documents]
+        for one, document, text in zip(itertools.chain(*share), documents, texts, strict=True):
+            made = page.render(document, "", index.navigation(one.name), SCRIPT, feet[one.name], text)
+            (output / f"{one.name}.html").write_text(made, encoding="utf-8")
+
+    with ThreadPoolExecutor(max_workers=max(len(shares), 1)) as pool:
+        for done in [pool.submit(rendered, share) for share in shares]:
+            done.result()
 
 
-def _pages(
-    root: Path, results: Path, pages: list[Page], output: Path, feet: dict[str, Colophon], program: str | None
-) -> dict[str, str]:
-    """Return name → text of the pages of one run, or of those about all runs."""
-    documents = [notebook.read(one.source, one.title) for one in pages]
-    told = environment(root, results, pages[0], output)
-    texts = render.executed(documents, told, (root / "reports").resolve(), program)
-    return {
-        one.name: page.render(document, "", index.navigation(one.name), SCRIPT, feet[one.name], text)
-        for one, document, text in zip(pages, documents, texts, strict=True)
-    }
+def _shares(pages: list[Page], most: int, size: Callable[[Page], int]) -> list[list[list[Page]]]:
+    """Distribute pages over at most ``most`` processes of about equal work: process → runs → pages of the run.
+
+    The pages about all runs come last, because their process has then read some of the runs.
+    """
+    groups: dict[str | None, list[Page]] = {}
+    for one in pages:
+        groups.setdefault(one.run_id, []).append(one)
+    held = sorted(groups.values(), key=lambda group: (group[0].run_id is None, -size(group[0])))
+    shares: list[list[list[Page]]] = [[] for _ in range(min(most, len(held)))]
+    for group in held:
+        min(shares, key=lambda share: sum(size(part[0]) for part in share)).append(group)
+    return shares
+
+
+def _size(results: Path, one: Page) -> int:
+    """Return the bytes of a run's folder, by which the pages of runs differ in work."""
+    if one.run_id is None:
+        return 0
+    return sum(path.stat().st_size for path in (results / "runs" / one.run_id).rglob("*") if path.is_file())
 
 
 def script(code: str) -> str:

@@ -32,7 +32,8 @@ class Filesystem(Tool):
         for name, value in self.place.settings.items():
             if name != "sync" or value not in SYNCS:
                 raise TrialFailed(
-                    f'{name} = "{value}": a file system has only the setting sync, one of {", ".join(SYNCS)}.',
+                    f'{name} = "{value}": the only setting of a file system is sync, and its value is one of '
+                    f"{', '.join(SYNCS)}.",
                     "Correct the arm in systems/*.toml.",
                 )
         return {"sync": self._sync}

@@ -108,7 +108,9 @@ class PythonWorker:
         assert self.worker is not None
         self.worker.wait_ending(5.0)
         self.worker.check()
-        raise TrialFailed(f"The {self._title} worker closed its output.", f"The log is {self._log}.")
+        raise TrialFailed(
+            f"The process that runs {self._title} ended unexpectedly.", f"Its log may say why: {self._log}."
+        )
 
 
 class WorkerClient:

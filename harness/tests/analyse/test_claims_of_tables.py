@@ -25,7 +25,7 @@ def test_a_cell_that_was_published_and_not_run_leaves_all_undecided(tmp_path: Pa
     assert found.verdict == "inconclusive"
     assert "2 not run" in found.reason
     assert (
-        "the publication also has batch_size 10000, batch_size 5000, which this run did not measure"
+        "the publication also has batches of 10,000, batches of 5,000, which this run did not measure"
         in found.reason
     )
     most = only(tmp_path / "most", table, claim={**FROM_FILE, "in_cells": "most"}, **fewer)
@@ -42,7 +42,7 @@ def test_a_cell_that_the_publication_left_out_is_said(tmp_path: Path) -> None:
     )
     assert found.verdict == "reproduced"
     assert (
-        "batch_size 20000 has no published ratio (server refused: cache-max-memory-size exceeded)"
+        "no ratio was published for batches of 20,000 (server refused: cache-max-memory-size exceeded)"
         in found.reason
     )
 
@@ -54,7 +54,9 @@ def test_the_share_of_cells_that_is_claimed(tmp_path: Path, share: str, verdict:
     claim = {"test": "at-least", "published": {"ratio": 1}, "where": {"workers": 100}, "in_cells": share}
     found = only(tmp_path, table, claim=claim, **MANY)
     assert found.verdict == verdict
-    assert "contradicted in 2 (batch_size 1000, batch_size 2500)" in found.reason.replace("workers 100, ", "")
+    assert "contradicted in 2 (batches of 1,000, batches of 2,500)" in found.reason.replace(
+        "workers 100, ", ""
+    )
 
 
 def test_a_claim_about_some_cells_looks_at_those(tmp_path: Path) -> None:

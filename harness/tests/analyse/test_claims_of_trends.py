@@ -35,7 +35,7 @@ def trend(tmp_path: Path, values: list[float], **claim: Any) -> Judgement:
 @pytest.mark.parametrize(
     ("values", "claim", "verdict", "words"),
     [
-        ([1, 2, 3, 4, 5], {}, "reproduced", "batch_size from 1 to 10000"),
+        ([1, 2, 3, 4, 5], {}, "reproduced", "from batches of 1 to batches of 10,000"),
         ([1, 2, 3, 4, 5], {"monotonic": True}, "reproduced", "lies above 1"),
         ([5, 4, 3, 2, 1], {}, "contradicted", "on the other side"),
         ([5, 4, 3, 2, 1], {"test": "falls", "monotonic": True}, "reproduced", "lies below 1"),
@@ -43,7 +43,7 @@ def trend(tmp_path: Path, values: list[float], **claim: Any) -> Judgement:
             [1, 2, 3, 4, 3],
             {},
             "reproduced",
-            "against the trend: rows_per_second falls from batch_size 5000 to 10000",
+            "against the trend: it falls from batches of 5,000 to batches of 10,000",
         ),
         ([1, 2, 3, 4, 3], {"monotonic": True}, "contradicted", "one step goes the other way"),
         ([1, 1, 1, 1, 1], {}, "contradicted", "shows no difference"),

@@ -29,7 +29,7 @@ def crashed(levels: dict[str, Any], block: int) -> tuple[str, str | None]:
 def test_a_side_that_crashes_in_every_trial_of_one_setup_is_not_reproduced(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim=FROM_FILE, status=crashed, **MANY)
     assert found.verdict == "inconclusive"
-    assert "lost in 1 (batch_size 5000: 5 of 5 trials of" in found.reason
+    assert "lost in 1 (batches of 5,000: 5 of 5 trials of" in found.reason
     assert "the server died (signal 11)" in found.reason
     assert "reproduced in 4" in found.reason
 
@@ -227,6 +227,6 @@ def test_what_was_published_in_five_setups_is_not_judged_on_one(tmp_path: Path) 
     found = only(tmp_path, table, claim=FROM_FILE, **fewer)
     assert found.verdict == "inconclusive"
     assert (
-        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batch_size 1), 4 not run"
+        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batches of 1), 4 not run"
         in found.reason
     )

@@ -94,7 +94,7 @@ def test_a_run_without_a_look_yet_is_judged_as_the_first_look_will(tmp_path: Pat
     write(tmp_path, 0.01, blocks=7)
     [found] = judged(tmp_path)
     assert found.cells[0].trials == sequential.FIRST
-    assert "has not looked at its claims yet" in looked.sentence(Run(tmp_path, "run-1"))
+    assert "The claims are not judged yet" in looked.sentence(Run(tmp_path, "run-1"))
 
 
 def test_a_look_stops_when_every_claim_is_decided(tmp_path: Path) -> None:
@@ -151,7 +151,8 @@ def test_the_report_says_how_many_looks_there_were_and_why_it_ended(tmp_path: Pa
     write(tmp_path, 0.01, looks=[look(3), look(5, ["faster"], stopped="every claim is decided")])
     run = Run(tmp_path, "run-1")
     assert looked.sentence(run) == (
-        "The run ended after 5 blocks (at most 12) and 2 looks at the claims: every claim is decided."
+        "The run ended after 5 blocks (at most 12), and its claims were judged 2 times. "
+        "Why it ended: every claim is decided."
     )
     assert any("other intervals on this page are not" in words for words in limits.limits(run))
 

@@ -38,10 +38,10 @@ def cells(**verdicts: str) -> Any:
             "contradicted",
             "reproduced",
             "underspecified",
-            "contradicted at size a, reproduced at size b",
+            "contradicted with objects of a, reproduced with objects of b",
         ),
-        ("inconclusive", "contradicted", "inconclusive", "contradicted at size b"),
-        ("direction only", "contradicted", "underspecified", "contradicted at size b"),
+        ("inconclusive", "contradicted", "inconclusive", "contradicted with objects of b"),
+        ("direction only", "contradicted", "underspecified", "contradicted with objects of b"),
     ],
 )
 def test_levels_that_disagree_leave_less_than_a_contradiction(
@@ -61,14 +61,19 @@ def test_levels_that_agree_are_judged_jointly(word: str) -> None:
 @pytest.mark.parametrize(
     ("small", "large", "verdict", "words"),
     [
-        (2.0, 2.0, "reproduced", "the publication states no batch_size: judged at batch_size 1 and 1000"),
-        (2.0, 3.0, "different size", "different size in 1 (batch_size 1000)"),
-        (0.5, 0.5, "contradicted", "judged at batch_size 1 and 1000"),
+        (
+            2.0,
+            2.0,
+            "reproduced",
+            "the publication states no batch size: judged with batches of 1 and batches of 1,000",
+        ),
+        (2.0, 3.0, "different size", "different size in 1 (batches of 1,000)"),
+        (0.5, 0.5, "contradicted", "judged with batches of 1 and batches of 1,000"),
         (
             2.0,
             0.5,
             "underspecified",
-            "depends on batch_size: reproduced at batch_size 1, contradicted at",
+            "depends on batch size: reproduced with batches of 1, contradicted with",
         ),
     ],
 )

@@ -182,7 +182,7 @@ def test_a_folder_that_the_servers_user_may_not_enter_is_told_before_the_first_t
     if "unavailable" in done.stderr:
         pytest.skip(done.stderr)
     assert done.returncode == 2, done.stderr
-    assert f"who may not enter {open_folder}/closed" in done.stderr
+    assert f"this user may not enter {open_folder}/closed" in done.stderr
     assert f"chmod o+x {open_folder}/closed" in done.stderr
     assert list(results.glob("runs/*/trials/*")) == []
     (open_folder / "closed").chmod(0o711)

@@ -106,7 +106,7 @@ def test_a_run_stops_when_its_claim_is_decided(tmp_path: Path) -> None:
     assert len(list(run.glob("trials/*/trial.json"))) == 6
     assert Path(done.stdout.splitlines()[-1]).is_file()
     shown = bench(tmp_path / "root", "claims", "pair")
-    assert "The run ended after 3 blocks (at most 12) and 1 look at" in shown.stdout
+    assert "The run ended after 3 blocks (at most 12), and its claims were judged once" in shown.stdout
     assert "nothing to resume" in bench(tmp_path / "root", "resume").stderr
 
 

@@ -48,7 +48,9 @@ def test_a_folder_that_the_user_could_not_reach_is_told(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     (closed / "data").mkdir(parents=True)
     tmp_path.chmod(0o700)
-    with pytest.raises(TrialFailed, match="runs as the user nobody, who may not enter") as caught:
+    with pytest.raises(
+        TrialFailed, match=r"nobody and needs the folder .*, but this user may not enter"
+    ) as caught:
         ordinary_user().take_over(closed / "data")
     assert caught.value.hint is not None
     assert "chmod o+x" in caught.value.hint

@@ -78,7 +78,7 @@ def test_nothing_is_changed(recorded: tuple[Path, str], text: str) -> None:
         (
             "SELECT value FROM trials",
             '"value" not found',
-            '"value" is one of run_facts, measurements, telemetry',
+            '"value" is in the tables run_facts, measurements, telemetry',
         ),
         ("SELEC 1", "syntax error", "The tables are runs, run_facts,"),
         ("SELECT 'a'::INTEGER", "Could not convert string 'a'", "docs/results.md"),

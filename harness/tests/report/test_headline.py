@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims
+from benchbook.analyse import claims, wording
 from benchbook.analyse.judgement import Expectation
 from benchbook.report import claim, conclusion
 
@@ -44,6 +44,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
 RUN: Any = SimpleNamespace(
     title=lambda name: {OVER: "InfluxDB 1.8.10", OF: "CnosDB 2.0.1"}[name],
     cells=[SimpleNamespace(varying=(("batch_size", "5000"),))],
+    phases=lambda workload: ["1-host-1-hr"] if workload == "query" else [],
 )
 
 
@@ -70,11 +71,15 @@ def test_sides_of_one_system_are_named_by_what_differs():
         "With batches of 1, in phase groupby, an operation took 1.16 times as long with CnosDB 2.0.1 with "
         "configuration b as with configuration a (95 % CI"
     )
+    query = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="1-host-1-hr"))
+    assert query.startswith(
+        "With batches of 1, a query of type 1-host-1-hr took 1.16 times as long with CnosDB"
+    )
 
 
 def test_a_storage_and_a_cache_are_named():
-    assert claim.level_words("storage", "minio-s3fs") == "its files on a MinIO bucket mounted by s3fs"
-    assert claim.level_words("cache", "warm") == "warm caches"
+    assert wording.level_words("storage", "minio-s3fs") == "its files on a MinIO bucket mounted by s3fs"
+    assert wording.level_words("cache", "warm") == "warm caches"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
     assert claim.meaning(judged("inconclusive", *found)) == (
-        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 inconclusive, "
+        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 undecided, "
         "1 without a result."
     )
 
@@ -114,7 +119,8 @@ def test_with_failures_neither_is_better():
 
 def test_opposite_results_by_size_read_depends_on_object_size():
     one = judged(
-        "underspecified", reason="depends on size: reproduced at size 4KiB, contradicted at size 64KiB; more"
+        "underspecified",
+        reason="depends on object size: reproduced with objects of 4 KiB, contradicted with objects of 64 KiB; more",
     )
     assert claim.word(one) == "depends on object size"
     assert claim.meaning(one) == "The answer depends on object size, which the publication does not state."
@@ -129,11 +135,22 @@ def test_a_ratio_of_a_statement_without_any_number_is_not_shown():
 
 def test_a_ratio_that_depends_on_a_factor_says_so():
     low, high = cell("10000", 0.72, 0.98, measured=0.84), cell("1", 1.36, 1.95, measured=1.63)
-    assert claim.spread(judged("contradicted", low, high)) == (
-        "The ratio depends on the batch size: from 0.840 (0.720-0.980) at batches of 10,000 to 1.63 (1.36-1.95) at "
-        "batches of 1."
+    assert claim.sentence(RUN, judged("contradicted", low, high)) == (
+        "CnosDB 2.0.1 loaded 0.840 to 1.63 times as many rows per second as InfluxDB 1.8.10, depending on the batch "
+        "size (95 % CI 0.720-0.980 at batches of 10,000 and 1.36-1.95 at batches of 1); the published ratio is 1.22."
     )
-    assert claim.spread(judged("contradicted", low, cell("1", 0.9, 1.95, measured=1.2))) == ""
+    each = (low, cell("1", 1.36, 1.95, measured=1.63, published=2.4))
+    assert claim.sentence(RUN, judged("contradicted", *each)).endswith("; published: 1.22 to 2.40.")
+    pooled = claim.sentence(RUN, judged("contradicted", low, cell("1", 0.9, 1.95, measured=1.2)))
+    assert "(95 % CI 1.04-1.28, pooled over batches of 10,000 and batches of 1)" in pooled
+
+
+def test_another_size_says_whether_its_direction_is_certain():
+    assert claim.word(judged("different size")) == "different size"
+    assert (
+        claim.word(judged("different size", cell(low=0.2, high=1.1)))
+        == "different size (direction uncertain)"
+    )
 
 
 def test_a_bound_is_not_called_a_published_number():
@@ -159,7 +176,7 @@ def test_a_caveat_is_beside_its_number():
         notes=("4 disks are files on one device",),
     )
     assert claim.caveats(one) == [
-        "measured at workers 12 in place of 100",
+        "measured with workers 12 in place of 100",
         "decides nothing (a phase under 1 s)",
         "4 disks are files on one device",
     ]
@@ -168,7 +185,7 @@ def test_a_caveat_is_beside_its_number():
 def led(monkeypatch: pytest.MonkeyPatch, *found: Any, ids: tuple[str, ...] = ()) -> list[str]:
     monkeypatch.setattr(claims, "of_run", lambda *_: tuple(found))
     run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]})
-    return [one.id for one in conclusion._leading(run, ids)]
+    return [one.id for one in conclusion._leading(run, {name: name for name in ids}).values()]
 
 
 def test_the_claims_that_the_question_is_about_lead_in_their_order(monkeypatch):
@@ -192,14 +209,14 @@ def test_cases_that_disagree_are_counted():
         cell(verdict="different size"),
         cell(verdict="reproduced"),
     )
-    assert claim.meaning(one) == (
-        "The published result does not hold in every case: of 3 cases, 1 contradicted, 1 different size, 1 reproduced."
-    )
+    assert claim.meaning(one) == ("Of 3 cases, 1 is as published: 1 contradicted, 1 with another ratio.")
 
 
 def test_several_settings_follow_the_finding():
     run: Any = SimpleNamespace(
-        title=RUN.title, cells=[SimpleNamespace(varying=(("batch_size", "5000"), ("workers", "8")))]
+        title=RUN.title,
+        phases=RUN.phases,
+        cells=[SimpleNamespace(varying=(("batch_size", "5000"), ("workers", "8")))],
     )
     one = cell()
     for held in one.sides.cells:

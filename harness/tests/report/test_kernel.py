@@ -11,13 +11,14 @@ import pytest
 
 from benchbook.errors import BenchbookError, RequestError
 from benchbook.report import notebook, page
+from benchbook.report.notebook import Work
 
 
 def _run(folder: Path, *cells: str, environment: dict[str, str] | None = None):
     path = folder / "broken.qmd"
     path.write_text("\n".join(f"```{{python}}\n{cell}\n```\n" for cell in cells), encoding="utf-8")
     document = notebook.read(path)
-    notebook.execute(document, environment or {}, folder)
+    notebook.execute([Work([document], environment or {})], folder)
     return document
 
 
@@ -40,7 +41,7 @@ def test_a_request_that_cannot_be_carried_out_stays_one(tmp_path):
 
 
 def test_a_process_that_dies_is_one_sentence(tmp_path):
-    with pytest.raises(BenchbookError, match="the process that runs its cells died"):
+    with pytest.raises(BenchbookError, match="the process that runs the cells died"):
         _run(tmp_path, "import os; os._exit(3)")
 
 
@@ -67,6 +68,25 @@ def test_it_needs_no_home_and_leaves_nothing_there(tmp_path):
     )
     assert document.notebook.cells[0].outputs[0].text == f"of ours {os.path.realpath(tmp_path)}\n"
     assert list(home.iterdir()) == []
+
+
+def test_works_share_a_process_but_neither_variables_nor_environment(tmp_path):
+    path = tmp_path / "page.qmd"
+    path.write_text(
+        "```{python}\nimport os\nseen = globals().get('seen', 0) + 1\n"
+        "print(os.getpid(), seen, os.environ.get('RUN'), os.environ.get('PAGE'))\n```\n",
+        encoding="utf-8",
+    )
+    works = [
+        Work([notebook.read(path), notebook.read(path)], {"RUN": "a", "PAGE": "x"}),
+        Work([notebook.read(path)], {"RUN": "b"}),
+    ]
+    finished = []
+    notebook.execute(works, tmp_path, finished.append)
+    printed = [one.notebook.cells[0].outputs[0].text.split() for work in works for one in work.documents]
+    assert len({process for process, *_ in printed}) == 1
+    assert [rest for _, *rest in printed] == [["1", "a", "x"], ["2", "a", "x"], ["1", "b", "None"]]
+    assert finished == works
 
 
 def test_outputs_of_all_kinds_are_shown_as_asked(tmp_path):

@@ -23,7 +23,7 @@ def test_the_first_step_uses_the_service_and_the_last_the_store():
         step(100, "as published", "behind a service in Python", 2, 25.0),
         step(100, "all bars decoded", "direct access", 8),
     ]
-    assert kline._finding(found) == "2.00 as published, 8.00 with the same work"
+    assert kline._finding(found) == "2.00 with the published method, 8.00 with the same work, at 100 stocks"
 
 
 def test_each_step_is_that_of_the_largest_volume():
@@ -32,8 +32,10 @@ def test_each_step_is_that_of_the_largest_volume():
         step(10, "all bars decoded", "direct access", 3),
         step(100, "all bars decoded", "direct access", 8),
     ]
-    assert kline._finding(found) == "9.00 as published, 8.00 with the same work"
+    assert kline._finding(found) == "9.00 with the published method, 8.00 with the same work, at 100 stocks"
 
 
 def test_a_run_without_the_last_step_names_only_the_first():
-    assert kline._finding([step(10, "as published", "direct access", 3)]) == "3.00 as published"
+    assert kline._finding([step(10, "as published", "direct access", 3)]) == (
+        "3.00 with the published method, at 10 stocks"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, comparison
+from benchbook.analyse import claims, compare, comparison
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.report.table import Table
@@ -62,3 +62,25 @@ def test_a_comparison_of_two_cells_has_the_ratio_and_the_interval_of_the_claim(
             assert versus.ratio.at(one.level) == cell.ratio
             compared += 1
     assert compared or not any(one.cells for one in judged(run))
+
+
+def test_compare_shows_the_typical_values_of_the_page(results: Path) -> None:
+    ours, theirs = (
+        next(
+            one.run_id for one in published.all_published(ROOT)
+            if one.experiment == "cnos-vs-influx" and one.against_itself == repeated
+        )
+        for repeated in (False, True)
+    )  # fmt: skip
+    run = Run(results, ours)
+    typical = {
+        (one.cell.name, one.phase, one.metric): one.value
+        for phase, metric in run.pairs()
+        for one in comparison.estimates(run, phase, metric)
+    }
+    changes = compare.compare(results, ours, theirs, across=True).changes
+    assert changes
+    for one in changes:
+        assert one.a == typical[one.cell.partition(" → ")[0], one.phase, one.metric]
+        if one.ratio is not None and one.a and one.b:
+            assert one.ratio == pytest.approx(one.b / one.a)

@@ -104,9 +104,9 @@ def test_only_pages_that_changed_are_rendered_again(
     executed = []
     run = render.notebook.execute
 
-    def counted(document, environment, folder, *others):
-        executed.extend(one.path.name for one in (document, *others))
-        run(document, environment, folder, *others)
+    def counted(works, folder, finished):
+        executed.extend(one.path.name for work in works for one in work.documents)
+        run(works, folder, finished)
 
     monkeypatch.setattr(render.notebook, "execute", counted)
     render.site(copy, output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,23 @@ import pytest
 
 from benchbook.process.launch import Program
 from benchbook.systems.driver import Place
+
+
+@pytest.fixture
+def embedded(place: Callable[..., Place]) -> Iterator[Callable[..., Any]]:
+    """Return a maker of embedded systems that are configured and started; they stop after the test."""
+    made = []
+
+    def make(driver: Any, name: str, version: str, settings: dict[str, Any]) -> Any:
+        one = driver(place(name, version, settings=settings))
+        made.append(one)
+        one.configure()
+        one.start()
+        return one
+
+    yield make
+    for one in made:
+        one.stop()
 
 
 @pytest.fixture

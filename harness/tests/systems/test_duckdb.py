@@ -9,19 +9,8 @@ from benchbook.systems.duckdb import driver
 
 
 @pytest.fixture
-def started(place):
-    made = []
-
-    def make(**settings):
-        one = driver(place("duckdb", duckdb.__version__, settings=settings))
-        made.append(one)
-        one.configure()
-        one.start()
-        return one
-
-    yield make
-    for one in made:
-        one.stop()
+def started(embedded):
+    return lambda **settings: embedded(driver, "duckdb", duckdb.__version__, settings)
 
 
 def test_it_opens_its_file_with_the_arms_settings(started, tmp_path):

@@ -8,19 +8,8 @@ from benchbook.systems.files import driver
 
 
 @pytest.fixture
-def started(place):
-    made = []
-
-    def make(**settings):
-        one = driver(place("files", "0.1", settings=settings))
-        made.append(one)
-        one.configure()
-        one.start()
-        return one
-
-    yield make
-    for one in made:
-        one.stop()
+def started(embedded):
+    return lambda **settings: embedded(driver, "files", "0.1", settings)
 
 
 def test_objects_are_files_of_the_data_folder(started, tmp_path):

@@ -37,6 +37,7 @@ def test_several_disks_have_a_folder_each(place, tmp_path):
 @pytest.mark.parametrize("settings", [{"sync": "all"}, {"block": 4096}])
 def test_an_unknown_setting_is_refused(place, settings):
     with pytest.raises(
-        TrialFailed, match="a file system has only the setting sync, one of none, data, folder"
+        TrialFailed,
+        match="the only setting of a file system is sync, and its value is one of none, data, folder",
     ):
         driver(place("filesystem", settings=settings)).configure()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse import limits, quantity
+from benchbook.analyse import limits, quantity, wording
 from benchbook.analyse.cells import Wanted
 from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.interval import mean_log
@@ -88,18 +88,17 @@ def chart(
     groups = {
         _shown(along, at): [one for one in found if _at(along, one.cell.levels[along]) == at] for at in levels
     }
-    along_words = claim.factor_words(along)
     drawn, kind, unit = _draw(
-        dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along_words
+        dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along
     )
     what = lead.subtitle(found, kind, unit)
     notes = [lead.caveat(run, found)] + (
         ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
     )
-    name = lead.title(run, title, groups, along_words, claim.LEVELS.get(along, "{}"))
+    name = lead.title(run, title, groups, wording.factor_words(along), wording.LEVELS.get(along, "{}"))
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric, along),
-        _table(dots + was, along_words, metric), " ".join(filter(None, notes)),
+        _table(dots + was, along, metric), " ".join(filter(None, notes)),
         what + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
 
@@ -115,7 +114,7 @@ def _shown(along: str, at: float) -> str:
     >>> _shown("size", 20000.0), _shown("workers", 1000.0), _shown("rate", 0.125)
     ('20 kB', '1,000', '0.12')
     """
-    if along in ("size", claim.factor_words("size")):
+    if along == "size":
         return quantity.size(at)
     return quantity.number(at, 2) if at % 1 else f"{at:,g}"
 
@@ -135,7 +134,7 @@ def _labels(found: Sequence[Estimate], along: str) -> list[str]:
             [
                 one.cell.title,
                 *(
-                    claim.level_words(name, one.cell.levels[name])
+                    wording.level_words(name, one.cell.levels[name])
                     for name in varying
                     if name in one.cell.levels
                 ),
@@ -164,6 +163,7 @@ def _draw(
     """Return the chart, the kind of its value axis, and the unit."""
     import altair as alt
 
+    words = wording.factor_words(along)
     every = [*dots, *was, *limit]
     ends = [end for one in every for end in (one.value, one.low, one.high) if end]
     divisor, unit = quantity.scale(max(ends), describe(metric).unit)
@@ -179,7 +179,7 @@ def _draw(
         "x:Q",
         scale=alt.Scale(domain=[-0.4, len(places) - 0.6], nice=False),
         axis=alt.Axis(
-            title=along[0].upper() + along[1:], values=list(range(len(places))), grid=False,
+            title=words[0].upper() + words[1:], values=list(range(len(places))), grid=False,
             labelExpr=f"{names}[datum.value]",
         ),
     )  # fmt: skip
@@ -203,7 +203,7 @@ def _draw(
 
     tooltip = [
         alt.Tooltip("label:N"),
-        alt.Tooltip("at:Q", title=along),
+        alt.Tooltip("at:Q", title=words),
         alt.Tooltip("value:Q", title=unit, format=".3~g"),
     ]
 
@@ -265,7 +265,8 @@ def _text(value: float | None, metric: str) -> str:
 
 
 def _table(dots: Sequence[Dot], along: str, metric: str) -> Table:
-    columns = ["System", along[0].upper() + along[1:], describe(metric).title, "95 % CI", "Trials"]
+    words = wording.factor_words(along)
+    columns = ["System", words[0].upper() + words[1:], describe(metric).title, "95 % CI", "Trials"]
     rows = []
     for one in dots:
         spread = f"none: fewer than {FEWEST} trials" if one.trials else "published"

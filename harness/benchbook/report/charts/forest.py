@@ -34,6 +34,7 @@ CAPTION = (
     "Hollow diamond: the published ratio; with ≥ or ≤ it is a bound. The line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
+CASES = "A claim with several cases has a dot for each; its verdict comes from the interval of each case."
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,14 @@ def chart(run: Run) -> Block | Markdown:
     others = len(found) - len(order)
     statements = "1 underspecified statement" if others == 1 else f"{others} underspecified statements"
     verb = "is" if others == 1 else "are"
-    said = [CAPTION.format(claim.interval_name(order)), *(f"Several claims: {note}." for note in shared)]
+    cases = [CASES] if any(len(one.cells) > 1 for one in order) else []
+    said = [
+        CAPTION.format(claim.interval_name(order)),
+        *cases,
+        *(f"Several claims: {note}." for note in shared),
+    ]
+    if len({one.level for one in order}) > 1:
+        said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
     if others:
         said.append(
             f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."
@@ -82,11 +90,12 @@ def chart(run: Run) -> Block | Markdown:
 
 def _scale(found: Sequence[Judgement]) -> Scale:
     points = [1.0]
-    for one in found:
-        points += [value for value in (one.measured, claim.stated(one).value) if value]
+    seen = [claim.shown(one) for one in found]
+    for one, held in zip(found, seen, strict=True):
+        points += [value for value in (*held.values, claim.stated(one).value) if value]
     low, high = max(min(points), 1 / FARTHEST), min(max(points), FARTHEST)
     # A wide interval ends at the edge, so that it does not squeeze the others.
-    ends = [end for one in found for end in (one.low, one.high) if end]
+    ends = [end for held in seen for end in (held.low, held.high) if end]
     near = [low, high, *(min(max(end, low / WIDER), high * WIDER) for end in ends)]
     room = max((max(near) / min(near)) ** 0.04, 1.05)
     return Scale(min(near) / room, max(near) * room)
@@ -106,11 +115,14 @@ def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
-    was = f"{'published' if one.published is not None else 'claimed'} {stated.text}"
+    was = (
+        f"published {claim.published_words(one)}" if one.published is not None else f"taken as {stated.text}"
+    )
     if one.statement.startswith(claim.OWN):
         was = "our own question"
-    numbers = f"<b>{escape_html(_ratio(one))}</b><small>{escape_html(was)}</small>"
-    lane = _lane(scale, one, stated.value, stated.kind)
+    seen = claim.shown(one)
+    numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
+    lane = _lane(scale, seen, stated.value, stated.kind)
     return _parts(one.verdict, said, lane, claim.word(one), numbers, _cases(one, scale))
 
 
@@ -123,25 +135,20 @@ def _parts(verdict: str, said: str, lane: str, word: str, numbers: str = "", fol
     )
 
 
-def _ratio(held: Judgement | JudgedCell) -> str:
-    return claim.ratio_text(held.measured, held.low, held.high)
-
-
 def _why(one: Judgement) -> str:
     """Return the first part of a reason, which is the verdict's own."""
     first = one.reason.partition("; ")[0]
     return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
 
 
-def _lane(scale: Scale, held: Judgement | JudgedCell, stated: float | None, kind: str) -> str:
-    """Return the marks of a row: the line at 1, the interval, the rerun and the published ratio."""
-    assert held.measured is not None
+def _lane(scale: Scale, seen: claim.Shown, stated: float | None, kind: str) -> str:
+    """Return the marks of a row: the line at 1, the interval, a dot for each case, and the published ratio."""
     parts = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
-    if held.low is not None and held.high is not None:
-        left, right = scale.at(held.low), scale.at(held.high)
+    if seen.low is not None and seen.high is not None:
+        left, right = scale.at(seen.low), scale.at(seen.high)
         parts.append(f'<i class="bar" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>')
-    parts.append(f'<i class="dot" style="left:{scale.at(held.measured):.1f}%"></i>')
-    label = f"rerun {_ratio(held)}"
+    parts += [f'<i class="dot" style="left:{scale.at(value):.1f}%"></i>' for value in seen.values]
+    label = f"rerun {seen.text}"
     if stated:
         sign = "" if kind == "=" else kind
         mark = f"<b>{sign}</b>" if sign else ""
@@ -157,14 +164,16 @@ def _cases(one: Judgement, scale: Scale) -> str:
         return ""
     factors = differing([cell.sides for cell in cells])
     kind = claim.stated(one).kind
-    rows = "".join(
-        _parts(
-            cell.verdict,
-            escape_html(claim.case(cell.sides.levels, factors)),
-            _lane(scale, cell, cell.published, kind),
-            cell.verdict,
-            f"<b>{escape_html(_ratio(cell))}</b>",
-        )
-        for cell in cells
-    )
+    rows = ""
+    for cell in cells:
+        ratio = claim.ratio_text(cell.measured, cell.low, cell.high)
+        seen = claim.Shown(ratio, (cell.measured or 0.0,), cell.low, cell.high)
+        rows += _parts(
+            cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
+            _lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(ratio)}</b>{_was(cell)}",
+        )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
+
+
+def _was(cell: JudgedCell) -> str:
+    return f"<small>published {quantity.number(cell.published)}</small>" if cell.published else ""

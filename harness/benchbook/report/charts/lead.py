@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from benchbook.analyse import comparison, limits, quantity
@@ -55,7 +56,7 @@ def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
     cells = {held.cell.name: held.cell.system for pair in pairs for held in (pair.above, pair.below)}
     if list(cells.values()).count(one.cell.system) == 1:
         return one.cell.title
-    return f"{one.cell.title} ({one.cell.label.removeprefix(one.cell.title).lstrip(', ')})"
+    return f"{one.cell.title} ({one.cell.setting})"
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
@@ -68,13 +69,19 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
     return first, [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
 
 
+NUMBER = re.compile(r"[\d.,]+( ?[kKMGT]?i?B)?")
+"""A level with an order of its own: a number or a size."""
+
+
 def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
-    """Return levels in words: all of them, or those in a row as a span.
+    """Return levels in words: all of them, or numbers in a row as a span.
 
     >>> _listed(["1", "2", "5", "20"], ["1", "2", "5", "10", "20"], "number in flight", "{} in flight")
     'at 1 to 5 and 20 in flight'
     >>> _listed(["a", "b"], ["a", "b"], "size", "{}")
     'at every size'
+    >>> _listed(["b", "c", "d"], ["a", "b", "c", "d"], "query type", "{}")
+    'at b, c and d'
     """
     if len(levels) == len(order):
         return f"at every {along or 'level'}"
@@ -82,6 +89,8 @@ def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
     for level in levels:
         follows = spans and order.index(level) == order.index(spans[-1][-1]) + 1
         spans[-1].append(level) if follows else spans.append([level])
+    if not all(NUMBER.fullmatch(level) for level in order):
+        spans = [[level] for level in levels]
     named = [f"{one[0]} to {one[-1]}" if len(one) > 2 else " and ".join(one) for one in spans]
     return f"at {words.format(', '.join(named[:-1]) + (' and ' if len(named) > 1 else '') + named[-1])}"
 

@@ -158,6 +158,8 @@ DRAWN_LINES = 40
 """Most lines of a chart with several trials of a cell: a run with many cells has one line for each."""
 DRAWN_SAMPLES = 60
 """Most points of a line; longer series are averaged."""
+MOST_NAMED = 10
+"""Most setups with a name and a dash of their own; of more, the lines show only the system."""
 MARKED_SAMPLES = 15
 """Most samples of a line that the chart marks with points."""
 HEIGHT = 170
@@ -198,6 +200,8 @@ def chart(
             "Telemetry", "no valid trial of this run lasted for two samples, which are one second apart"
         )
     note = f"One line per trial, at most {each} for each setup; the tables include all trials."
+    if len(shown) > MOST_NAMED:
+        note += " A line's colour is its system; the table under a chart has each setup."
     if inside:
         note += " Embedded systems run inside the client's process, so the client's numbers include them."
     if absent:
@@ -234,13 +238,16 @@ def _draw(found: list[Series], panel: Panel, each: int) -> Any:
     divisor, unit = quantity.scale(largest, panel.unit)
     cells = list(dict.fromkeys(one.cell for one in found))
     short = _short(cells)
-    labels, systems = list(short.values()), [cell.system for cell in cells]
+    line_of = short if len(cells) <= MOST_NAMED else {cell.label: cell.title for cell in cells}
+    lines = {line_of[cell.label]: cell.system for cell in cells}
+    labels, systems = list(lines), list(lines.values())
     of_cell: dict[str, list[Series]] = {}
     for one in found:
         of_cell.setdefault(one.cell.name, []).append(one)
     drawn = [one for own in of_cell.values() for one in own[:each]]
     rows = [
         {
+            "line": line_of[one.cell.label],
             "cell": short[one.cell.label],
             "block": one.block + 1,
             "seconds": round(seconds, 2),
@@ -250,14 +257,15 @@ def _draw(found: list[Series], panel: Panel, each: int) -> Any:
         for seconds, value in _thinned(one.samples)
     ]
     few = max(len(one.samples) for one in drawn) <= MARKED_SAMPLES
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    # Each step copies a chart with its data, so the data comes last.
+    base = alt.Chart().encode(
         x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format=axes.PLAIN)),
         y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=True), axis=alt.Axis(format=axes.PLAIN)),
-        color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
-        detail="block:N",
+        color=alt.Color("line:N", scale=theme.colours(systems, labels), legend=theme.legend(labels)),
+        detail=["cell:N", "block:N"],
     )
-    lines = base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
-        strokeDash=alt.StrokeDash("cell:N", scale=theme.dashes(systems, labels))
+    drawn_lines = base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
+        strokeDash=alt.StrokeDash("line:N", scale=theme.dashes(systems, labels))
     )
     points = base.mark_point(size=18 if few else 40, opacity=1 if few else 0).encode(
         tooltip=[
@@ -267,7 +275,9 @@ def _draw(found: list[Series], panel: Panel, each: int) -> Any:
             alt.Tooltip("value:Q", format=".3~g", title=unit),
         ]
     )
-    return alt.layer(lines, points).properties(width="container", height=HEIGHT)
+    return alt.layer(drawn_lines, points, data=alt.InlineData(values=rows)).properties(
+        width="container", height=HEIGHT
+    )
 
 
 def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:

@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from benchbook.analyse import quantity
+from benchbook.analyse import quantity, wording
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
-from benchbook.report import claim
+from benchbook.declare.level import natural
 from benchbook.report.table import Block, Table, escape_html
 
 SOURCES = {"devops": "hosts", "iot": "trucks"}
 """Generator → what its ``scale`` counts."""
+
+OWN_CLIENT = "benchload, Benchbook's load generator, on the same machine"
+MOST_ARMS = 2
+"""Most configurations of a system that are named; of more with the same durability, only the number."""
 
 
 def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block:
@@ -84,7 +88,7 @@ def _data(run: Run) -> str:
     if sizes:
         counts = [f"{int(level):,}" for level in _levels(run, "count")]
         number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else quantity.count(facts.get("objects"))
-        words = [claim.level_words("size", size).removeprefix("objects of ") for size in sizes]
+        words = [wording.size_words(size) for size in sizes]
         return f"{number} objects of {', '.join(words)}"
     if stocks:
         return f"synthetic bars of {' and '.join(stocks)} stocks"
@@ -105,20 +109,24 @@ def _clients(run: Run) -> str:
     if _levels(run, "tool"):
         return ""
     each = " per client" if (clients := _levels(run, "clients")) else ""
-    flight = _levels(run, "workers") or [
-        "as published" if level == "published" else level for level in _levels(run, "in_flight")
-    ]
+    flight = [f"{', '.join(found)} operations in flight{each}"] if (found := _levels(run, "workers")) else []
+    if reads := _levels(run, "in_flight"):
+        shown = ["as published" if level == "published" else level for level in reads]
+        flight.append(f"reads in flight: {' or '.join(sorted(shown, key=str.isdigit))}")
     inside = all(run.embedded(cell.system) for cell in labelled(run))
-    parts = ["one client process, in which the system runs" if inside else "benchload on the same machine"]
+    parts = [
+        "one client process, in which the system runs"
+        if inside
+        else "benchload, Benchbook's load generator, on the same machine"
+    ]
     parts += [f"{', '.join(clients)} clients"] if clients else []
-    parts += [f"{', '.join(flight)} in flight{each}"] if flight else []
-    return "; ".join(parts)
+    return "; ".join([*parts, *flight])
 
 
 def _levels(run: Run, factor: str) -> list[str]:
     """Return the levels of a factor in the run, numbers in their order."""
     found = dict.fromkeys(cell.levels[factor] for cell in labelled(run) if factor in cell.levels)
-    return sorted(found, key=lambda level: (not level.isdigit(), len(level), level))
+    return sorted(found, key=natural)
 
 
 def _durability(run: Run) -> str:
@@ -129,11 +137,15 @@ def _durability(run: Run) -> str:
     found: dict[str, dict[str, list[str]]] = {}
     for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in labelled(run) if cell.ok):
         text = str(durability_of(run, system, arm).get("fsync") or "not declared").partition(" (")[0]
+        text = "no sync" + text.removeprefix("none") if text.startswith("none") else text
         found.setdefault(text.partition(";")[0], {}).setdefault(system, []).append(arm)
     texts = Counter(system for systems in found.values() for system in systems)
 
     def named(system: str, arms: list[str]) -> str:
-        return f"{run.title(system)} ({', '.join(arms)})" if texts[system] > 1 else run.title(system)
+        if texts[system] == 1:
+            return run.title(system)
+        which = ", ".join(arms) if len(arms) <= MOST_ARMS else f"{len(arms)} other configurations"
+        return f"{run.title(system)} ({which})"
 
     return "; ".join(
         f"{', '.join(named(*one) for one in systems.items())}: {text}" for text, systems in found.items()

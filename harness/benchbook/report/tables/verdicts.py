@@ -51,7 +51,7 @@ def table(run: Run) -> Table | Markdown:
         "Claim",
         "Verdict",
         "Published",
-        f"Measured ({claim.interval_name(found).partition(',')[0]})",
+        f"Measured ({claim.interval_name(found)})",
         "Why",
     ]
     return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)

@@ -142,7 +142,8 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
     for program in needed:
         if shutil.which(program) is None:
             raise Unavailable(
-                f"{program} is not on PATH.", "Install the publication's tool, or leave this level out."
+                f"{program} is not on PATH.",
+                f"Install this tool of the publication. To do without it, leave {options.tool} out of --set tool=….",
             )
     if adapter.loads_first:
         with steps.timeline.phase("data"):

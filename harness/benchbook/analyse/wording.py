@@ -1,0 +1,74 @@
+"""Factors and their levels in sentences: "batches of 10,000" for batch_size=10000."""
+
+from __future__ import annotations
+
+import re
+
+from benchbook.analyse import quantity
+
+FACTORS = {
+    "arm": "configuration", "size": "object size", "workers": "number in flight", "in_flight": "number in flight",
+    "stocks": "number of stocks",
+}  # fmt: skip
+"""Factor → its name in a sentence; others only lose their underscores."""
+LEVELS = {
+    "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
+    "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
+    "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} objects",
+    "clients": "{} clients",
+}  # fmt: skip
+"""Factor → a level of it in a sentence."""
+STORAGES = {
+    "local": "the local disk", "minio-s3fs": "a MinIO bucket mounted by s3fs", "tmpfs": "tmpfs",
+    "loop-ext4": "a loop device", "loop-disks": "four loop devices",
+}  # fmt: skip
+"""Storage → its name in a sentence; others keep theirs."""
+
+
+def factor_words(factor: str) -> str:
+    """Return the name of a factor in a sentence.
+
+    >>> factor_words("size"), factor_words("batch_size")
+    ('object size', 'batch size')
+    """
+    return FACTORS.get(factor, factor.replace("_", " "))
+
+
+def level_words(factor: str, level: str) -> str:
+    """Return a level in a sentence.
+
+    >>> level_words("batch_size", "10000"), level_words("in_flight", "published")
+    ('batches of 10,000', 'reads in flight as published')
+    >>> level_words("workers", "1"), level_words("workers", "8")
+    ('1 operation in flight', '8 operations in flight')
+    >>> level_words("size", "20000"), level_words("size", "uniform:8000:12000"), level_words("size", "4KiB")
+    ('objects of 20 kB', 'objects of 8 to 12 kB', 'objects of 4 KiB')
+    """
+    if (factor, level) == ("arm", "vanilla"):
+        return "the default configuration"
+    if (factor, level) == ("arm", "published"):
+        return "the published configuration"
+    if factor in ("in_flight", "method") and level.endswith("published"):
+        return "reads in flight as published" if factor == "in_flight" else "the published method"
+    if factor == "size":
+        return LEVELS[factor].format(size_words(level))
+    shown = (
+        f"{int(level):,}" if level.isdigit() else STORAGES.get(level, level) if factor == "storage" else level
+    )
+    words = LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
+    return re.sub(r"^1 (\w+)s\b", r"1 \1", words)
+
+
+def size_words(level: str) -> str:
+    """Return a size or a range of sizes in words.
+
+    >>> size_words("20000"), size_words("uniform:8000:12000"), size_words("4KiB")
+    ('20 kB', '8 to 12 kB', '4 KiB')
+    """
+    ends = level.removeprefix("uniform:").split(":")
+    if not all(end.isdigit() for end in ends):
+        return re.sub(r"(\d)([KMG]?i?B)$", r"\1 \2", level)
+    sizes = [quantity.size(float(end)) for end in ends]
+    if len(sizes) == 2 and sizes[0].partition(" ")[2] == sizes[1].partition(" ")[2]:
+        sizes[0] = sizes[0].partition(" ")[0]
+    return " to ".join(sizes)
