@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.analyse.model import ALPHA
-from benchbook.analyse.wording import level_words
+from benchbook.analyse.wording import label_words
 from benchbook.declare.level import same
 from benchbook.errors import RequestError, command, unknown
 
@@ -76,11 +76,11 @@ class Cell:
     @property
     def setting(self) -> str:
         """The levels that vary, in words; empty if none does."""
-        return ", ".join(_level_words(*level) for level in self.varying)
+        return ", ".join(label_words(*level) for level in self.varying)
 
     def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
         """Return the label without the levels that all drawn cells share and that are written above them."""
-        known = {_level_words(factor, level) for factor, level in shared.items() if isinstance(level, str)}
+        known = {label_words(factor, level) for factor, level in shared.items() if isinstance(level, str)}
         return ", ".join(part for part in self.label.split(", ") if part not in known)
 
     def at(self, levels: Mapping[str, str | Sequence[str]]) -> bool:
@@ -155,12 +155,6 @@ class Lost:
 def _counted(validity: Validity, phase: str) -> str:
     """Return the condition on a trial ``t`` that it counts; ``phase`` is the column with the phase."""
     return _COUNTED[validity].format(phase=phase)
-
-
-def _level_words(factor: str, level: str) -> str:
-    if factor == "size":
-        return level_words(factor, level)
-    return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
 
 
 class Run:

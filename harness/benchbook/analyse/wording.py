@@ -59,6 +59,17 @@ def level_words(factor: str, level: str) -> str:
     return re.sub(r"^1 (\w+)s\b", r"1 \1", words)
 
 
+def label_words(factor: str, level: str) -> str:
+    """Return a level in a label, where space is short: the factor and the level as declared.
+
+    >>> label_words("arm", "safe"), label_words("batch_size", "10000"), label_words("size", "4KiB")
+    ('configuration safe', 'batch size 10000', 'objects of 4 KiB')
+    """
+    if factor == "size":
+        return level_words(factor, level)
+    return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
+
+
 def size_words(level: str) -> str:
     """Return a size or a range of sizes in words.
 

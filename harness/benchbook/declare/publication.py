@@ -28,3 +28,8 @@ class Publication(Model):
     """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
     over: Text | None = None
     """Name of the claim's side ``over``, likewise."""
+
+    @property
+    def when(self) -> str:
+        """The year, or that it has none."""
+        return str(self.year) if self.year else "undated"

@@ -96,6 +96,15 @@ def interval_name(found: Sequence[Judgement]) -> str:
     return "CI"
 
 
+def span(least: float | None, most: float | None) -> str:
+    """Return the least and the largest of several ratios.
+
+    >>> span(0.5, 1.25)
+    '0.50 to 1.25'
+    """
+    return f"{quantity.number(least)} to {quantity.number(most)}"
+
+
 def ratio_text(value: float | None, low: float | None, high: float | None) -> str:
     """Return a ratio with its interval."""
     around = interval(low, high)
@@ -182,17 +191,17 @@ def shared_levels(run: Run, one: Judgement) -> list[str]:
 def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
     """Return the finding on a measured claim, as plain text; ``setting`` names the levels that its cases share."""
     of, over = _sides(run, one)
-    ends, ratio = _ends(one), measured_words(one)
-    if ends is None:
+    least_most, ratio = ends(one), measured_words(one)
+    if least_most is None:
         around = interval(one.low, one.high)
         cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
         around = (
             f"{interval_name([one])} {around}{cases}" if around else f"no interval: too few trials{cases}"
         )
     else:
-        factors = _factors(ends)
+        factors = differing_factors(least_most)
         around = f"{interval_name([one])} " + " and ".join(
-            f"{interval(end.low, end.high)} at {case(end.sides.levels, factors)}" for end in ends
+            f"{interval(end.low, end.high)} at {case(end.sides.levels, factors)}" for end in least_most
         )
         over = f"{over}, depending on the {' and the '.join(map(factor_words, factors))}"
     where = shared_levels(run, one) if setting else []
@@ -221,24 +230,27 @@ def shown(one: Judgement) -> Shown:
         return Shown(ratio_text(one.measured, one.low, one.high), ratio, one.low, one.high)
     values = tuple(sorted(cell.measured or 0.0 for cell in cells))
     known = all(cell.low is not None and cell.high is not None for cell in cells)
-    low = min((cell.low or 0.0 for cell in cells), default=None) if known else None
-    high = max((cell.high or 0.0 for cell in cells), default=None) if known else None
-    return Shown(f"{quantity.number(values[0])} to {quantity.number(values[-1])}", values, low, high)
+    low = min(cell.low or 0.0 for cell in cells) if known else None
+    high = max(cell.high or 0.0 for cell in cells) if known else None
+    return Shown(span(values[0], values[-1]), values, low, high)
+
+
+def shown_case(cell: JudgedCell) -> Shown:
+    """Return what the row of one case shows."""
+    return Shown(ratio_text(cell.measured, cell.low, cell.high), (cell.measured or 0.0,), cell.low, cell.high)
 
 
 def measured_words(one: Judgement) -> str:
     """Return the measured ratio; if cases differ, the least and the largest one."""
-    ends = _ends(one)
-    if ends is None:
-        return quantity.number(one.measured)
-    return f"{quantity.number(ends[0].measured)} to {quantity.number(ends[1].measured)}"
+    found = ends(one)
+    return span(found[0].measured, found[1].measured) if found else quantity.number(one.measured)
 
 
 def published_words(one: Judgement) -> str:
     """Return the published ratio or bound; if cases have different ones, the least and the largest."""
     found, each = stated(one), [cell.published for cell in one.cells if cell.published]
     if found.kind == "=" and len(set(each)) > 1 and len(each) == len(one.cells):
-        return f"{quantity.number(min(each))} to {quantity.number(max(each))}"
+        return span(min(each), max(each))
     return found.text
 
 
@@ -249,7 +261,7 @@ def cases_words(one: Judgement) -> str:
     return word(one)
 
 
-def _ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
+def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     """Return the cases with the least and the largest ratio, if their intervals do not overlap; else None."""
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
     if len(cells) < 2:
@@ -258,7 +270,7 @@ def _ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     return None if (least.high or 0.0) >= (most.low or 0.0) else (least, most)
 
 
-def _factors(cells: Sequence[JudgedCell]) -> list[str]:
+def differing_factors(cells: Sequence[JudgedCell]) -> list[str]:
     """Return the factors in which cases differ; the number of objects follows their size, so it is left out."""
     first = cells[0].sides.levels
     found = [name for name in first if len({cell.sides.levels.get(name) for cell in cells}) > 1]
@@ -269,7 +281,7 @@ def _case_names(one: Judgement) -> str:
     """Return the cases of a claim in words, or their number if there are more than three."""
     if len(one.cells) > MOST_NAMED:
         return f"{len(one.cells)} cases"
-    factors = _factors(one.cells)
+    factors = differing_factors(one.cells)
     return " and ".join(case(cell.sides.levels, factors) for cell in one.cells)
 
 
@@ -366,8 +378,7 @@ def _on_side(low: float | None, high: float | None, published: float) -> bool:
 
 
 def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
-    """Return some levels of a case in words; the number of objects follows their size, so it is left out."""
-    factors = [name for name in factors if name != "count" or "size" not in factors]
+    """Return the levels of a case in words, of the factors in which cases differ."""
     return ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only case"
 
 

@@ -20,7 +20,6 @@ from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
-from benchbook.declare.publication import Publication
 from benchbook.report import claim
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
@@ -43,7 +42,7 @@ def headline(
     publication = Catalogue().publication(run.experiment)
     lines: list[tuple[str, str]] = []
     if publication is not None and found:
-        lines.append(("Claimed", f"{publication.claimed} ({_by(publication)})"))
+        lines.append(("Claimed", f"{publication.claimed} ({publication.author}, {publication.when})"))
     lines += [(label, _found(run, one)) for label, one in found.items()]
     lines += [("What differs", differs)] if differs and found else []
     lead = next(iter(found.values()), None)
@@ -68,11 +67,6 @@ def headline(
     plain = "\n\n".join(f"**{name}.** {escape_markdown(text)}" for name, text in lines) or answer.markdown
     listed = "\n".join(f"- {escape_markdown(f'{name}: {value} ({why})')}" for name, value, why in tiles)
     return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
-
-
-def _by(publication: Publication) -> str:
-    """Return the author and the year of a publication."""
-    return f"{publication.author}, {publication.year or 'undated'}"
 
 
 def _found(run: Run, one: Judgement) -> str:
@@ -116,7 +110,7 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
 
 def _how_sure(lead: Judgement) -> str:
     """Return the interval of a claim and its verdict; of cases that differ, their verdicts."""
-    if " to " in claim.measured_words(lead):
+    if claim.ends(lead):
         return claim.cases_words(lead)
     around = claim.interval(lead.low, lead.high) or "unknown"
     return f"{claim.interval_name([lead])} {around}: {claim.cases_words(lead)}"

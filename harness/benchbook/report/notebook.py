@@ -111,6 +111,7 @@ def _joined(works: Sequence[Work]) -> tuple[NotebookNode, dict[int, Work]]:
 
     whole = new_notebook()
     last: dict[int, Work] = {}
+    end = -1
     for number, work in enumerate(works):
         if number:
             before = works[number - 1].environment
@@ -118,12 +119,12 @@ def _joined(works: Sequence[Work]) -> tuple[NotebookNode, dict[int, Work]]:
             lines = ["get_ipython().reset(new_session=False)", "import os"]
             lines += [f"os.environ.pop({name!r}, None)" for name in gone]
             whole.cells.append(new_code_cell("\n".join([*lines, f"os.environ.update({work.environment!r})"])))
-        whole.cells += [cell for one in work.documents for cell in one.notebook.cells]
-        runs = [
-            place for place, cell in enumerate(whole.cells)
-            if cell.cell_type == "code" and cell.source.strip() and not cell.metadata.get("tags")
-        ]  # fmt: skip
-        last[runs[-1] if runs else -1] = work
+            end = len(whole.cells) - 1
+        for cell in (cell for one in work.documents for cell in one.notebook.cells):
+            if cell.cell_type == "code" and cell.source.strip() and not cell.metadata.get("tags"):
+                end = len(whole.cells)
+            whole.cells.append(cell)
+        last[end] = work
     return whole, last
 
 

@@ -143,16 +143,15 @@ def comparisons() -> list[Comparison]:
 
 
 UNCERTAIN = "different size, direction uncertain"
+"""Name of another size whose direction is not certain, where verdicts are counted."""
+OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
+"""Verdicts that decide nothing."""
 
 
 def _word(one: Judgement) -> str:
     """Return the verdict on a claim; another size is told apart by whether the published direction holds."""
     verdict = str(one.verdict)
     return UNCERTAIN if verdict == "different size" and not claim.direction_holds(one) else verdict
-
-
-OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
-"""Verdicts that decide nothing."""
 
 
 def summary() -> Markdown:
@@ -221,7 +220,6 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def _card(one: Comparison) -> str:
     publication = one.publication
-    when = str(publication.year) if publication.year else "Undated"
     rows = [
         ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
         ("Found", escape_html(_found(one))),
@@ -232,7 +230,8 @@ def _card(one: Comparison) -> str:
         f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
     )
     return (
-        f'<article class="bb-card"><p class="bb-year">{when}, {escape_html(publication.author)}</p>'
+        f'<article class="bb-card"><p class="bb-year">{publication.when.capitalize()}, '
+        f"{escape_html(publication.author)}</p>"
         f"<h3>{_linked_title(one.run)}</h3><dl>{listed}</dl>{_every(one)}</article>"
     )
 

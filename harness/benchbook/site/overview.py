@@ -55,7 +55,7 @@ class Row:
 
     @property
     def head(self) -> str:
-        """The first line: verdict and numbers."""
+        """The second line: verdict and numbers."""
         verdict = self.word[0].upper() + self.word[1:]
         measured = f": {self.shown.text}" if self.shown.values else ""
         return f"{verdict}{measured}, published {self.published}" if self.stated.value else verdict + measured
@@ -63,7 +63,7 @@ class Row:
 
 def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
     """Return the row of a claim."""
-    by = f" ({publication.author}, {publication.year or 'undated'})" if publication else ""
+    by = f" ({publication.author}, {publication.when})" if publication else ""
     return Row(
         name=f"{run.info['title'] or run.experiment}{by}",
         statement=one.statement.rstrip("."),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import quantity
-from benchbook.analyse.claim_cells import differing
 from benchbook.report import claim, theme
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
@@ -162,15 +161,14 @@ def _cases(one: Judgement, scale: Scale) -> str:
     cells = [cell for cell in one.cells if cell.measured]
     if len(cells) < 2:
         return ""
-    factors = differing([cell.sides for cell in cells])
+    factors = claim.differing_factors(cells)
     kind = claim.stated(one).kind
     rows = ""
     for cell in cells:
-        ratio = claim.ratio_text(cell.measured, cell.low, cell.high)
-        seen = claim.Shown(ratio, (cell.measured or 0.0,), cell.low, cell.high)
+        seen = claim.shown_case(cell)
         rows += _parts(
             cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
-            _lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(ratio)}</b>{_was(cell)}",
+            _lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(cell)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 

@@ -85,12 +85,11 @@ def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
     """
     if len(levels) == len(order):
         return f"at every {along or 'level'}"
+    ordered = all(NUMBER.fullmatch(level) for level in order)
     spans: list[list[str]] = []
     for level in levels:
-        follows = spans and order.index(level) == order.index(spans[-1][-1]) + 1
+        follows = ordered and spans and order.index(level) == order.index(spans[-1][-1]) + 1
         spans[-1].append(level) if follows else spans.append([level])
-    if not all(NUMBER.fullmatch(level) for level in order):
-        spans = [[level] for level in levels]
     named = [f"{one[0]} to {one[-1]}" if len(one) > 2 else " and ".join(one) for one in spans]
     return f"at {words.format(', '.join(named[:-1]) + (' and ' if len(named) > 1 else '') + named[-1])}"
 

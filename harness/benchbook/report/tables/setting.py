@@ -17,6 +17,7 @@ SOURCES = {"devops": "hosts", "iot": "trucks"}
 """Generator → what its ``scale`` counts."""
 
 OWN_CLIENT = "benchload, Benchbook's load generator, on the same machine"
+"""The client of systems that are servers."""
 MOST_ARMS = 2
 """Most configurations of a system that are named; of more with the same durability, only the number."""
 
@@ -114,11 +115,7 @@ def _clients(run: Run) -> str:
         shown = ["as published" if level == "published" else level for level in reads]
         flight.append(f"reads in flight: {' or '.join(sorted(shown, key=str.isdigit))}")
     inside = all(run.embedded(cell.system) for cell in labelled(run))
-    parts = [
-        "one client process, in which the system runs"
-        if inside
-        else "benchload, Benchbook's load generator, on the same machine"
-    ]
+    parts = ["one client process, in which the system runs" if inside else OWN_CLIENT]
     parts += [f"{', '.join(clients)} clients"] if clients else []
     return "; ".join([*parts, *flight])
 
