@@ -53,7 +53,7 @@ type worker struct {
 	end         func() // ends the workload for all workers
 	failures    *failureCount
 	unreachable int           // attempts in a row that did not reach the server
-	stall       time.Duration // until operations were prepared
+	stall       time.Duration // from the end of an operation until the next was prepared
 	worked      time.Duration
 }
 
@@ -112,15 +112,15 @@ func (w *Work) Run(ctx context.Context, run *measure.Run) (summary event.Summary
 func (w *worker) run(ctx context.Context) {
 	began := time.Now()
 	defer func() { w.worked = time.Since(began) }()
+	ended := began // of the operation before: reading the clock again would cost as much as all else here
 	for ctx.Err() == nil {
-		waiting := time.Now()
-		number, intended, more := w.arrivals.next(ctx, waiting)
+		number, intended, more := w.arrivals.next(ctx, ended)
 		if !more {
 			return
 		}
 		more = w.client.Next(number)
 		begun := time.Now()
-		w.stall += begun.Sub(waiting)
+		w.stall += begun.Sub(ended)
 		if !more {
 			return
 		}
@@ -131,13 +131,14 @@ func (w *worker) run(ctx context.Context) {
 		} else {
 			return
 		}
-		w.operate(ctx, intended, begun)
+		ended = w.operate(ctx, intended, begun)
 	}
 }
 
-// operate does the prepared operation until it succeeds or is given up. Its latency is
-// that of the last attempt: pauses between attempts are no service of the server.
-func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
+// operate does the prepared operation until it succeeds or is given up, and returns when
+// that was. Its latency is that of the last attempt: pauses between attempts are no
+// service of the server.
+func (w *worker) operate(ctx context.Context, intended, begun time.Time) time.Time {
 	var answered *target.Failure // by the server, at an earlier attempt
 	for attempt := 0; ; attempt, begun = attempt+1, time.Now() {
 		result, err := w.client.Do()
@@ -150,7 +151,7 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
 			w.arrivals.rows.Add(result.Counts.Rows)
 			w.client.Ended(nil)
 			w.recorder.Done(result.Kind, result.Counts, at)
-			return
+			return result.Ended
 		}
 		failure := target.AsFailure(err)
 		if failure.Kind == target.Server {
@@ -176,6 +177,6 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) {
 		if w.work.Rule.ends(w.unreachable, w.failures.add()) {
 			w.end()
 		}
-		return
+		return result.Ended
 	}
 }

@@ -80,6 +80,7 @@ type client struct {
 	places  [len(Kinds)]int
 	kind    Kind
 	items   []Item
+	key     []byte
 	content [][]byte
 	got     []byte
 }
@@ -92,7 +93,8 @@ func (c *client) Next(int64) bool {
 	}
 	c.kind, c.items = kind, items
 	for i := range items {
-		items[i].Key = string(c.set.AppendKey(nil, items[i].Number))
+		c.key = c.set.AppendKey(c.key[:0], items[i].Number)
+		items[i].Key = string(c.key)
 		if kind == Put {
 			c.content[i] = c.set.Object(c.content[i], items[i].Number)
 			items[i].Content = c.content[i]

@@ -44,10 +44,10 @@ func (f *Failure) Event() event.Error {
 // AsFailure returns the failure in an error; any other error is one of the
 // connection. It returns nil for no error.
 func AsFailure(err error) *Failure {
-	var failure *Failure
 	if err == nil {
 		return nil
 	}
+	var failure *Failure // after the check, as it is allocated here
 	if errors.As(err, &failure) {
 		return failure
 	}

@@ -5,7 +5,7 @@ package blob
 
 import (
 	"encoding/binary"
-	"fmt"
+	"strconv"
 
 	"benchbook/benchload/walk"
 )
@@ -41,7 +41,13 @@ func (s *Set) Size(object int64) int64 {
 // AppendKey appends the name of one object: its number, after two digits of a
 // hash that spread the names evenly over 256 folders.
 func (s *Set) AppendKey(text []byte, object int64) []byte {
-	return fmt.Appendf(text, "%02x/%010d", walk.Key(s.Seed, streamKeys, uint64(object))>>56, object)
+	const hex, padding = "0123456789abcdef", "0000000000"
+	folder := walk.Key(s.Seed, streamKeys, uint64(object)) >> 56
+	text = append(text, hex[folder>>4], hex[folder&15], '/')
+	var digits [20]byte
+	number := strconv.AppendInt(digits[:0], object, 10)
+	text = append(text, padding[min(len(number), len(padding)):]...)
+	return append(text, number...)
 }
 
 // Object makes one object in the memory of the buffer, if that is large enough.

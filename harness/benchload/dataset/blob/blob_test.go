@@ -92,6 +92,11 @@ func TestKeysDiffer(t *testing.T) {
 	if len(seen) != 10000 {
 		t.Errorf("%d keys of 10000 objects", len(seen))
 	}
+	for _, object := range []int64{0, 7, 9_999_999_999, 10_000_000_000, math.MaxInt64} {
+		if key := string(s.AppendKey(nil, object)); key[2:] != fmt.Sprintf("/%010d", object) {
+			t.Errorf("object %d has the key %s", object, key)
+		}
+	}
 }
 
 // Frames are read by a parser that knows only their description.
