@@ -100,7 +100,7 @@ def span(least: float | None, most: float | None) -> str:
     """Return the least and the largest of several ratios.
 
     >>> span(0.5, 1.25)
-    '0.50 to 1.25'
+    '0.500 to 1.25'
     """
     return f"{quantity.number(least)} to {quantity.number(most)}"
 

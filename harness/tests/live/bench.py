@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from benchbook.process.wait import until
+
 HARNESS = Path(__file__).resolve().parents[2]
 SMALL = ["quickstart", "--profile", "smoke", "--trials", "2", "--set", "queries=20"]
 """A run of four trials that takes a few seconds."""
@@ -75,3 +77,8 @@ def answers(results: Path) -> list[dict[str, Any]]:
         "SELECT query_type, query_id, count(*) AS answers, count(DISTINCT answers.rows) AS different "
         "FROM answers GROUP BY ALL",
     )
+
+
+def unmount(folder: Path) -> None:
+    """Unmount a folder; processes that end just after a command must let go of it."""
+    assert until(lambda: subprocess.run(["umount", folder], check=False).returncode == 0, 10)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench import HARNESS, SMALL, begin, bench, need_benchload, rows
+from bench import HARNESS, SMALL, begin, bench, need_benchload, rows, unmount
 from fault import clean, ended, once, reasons
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
@@ -122,7 +122,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", folder], check=True)
+        unmount(folder)
 
 
 def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(small_disk: Path) -> None:

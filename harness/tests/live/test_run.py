@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from bench import SMALL, begin, bench, need_benchload, rows
+from bench import SMALL, begin, bench, need_benchload, rows, unmount
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +203,7 @@ def test_a_full_results_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
         assert "space" in done.stderr
     finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
+        unmount(tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount read-only")
@@ -215,7 +215,7 @@ def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> N
         assert "Traceback" not in done.stderr
         assert "--results" in done.stderr
     finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
+        unmount(tmp_path)
 
 
 def test_loads_and_queries_by_time(tmp_path: Path) -> None:
