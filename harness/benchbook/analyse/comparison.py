@@ -216,7 +216,7 @@ def metrics(run: Run) -> list[tuple[str, str]]:
         for metric in names
     ]
     # Systems that were loaded for a time hold different amounts.
-    by_time = "disk_bytes" not in set(run.frame("measurements")["metric"])
+    by_time = "disk_bytes" not in run.frame("measurements")["metric"]
     return [*pairs, ("trial", "bytes_per_value" if by_time else "disk_bytes")]
 
 

@@ -99,7 +99,8 @@ def noise(run: Run) -> Finding:
     if "aa" in factors:
         return Finding("kept", "this run is the A/A run that measures the floor")
     known = noise_known(run)
-    wanted = set(comparison.metrics(run)) & {(phase, metric) for phase, metric in run.pairs()}
+    measured = run.frame("measurements").join(run.ok.select("trial_id"), on="trial_id", how="semi")
+    wanted = set(comparison.metrics(run)) & set(measured.select("phase", "metric").unique().iter_rows())
     if not known:
         return Finding("not kept", "there is no A/A run of this machine")
     if missing := len(wanted - known.keys()):

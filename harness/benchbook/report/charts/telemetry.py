@@ -186,12 +186,13 @@ def chart(
         elif all(value == 0 for one in found for _, value in one.samples):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
+            summary = _summary(found, panel)
             figures.append(
                 Figure(
                     theme.scaled_title(run, panel.title),
                     _draw(found, panel, each),
-                    _alternative(found, panel),
-                    _table(found, panel),
+                    _alternative(summary, panel),
+                    _table(summary),
                     width=theme.HALF_WIDTH,
                 )
             )
@@ -280,9 +281,12 @@ def _draw(found: list[Series], panel: Panel, each: int) -> Any:
     )
 
 
-def _summary(found: list[Series], panel: Panel) -> list[tuple[str, int, int, str, str]]:
-    """Return label, trials, samples, mean and largest value of each cell."""
-    made = []
+Summary = list[tuple[str, int, int, str, str]]
+"""Label, trials, samples, mean and largest value of each cell."""
+
+
+def _summary(found: list[Series], panel: Panel) -> Summary:
+    made: Summary = []
     of_label: dict[str, list[Series]] = {}
     for one in found:
         of_label.setdefault(one.cell.label, []).append(one)
@@ -298,15 +302,12 @@ def _text(value: float, panel: Panel) -> str:
     return quantity.text(value, "1", "cores") if panel.unit == "cores" else quantity.text(value, panel.unit)
 
 
-def _alternative(found: list[Series], panel: Panel) -> str:
-    parts = [
-        f"{label} {mean} on average, at most {largest}"
-        for label, _, _, mean, largest in _summary(found, panel)
-    ]
+def _alternative(summary: Summary, panel: Panel) -> str:
+    parts = [f"{label} {mean} on average, at most {largest}" for label, _, _, mean, largest in summary]
     return f"{panel.title} over the time of a trial: {'; '.join(parts)}."
 
 
-def _table(found: list[Series], panel: Panel) -> Table:
+def _table(summary: Summary) -> Table:
     columns = ["System", "Trials", "Samples", "Mean", "Largest"]
-    rows = [[str(part) for part in line] for line in _summary(found, panel)]
+    rows = [[str(part) for part in line] for line in summary]
     return Table(columns, rows, numeric=frozenset(columns[1:]))

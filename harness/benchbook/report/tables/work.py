@@ -323,9 +323,14 @@ def _row(run: Run, one: Cell, held: list[dict[str, Any]], status: str, reason: s
     return [f"{len(held)} trials", run.title(one.system), shown, status, reason]
 
 
+MOST_TRIALS = 1000
+"""Most rows of the list of trials: a browser takes seconds for more."""
+
+
 def trials_table(run: Run) -> Details | Markdown:
-    """Return a row for each trial, in order: its position, status and times."""
-    trials = run.frame("trials").to_dicts()
+    """Return a row for each of the first trials, in order: its position, status and times."""
+    count = run.frame("trials").height
+    trials = run.frame("trials").head(MOST_TRIALS).to_dicts()
     if not trials:
         return missing("The list of trials", "the run has no trials")
     labels = {one.name: one.label for one in labelled(run)}
@@ -348,4 +353,5 @@ def trials_table(run: Run) -> Details | Markdown:
         "Trial", "Block", "Position", "System", "Status", "Duration", "Start", "Harness", "Caches", "Pace",
     ]  # fmt: skip
     numeric = frozenset({"Block", "Position", "Duration", "Start", "Harness"})
-    return Details(f"All {len(rows)} trials in order", Table(columns, rows, numeric=numeric))
+    which = f"All {count}" if count == len(rows) else f"The first {len(rows):,} of {count:,}"
+    return Details(f"{which} trials in order", Table(columns, rows, numeric=numeric))
