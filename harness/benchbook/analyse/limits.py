@@ -119,7 +119,7 @@ class Ceiling:
 
 
 def _calibrations(run: Run) -> list[dict[str, Any]]:
-    """Return the summaries of the client against a null server: of loads, and of queries by ``phase``."""
+    """Return the summaries of the client alone: of loads, and of other phases by ``phase`` and ``cells``."""
     return [one for one in run.fact_list("calibration") if isinstance(one, dict)]
 
 
@@ -131,17 +131,31 @@ def ceiling(run: Run) -> Ceiling:
     return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
 
 
-def query_ceiling(run: Run, phase: str) -> float | None:
-    """Return the lowest rate (queries per second) at which the client alone asks the queries of a phase.
+ALONE = {
+    "query": ("queries_per_second", "operations_per_second", "queries"),
+    "kline": ("reads_per_second", "operations_per_second", "reads"),
+    "blob": ("objects_per_second", "rows_per_second", "objects"),
+}
+"""Workload → the metric of its phases, the rate of the client alone that it compares with, and what both count."""
 
-    None if it was not measured, or for less than a second.
+
+def phase_ceiling(run: Run, phase: str, workload: str, cell: Cell) -> float | None:
+    """Return the lowest rate that the client alone reaches in a phase of a cell, per second.
+
+    None if it was not measured, or for less than a second. Older runs did not record the cells.
     """
+    rate = ALONE[workload][1]
     rates = [
-        float(one["operations_per_second"]) for one in _calibrations(run)
-        if one.get("phase") == phase and one.get("operations_per_second")
+        float(one[rate]) for one in _calibrations(run)
+        if one.get("phase") == phase and one.get(rate) and cell.name in one.get("cells", [cell.name])
         and float(one.get("duration_ns") or 0) / 1e9 >= BRIEF_SECONDS
     ]  # fmt: skip
     return min(rates, default=None)
+
+
+def calibrated_seconds(run: Run) -> float:
+    """Return the length of the shortest measurement of the client alone; 0 without one."""
+    return min((float(one.get("duration_ns") or 0) / 1e9 for one in _calibrations(run)), default=0.0)
 
 
 def brief(run: Run, phase: str) -> dict[str, float]:
@@ -315,6 +329,13 @@ def _waited(run: Run) -> list[str]:
     ]
 
 
+UNCONTROLLED = {
+    "not controlled": "Disturbances that were not controlled",
+    "unknown": "Disturbances that could not be checked",
+}
+"""State of a disturbance → start of the sentence that lists those in it."""
+
+
 def _machine(run: Run) -> list[str]:
     found = []
     steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
@@ -323,9 +344,9 @@ def _machine(run: Run) -> list[str]:
             f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase."
         )
     controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
-    loose = [str(one.get("control")) for one in controls if one.get("state") != "controlled"]
-    if loose:
-        found.append(f"Not controlled or unknown: {', '.join(loose)}.")
+    for state in ("not controlled", "unknown"):
+        if loose := [str(one.get("control")) for one in controls if one.get("state") == state]:
+            found.append(f"{UNCONTROLLED[state]}: {', '.join(loose)}.")
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
     if states:
         found.append(f"Caches at the start of the timed phases: {', '.join(states)}.")

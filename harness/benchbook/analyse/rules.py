@@ -144,7 +144,7 @@ def client(run: Run) -> Finding:
         return Finding("not recorded", "no calibration was recorded")
     if run.frame("measurements").filter(pl.col("metric") == "client_cpu_fraction").is_empty():
         return Finding("not recorded", "the share of its cores that the client used was not recorded")
-    if (shortest := limits.ceiling(run).seconds) < limits.BRIEF_SECONDS:
+    if (shortest := limits.calibrated_seconds(run)) < limits.BRIEF_SECONDS:
         return Finding(
             "partly", f"the calibration lasted {shortest:.2g} s, too short to show the client's ceiling"
         )

@@ -17,7 +17,7 @@ from benchbook.declare.experiment import Experiment, Phase, Profile
 from benchbook.declare.toml import Setting
 from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
-from benchbook.plan.factors import AA, AA_LABELS, Factors, factors
+from benchbook.plan.factors import AA, AA_LABELS, FROM, SOURCE, Factors, factors
 
 Levels = dict[str, Setting]
 
@@ -95,6 +95,12 @@ class PlannedTrial:
     """Place in the block, from 0."""
     cell: str
     levels: dict[str, Setting]
+
+    @property
+    def program(self) -> str:
+        """The name of its program: its system, with the source if that is a factor."""
+        system, source = str(self.levels["system"]), self.levels.get(SOURCE)
+        return f"{system}{FROM}{source}" if source else system
 
 
 @dataclass(frozen=True)

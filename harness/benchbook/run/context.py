@@ -1,17 +1,10 @@
-"""The shared state of all trials of a run: programs, datasets, query sets, the client's ceiling.
-
-``run.json`` records it. The ceiling is the rate of the same load into a server that discards it, on the cores that
-trials use: if server and client of a trial have separate cores, so have the null server and benchload.
-"""
+"""The shared state of all trials of a run: programs, datasets, query sets. ``run.json`` records it."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
-import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,21 +13,18 @@ from typing import TYPE_CHECKING, Any
 from benchbook.declare import published
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.experiment import limits
 from benchbook.declare.system import System
-from benchbook.declare.workload import KlineOptions, LoadOptions, QueryOptions
-from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.declare.workload import KlineOptions, QueryOptions
+from benchbook.errors import RequestError, Unavailable
 from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
 from benchbook.process import spawn
-from benchbook.process.confinement import Confinement, confine
 from benchbook.process.launch import Program
 from benchbook.record.folder import RUN_FILE, read_object, write_whole
 from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
-from benchbook.run.benchload import Calibration, calibrate
-from benchbook.run.confined import Cores, cores_of
+from benchbook.run.ceiling import ceiling
 from benchbook.run.progress import Observer
 from benchbook.run.workloads import kline
 
@@ -118,7 +108,7 @@ def prepare(
     binary = spawn.find_benchload()
     asked = Request(given=given, go=go_command(), progress=observer.note)
     programs: dict[str, Program | Unavailable] = {}
-    sources = {program_name(trial): trial.levels for trial in plan.trials}
+    sources = {trial.program: trial.levels for trial in plan.trials}
     for name in [*sources, *_needed(plan, catalogue)]:
         levels = sources.get(name, {"system": name})
         try:
@@ -225,12 +215,6 @@ def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:
     return found
 
 
-def program_name(trial: PlannedTrial) -> str:
-    """Return the name of a trial's program: its system, with the source if that is a factor."""
-    system, source = str(trial.levels["system"]), trial.levels.get(SOURCE)
-    return f"{system}{FROM}{source}" if source else system
-
-
 def program_record(program: Program | Unavailable | None) -> dict[str, Any] | None:
     """Return the JSON form of a program, or of the reason why there is none."""
     if program is None:
@@ -306,116 +290,3 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
                 f" and is {value} now.",
                 "Check out the revision with which the run began, or start a new run.",
             )
-
-
-NULL_SERVER = "null server"
-DATABASE = "calibrate"
-
-
-def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return summaries of loads into a null server and of queries to it, one for each kind among the trials.
-
-    Empty for embedded systems, which share the client's process. A cluster's clients are measured with loads only.
-    """
-    plan = context.plan
-    if all(context.system(name).embedded for name in plan.systems()) or dataset.generator == "blob":
-        return []  # for objects, the file system's row shows the client's limit
-    context.observer.note("measuring the client's ceiling against a null server")
-    loads = [
-        ({"batch_size": asked.batch_rows, "workers": asked.workers}, asked) for asked in _calibrations(plan)
-    ]
-    if context.cluster:
-        return [
-            {**event, **load} for load, asked in loads
-            for event in context.cluster.on_client(calibrate, dataset, asked)
-        ]  # fmt: skip
-    commands: list[tuple[dict[str, Any], list[str]]] = [
-        (load, ["load", dataset.generator, *dataset.flags(), *asked.flags()]) for load, asked in loads
-    ]
-    lasts = [] if plan.profile == "smoke" else [f"--duration={CALIBRATION_SECONDS:g}s"]
-    commands += [
-        ({"phase": phase, "workers": workers}, ["query", f"--queries={file}", f"--workers={workers}", *lasts])
-        for phase, file, workers in _query_phases(context)
-    ]
-    return [
-        {**event, **about} for about, command in commands for cores in _pairs(context)
-        for event in _alone(context, command, cores)
-    ]  # fmt: skip
-
-
-CALIBRATION_SECONDS = 5.0
-"""Length of each load into the null server; a smoke run loads its dataset once, for it decides nothing."""
-
-
-def _calibrations(plan: Plan) -> list[Calibration]:
-    """Return the different batches and workers of the trials' loads; those of the default load if there is none."""
-    lasts = None if plan.profile == "smoke" else CALIBRATION_SECONDS
-    loads = [
-        options
-        for trial in plan.trials
-        for phase in plan.phases
-        if isinstance(options := phase_options(phase, trial.levels), LoadOptions)
-    ]
-    found = [Calibration(one.batch_size, one.workers, one.gzip, lasts) for one in loads or [LoadOptions()]]
-    return list(dict.fromkeys(found))
-
-
-def _query_phases(context: Context) -> list[tuple[str, Path, int]]:
-    """Return each phase of queries with its query set and its workers; without those of an open loop."""
-    found: dict[tuple[str, Path, int], None] = {}
-    for trial in context.plan.trials:
-        for phase in context.plan.phases:
-            options = phase_options(phase, trial.levels)
-            if isinstance(options, QueryOptions) and not options.rate:
-                file = context.queries(trial_dataset(context.plan, trial.levels), options)
-                found[str(phase["name"]), file, options.workers] = None
-    return list(found)
-
-
-def _pairs(context: Context) -> list[Cores | None]:
-    """Return the distinct pairs of server and client cores among the plan's trials; None means all cores."""
-    found: dict[Cores | None, None] = {}
-    for trial in context.plan.trials:
-        system = context.system(str(trial.levels["system"]))
-        program = context.programs.get(program_name(trial))
-        if not system.embedded:
-            known = program if isinstance(program, Program) else Program(system.name, system.version, "none")
-            found[cores_of(limits(trial.levels), known, embedded=False)[0]] = None
-    return list(found)
-
-
-def _alone(context: Context, asked: Sequence[str], cores: Cores | None) -> list[dict[str, Any]]:
-    """Run a command of benchload against a null server, each on its cores; return its summaries with these cores."""
-    server_cores, client_cores = cores or (None, None)
-    with tempfile.TemporaryDirectory(dir=context.scratch) as name:
-        log = Path(name) / "log"
-        with confine(Confinement(cores=server_cores)):
-            server = spawn.start(
-                [context.benchload, "null-server"], name=NULL_SERVER, log=log, pipes=True,
-                registry=context.results / "processes",
-            )  # fmt: skip
-        client = None
-        try:
-            url = json.loads(next(server.lines(), b"{}")).get("url")
-            if not url:
-                raise BenchbookError(f"The null server did not report its address: {spawn.log_end(log)}")
-            with confine(Confinement(cores=client_cores)):
-                client = spawn.start(
-                    [context.benchload, *asked, "--target", "influx", "--url", url, "--database", DATABASE],
-                    name="benchload", log=log, pipes=True, registry=context.results / "processes",
-                )  # fmt: skip
-            events = [json.loads(line) for line in client.lines()]
-        finally:
-            for one in (client, server):
-                if one is not None:
-                    one.stop()
-    summaries = [event for event in events if event.get("type") == "summary"]
-    if not summaries:
-        raise BenchbookError(
-            "Could not measure the client's highest rate on this machine: benchload ended without a summary."
-        )
-    placement = {
-        "server_cores": sorted(server_cores) if server_cores else None,
-        "client_cores": sorted(client_cores) if client_cores else None,
-    }
-    return [{**summary, **placement} for summary in summaries]

@@ -29,7 +29,7 @@ from benchbook.record.folder import FULL_OR_FORBIDDEN
 from benchbook.record.trial import SCHEMA
 from benchbook.run import watchdog
 from benchbook.run.confined import Confined
-from benchbook.run.context import Context, program_name, program_record
+from benchbook.run.context import Context, program_record
 from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state
@@ -58,7 +58,7 @@ class Trial:
         self.config_digest: str | None = None
         self.telemetry: Telemetry | None = None
         self.storage_facts: Facts = {}
-        found = context.programs[program_name(planned)]
+        found = context.programs[planned.program]
         self.running = isinstance(found, Program) and found.url is not None
         """True if the server is already running, so that much of it cannot be measured."""
         self.limits = limits(planned.levels)
@@ -85,7 +85,7 @@ class Trial:
         began = conditions.mark()
         status, reason = "ok", None
         try:
-            program = self.context.program(program_name(self.planned))
+            program = self.context.program(self.planned.program)
             self._work(program)
             self.findings.require_whole()
         except Unavailable as error:
@@ -319,7 +319,7 @@ def record_of(
         "start_seconds": None if trial.running else start_seconds,
         "overhead_seconds": overhead,
         "version_reported": trial.version,
-        "program": program_record(trial.context.programs[program_name(planned)]),
+        "program": program_record(trial.context.programs[planned.program]),
         "config_digest": None if trial.running else trial.config_digest,
         "storage_facts": trial.storage_facts,
         "dataset_digest": f"sha256:{trial.digest['sha256']}",

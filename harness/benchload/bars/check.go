@@ -54,7 +54,7 @@ func (m *Maker) Check(request *Request, answer *Answer) error {
 	if got := int64(len(answer.Bars)); got != request.Bars {
 		return fmt.Errorf("request %d returned %d bars, but the dataset has %d", request.ID, got, request.Bars)
 	}
-	truth := m.between(request)
+	truth := m.Between(nil, request)
 	for i := range truth {
 		if answer.Bars[i] != truth[i] {
 			return fmt.Errorf("request %d: bar %d is %v, but the dataset has %v", request.ID, i, answer.Bars[i], truth[i])
@@ -63,18 +63,20 @@ func (m *Maker) Check(request *Request, answer *Answer) error {
 	return nil
 }
 
-// between generates the bars that a request asks for.
-func (m *Maker) between(request *Request) []Bar {
+// Between appends the bars that a request asks for.
+func (m *Maker) Between(all []Bar, request *Request) []Bar {
 	extent := m.days.extent
 	first, end := extent.Ticks()
 	from := max(extent.Clock.TicksBefore(request.From*second), first) - first
 	to := min(extent.Clock.TicksBefore((request.To+1)*second), end) - first
 	if from >= to {
-		return nil
+		return all
 	}
 	firstDay, lastDay := from/kline.DayBars, (to-1)/kline.DayBars
-	all := m.Append(nil, int64(request.Stock), firstDay, lastDay-firstDay+1)
-	return all[from-firstDay*kline.DayBars : to-firstDay*kline.DayBars]
+	held := len(all)
+	all = m.Append(all, int64(request.Stock), firstDay, lastDay-firstDay+1)
+	asked := all[held:][from-firstDay*kline.DayBars : to-firstDay*kline.DayBars]
+	return append(all[:held], asked...)
 }
 
 // Digest returns the SHA-256 of the bars of an answer, packed, in the order of time.

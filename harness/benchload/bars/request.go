@@ -77,7 +77,7 @@ func (d *Days) Requests(asking Asking) ([]Request, error) {
 		}
 		r.Bars = d.between(r.From, r.To)
 		if r.ID < asking.Digested {
-			answer := Answer{Bars: maker.between(&r)}
+			answer := Answer{Bars: maker.Between(nil, &r)}
 			r.SHA256 = answer.Digest()
 		}
 		all[n] = r

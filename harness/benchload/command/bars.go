@@ -9,6 +9,7 @@ import (
 
 	"benchbook/benchload/bars"
 	"benchbook/benchload/bars/mysql"
+	"benchbook/benchload/bars/null"
 	"benchbook/benchload/bars/packedday"
 	"benchbook/benchload/bars/postgres"
 	"benchbook/benchload/dataset/kline"
@@ -19,8 +20,8 @@ import (
 
 // barStoreFlags say which store of bars is meant.
 type barStoreFlags struct {
-	Target     string        `required:"" enum:"${bar_stores}" placeholder:"KIND" help:"The kind of system: ${enum}. mysql is MariaDB too, redis is Kvrocks too."`
-	URL        string        `name:"url" required:"" placeholder:"URL" help:"The address of the server, such as mysql://root@127.0.0.1:3306."`
+	Target     string        `required:"" enum:"${bar_stores}" placeholder:"KIND" help:"The kind of system: ${enum}. mysql is MariaDB too, redis is Kvrocks too. null is none at all, in the client itself."`
+	URL        string        `name:"url" placeholder:"URL" help:"The address of the server, such as mysql://root@127.0.0.1:3306; null has none."`
 	Through    string        `placeholder:"URL" help:"Read through this packed-day service, such as http://127.0.0.1:8888, instead of asking redis itself."`
 	Database   string        `default:"benchbook" placeholder:"NAME" help:"The database, which must exist. Default: ${default}."`
 	Partitions int64         `range:"1:8192" placeholder:"N" help:"Hash partitions of the table of mysql. Default: as many as keep each below 100 MB."`
@@ -32,6 +33,7 @@ var barStores = []struct{ name, example string }{
 	{"mysql", "mysql://root@127.0.0.1:3306"},
 	{"postgresql", "postgres://postgres@127.0.0.1:5432"},
 	{"redis", "redis://127.0.0.1:6379"},
+	{"null", ""},
 }
 
 // barStoreNames returns the names of the kinds of stores of bars.
@@ -43,8 +45,11 @@ func barStoreNames() []string {
 	return names
 }
 
-// store creates the store; rows is how many it will hold.
-func (f *barStoreFlags) store(rows int64) (bars.Store, error) {
+// store creates the store of the days of a dataset.
+func (f *barStoreFlags) store(days *bars.Days) (bars.Store, error) {
+	if f.Target == "null" {
+		return null.Store{Days: days}, nil
+	}
 	address, err := url.Parse(f.URL)
 	scheme, _, _ := strings.Cut(f.example(), ":")
 	if err != nil || address.Scheme != scheme || address.Port() == "" {
@@ -64,7 +69,7 @@ func (f *barStoreFlags) store(rows int64) (bars.Store, error) {
 		}
 		partitions := f.Partitions
 		if partitions == 0 {
-			partitions = mysql.Partitions(rows)
+			partitions = mysql.Partitions(days.Rows())
 		}
 		return mysql.New(address.Host, f.Database, user, password, f.Timeout, partitions), nil
 	case "postgresql":
@@ -150,7 +155,7 @@ func (f klineFlags) days(stores *barStoreFlags) (*bars.Days, bars.Store, error) 
 		return nil, nil, err
 	}
 	days := bars.NewDays(extent)
-	store, err := stores.store(days.Rows())
+	store, err := stores.store(days)
 	return days, store, err
 }
 

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/event"
 	"benchbook/benchload/object"
 	"benchbook/benchload/object/files"
+	"benchbook/benchload/object/null"
 	"benchbook/benchload/object/postgresql"
 	"benchbook/benchload/object/redis"
 	"benchbook/benchload/object/s3"
@@ -20,8 +22,8 @@ import (
 
 // objectStoreFlags say which store is meant.
 type objectStoreFlags struct {
-	Target   string        `required:"" enum:"${object_stores}" placeholder:"KIND" help:"The kind of store: ${enum}. Keys of s3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the password of postgresql from PGPASSWORD."`
-	URL      string        `name:"url" required:"" placeholder:"URL" help:"The address of the store, such as http://127.0.0.1:9333; of files, a folder for each disk, separated by commas."`
+	Target   string        `required:"" enum:"${object_stores}" placeholder:"KIND" help:"The kind of store: ${enum}. null is none at all, in the client itself. Keys of s3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the password of postgresql from PGPASSWORD."`
+	URL      string        `name:"url" placeholder:"URL" help:"The address of the store, such as http://127.0.0.1:9333; of files, a folder for each disk, separated by commas; null has none."`
 	Database string        `default:"benchbook" placeholder:"NAME" help:"The database of postgresql, the bucket of s3. Default: ${default}."`
 	Sync     string        `default:"none" enum:"none,data,folder" help:"What is on the device when files or seaweedfs acknowledge: nothing, the bytes, or for files the name in its folder too. Other stores decide themselves."`
 	Timeout  time.Duration `default:"30s" placeholder:"LENGTH" help:"How long to wait for an answer. Default: ${default}."`
@@ -31,24 +33,27 @@ type objectStoreFlags struct {
 type objectStoreKind struct {
 	name    string
 	example string // of an address
-	create  func(f *objectStoreFlags) (object.Store, error)
+	create  func(f *objectStoreFlags, set *blob.Set) (object.Store, error)
 }
 
 // objectStores are the kinds of stores; a new one adds an entry.
 var objectStores = []objectStoreKind{
-	{"files", "/data/objects", func(f *objectStoreFlags) (object.Store, error) {
+	{"files", "/data/objects", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
 		return &files.Store{Folders: strings.Split(f.URL, ","), Sync: files.Sync(slices.Index([]string{"none", "data", "folder"}, f.Sync))}, nil
 	}},
-	{"postgresql", "postgres://postgres@127.0.0.1:5432", func(f *objectStoreFlags) (object.Store, error) {
+	{"postgresql", "postgres://postgres@127.0.0.1:5432", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
 		return postgresql.New(f.URL, f.Database, f.Timeout)
 	}},
-	{"redis", "redis://127.0.0.1:6379", func(f *objectStoreFlags) (object.Store, error) { return redis.New(f.URL, f.Timeout) }},
-	{"s3", "http://127.0.0.1:9000", func(f *objectStoreFlags) (object.Store, error) {
+	{"redis", "redis://127.0.0.1:6379", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
+		return redis.New(f.URL, f.Timeout)
+	}},
+	{"s3", "http://127.0.0.1:9000", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
 		return s3.New(f.URL, f.Database, os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), f.Timeout)
 	}},
-	{"seaweedfs", "http://127.0.0.1:9333", func(f *objectStoreFlags) (object.Store, error) {
+	{"seaweedfs", "http://127.0.0.1:9333", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
 		return seaweedfs.New(f.URL, f.Sync != "none", f.Timeout)
 	}},
+	{"null", "", func(_ *objectStoreFlags, set *blob.Set) (object.Store, error) { return null.Store{Set: set}, nil }},
 }
 
 // objectStoreNames returns the names of the kinds of stores.
@@ -60,13 +65,13 @@ func objectStoreNames() []string {
 	return names
 }
 
-// store creates the store.
-func (f *objectStoreFlags) store() (object.Store, error) {
+// store creates the store of a set.
+func (f *objectStoreFlags) store(set *blob.Set) (object.Store, error) {
 	kind := objectStores[slices.IndexFunc(objectStores, func(k objectStoreKind) bool { return k.name == f.Target })]
-	if f.URL == "" {
+	if f.URL == "" && kind.example != "" {
 		return nil, mistakef("--url is empty; give an address for --target %s such as %s.", kind.name, kind.example)
 	}
-	store, err := kind.create(f)
+	store, err := kind.create(f, set)
 	if err != nil {
 		return nil, mistakef("--url %q is not an address for --target %s (%v); give one such as %s.", f.URL, kind.name, err, kind.example)
 	}
@@ -80,7 +85,7 @@ type blobCommand struct {
 	paceFlags
 	Do         string `required:"" enum:"put,get,delete,mixed,check" placeholder:"WHAT" help:"Put all objects, get or delete those that are kept, a mix of the three, or check: read all of them back once, unmeasured."`
 	Mix        string `default:"put=1,get=2,delete=1" placeholder:"MIX" help:"Shares of a mix. Default: ${default}."`
-	Kept       string `required:"" placeholder:"FILE" help:"The file that lists which objects the store should hold, under which names. It is created and kept up to date."`
+	Kept       string `placeholder:"FILE" help:"The file that lists which objects the store should hold, under which names. It is created and kept up to date. Required, except for null, which holds every object of the dataset."`
 	Operations int64  `range:"1:" placeholder:"N" help:"How many operations. Default: one per object."`
 	Batch      int    `default:"1" range:"1:100000" placeholder:"N" help:"Objects of a put: one transaction, or one after the other in a store that has none over several objects."`
 }
@@ -102,14 +107,14 @@ func (b *blobCommand) Run(c *console) error {
 		return err
 	}
 	work := &object.Work{Set: set, Batch: b.Batch, Pace: pace}
-	if work.Store, err = b.store(); err != nil {
+	if work.Store, err = b.store(set); err != nil {
 		return err
 	}
 	if work.Mix, err = mixOf(b.Do, b.Mix); err != nil {
 		return err
 	}
-	if work.Kept, err = object.ReadKept(b.Kept); err != nil {
-		return mistakef("--kept cannot be read: %s; give another path.", err)
+	if work.Kept, err = b.held(set); err != nil {
+		return err
 	}
 	if len(work.Kept) == 0 && b.Do != "put" && b.Do != "mixed" {
 		return mistakef("--kept %s lists no objects to %s; put some first: benchload blob --do put …", b.Kept, b.Do)
@@ -129,21 +134,44 @@ func (b *blobCommand) Run(c *console) error {
 	return b.measure(w, work)
 }
 
+// held returns which objects the store should hold.
+func (b *blobCommand) held(set *blob.Set) ([]object.Entry, error) {
+	if b.Target == "null" {
+		if b.Do == "put" {
+			return nil, nil
+		}
+		return null.Store{Set: set}.Held(), nil
+	}
+	if b.Kept == "" {
+		return nil, mistakef("--kept is missing; name a file for the list of objects, such as --kept kept.")
+	}
+	entries, err := object.ReadKept(b.Kept)
+	if err != nil {
+		return nil, mistakef("--kept cannot be read: %s; give another path.", err)
+	}
+	return entries, nil
+}
+
 // measure does the operations and keeps the list of objects up to date.
 func (b *blobCommand) measure(w *workload, work *object.Work) error {
 	if err := work.Store.Prepare(); err != nil {
 		return fmt.Errorf("cannot prepare the store: %w", err)
 	}
+	listed := b.Target != "null"
 	// Until the work is done, the content of the store is unknown, and the list of an earlier phase would be wrong.
-	if err := os.Remove(b.Kept); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("cannot write --kept: %w", err)
+	if listed {
+		if err := os.Remove(b.Kept); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("cannot write --kept: %w", err)
+		}
 	}
 	summary, err := work.Run(w.console.ctx, w.events)
 	if err != nil {
 		return err
 	}
-	if err := object.WriteKept(b.Kept, work.Kept); err != nil {
-		return fmt.Errorf("cannot write --kept: %w", err)
+	if listed {
+		if err := object.WriteKept(b.Kept, work.Kept); err != nil {
+			return fmt.Errorf("cannot write --kept: %w", err)
+		}
 	}
 	return w.finish(summary, summary.Errors > 0)
 }

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from benchbook.declare.dataset import Dataset
+from benchbook.declare.workload import KlineOptions
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
 from benchbook.run import benchload
-from benchbook.run import context as contexts
-from benchbook.run.context import ceiling
+from benchbook.run import ceiling as ceilings
+from benchbook.run.ceiling import ceiling
+from benchbook.run.workloads import kline
 
 IOT = {
     "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
@@ -34,7 +36,10 @@ def context(tmp_path: Path) -> Any:
         pytest.skip("one core cannot be divided")
 
     def of(*pinnings: str) -> Any:
-        trials = [SimpleNamespace(levels={"system": "a-server", "pinning": pinning}) for pinning in pinnings]
+        trials = [
+            SimpleNamespace(levels={"system": "a-server", "pinning": one}, program="a-server", cell=one)
+            for one in pinnings
+        ]
         phases = [{"name": "load", "workload": "load", "options": {"batch_size": 500, "workers": 1}}]
         return SimpleNamespace(
             plan=SimpleNamespace(profile="smoke", systems=lambda: ["a-server"], phases=phases, trials=trials),
@@ -67,14 +72,14 @@ def test_the_ceiling_is_that_of_the_cores_of_a_trial(context: Any, monkeypatch: 
 def test_queries_have_a_ceiling_by_phase_and_workers(
     context: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(contexts, "CALIBRATION_SECONDS", 0.3)
+    monkeypatch.setattr(ceilings, "SECONDS", 0.3)
     dataset = Dataset.model_validate(IOT)
     asked = context("off", "off")
     file = benchload.queries(asked.benchload, dataset, "last-loc", 5, tmp_path)
     asked.plan.profile = "quick"
     asked.plan.phases = [{"name": "last", "workload": "query", "options": {"type": "last-loc", "queries": 5}}]
     asked.queries = lambda of, options: file
-    monkeypatch.setattr(contexts, "trial_dataset", lambda plan, levels: dataset)
+    monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
     for trial, workers in zip(asked.plan.trials, ("1", "2"), strict=True):
         trial.levels["workers"] = workers
     found = [one for one in ceiling(asked, dataset) if "phase" in one]
@@ -89,7 +94,7 @@ def test_trials_with_other_cores_have_a_ceiling_of_their_own(context: Any) -> No
 
 
 def test_each_kind_of_load_has_a_ceiling_that_lasts(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts, "CALIBRATION_SECONDS", 0.3)
+    monkeypatch.setattr(ceilings, "SECONDS", 0.3)
     asked = context("off", "off", "off")
     asked.plan.profile = "quick"
     for trial, workers in zip(asked.plan.trials, ("1", "2", "2"), strict=True):
@@ -98,3 +103,46 @@ def test_each_kind_of_load_has_a_ceiling_that_lasts(context: Any, monkeypatch: p
     assert [(one["batch_size"], one["workers"]) for one in found] == [(500, 1), (500, 2)]
     assert all(one["duration_ns"] >= 0.3e9 for one in found)
     assert all(one["errors"] == 0 for one in found)
+
+
+@pytest.mark.parametrize("do", ["put", "get", "mixed"])
+def test_objects_have_a_ceiling_without_a_connection(
+    context: Any, monkeypatch: pytest.MonkeyPatch, do: str
+) -> None:
+    monkeypatch.setattr(ceilings, "SECONDS", 0.3)
+    dataset = Dataset.model_validate(
+        {**IOT, "generator": "blob", "parameters": {"count": 50, "size": "4KiB"}, "name": "blob"}
+    )
+    monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
+    asked = context("off", "off")
+    asked.plan.profile = "quick"
+    asked.plan.phases = [
+        {"name": do, "workload": "blob", "options": {"do": do, "workers": 2}},
+        {"name": "delete", "workload": "blob", "options": {"do": "delete"}},
+    ]
+    [found] = ceiling(asked, dataset)
+    assert (found["phase"], found["cells"], found["workers"]) == (do, ["off"], 2)
+    assert found["errors"] == 0
+    assert found["rows_per_second"] > 0
+    assert found["duration_ns"] >= 0.3e9
+
+
+def test_reads_of_bars_have_a_ceiling_without_a_connection(
+    context: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ceilings, "SECONDS", 0.3)
+    dataset = Dataset.model_validate(
+        {**IOT, "generator": "kline", "name": "kline", "parameters": {
+            "stocks": 2, "start": "2020-01-01T00:00:00Z", "days": 10,
+        }}
+    )  # fmt: skip
+    monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
+    asked = context("off")
+    asked.folder, asked.query_files, asked.plan.profile = tmp_path, {}, "quick"
+    options = {"read": "long", "requests": 20, "in_flight": 3}
+    asked.plan.phases = [{"name": "long", "workload": "kline", "options": options}]
+    kline.prepare(asked, dataset, KlineOptions.model_validate(options))
+    [_, found] = ceiling(asked, dataset)
+    assert (found["phase"], found["cells"], found["workers"]) == ("long", ["off"], 3)
+    assert found["errors"] == 0
+    assert found["operations"] > 20

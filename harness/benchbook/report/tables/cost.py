@@ -228,18 +228,23 @@ NEAR = 0.5
 
 
 def ceiling_sentence(run: Run) -> Markdown:
-    """Return a sentence on the client's ceiling, its rate against a null server, and how close servers came to it."""
+    """Return sentences on what the client reached alone, and how close the systems came to it."""
+    said = [*_load_ceiling(run), *_phase_ceilings(run)]
+    if not said:
+        return missing("The client's ceiling", "benchload was not measured alone")
+    return Markdown(escape_markdown(" ".join(said)))
+
+
+def _load_ceiling(run: Run) -> list[str]:
+    """Return a sentence on loads; none if no load was measured."""
     found = limits.ceiling(run)
     if not found.seconds:
-        return missing(
-            "The client's ceiling", "the client was not calibrated against a server that discards everything"
-        )
+        return []
     lowest = found.of()
     if lowest is None:
-        return Markdown(
-            "The client's ceiling is unknown: the load against a server that discards everything lasted "
-            f"{escape_markdown(quantity.text(found.seconds, 's'))}, and less than 1 s shows no ceiling."
-        )
+        lasted = quantity.text(found.seconds, "s")
+        why = f"the load into a server that discards it lasted {lasted}, and less than 1 s shows no ceiling"
+        return [f"The client's ceiling is unknown: {why}."]
     where = ", on the same cores as in the trials" if found.own_cores else ""
     ceiling = quantity.text(lowest, "1/s", "rows")
     sentence = f"Alone, benchload sent at least {ceiling} to a server that discards them{where}"
@@ -249,34 +254,33 @@ def ceiling_sentence(run: Run) -> Markdown:
         for estimate in estimates(run, phase, "rows_per_second")
         if estimate.value and not run.embedded(estimate.cell.system)
     }
-    asked = _query_ceilings(run)
     if not shares:
-        return Markdown(escape_markdown(" ".join([f"{sentence}.", *asked])))
+        return [f"{sentence}."]
     fastest = max(shares, key=lambda label: shares[label])
-    near = [label for label, share in shares.items() if share > NEAR]
-    sentence += f"; the fastest, {fastest}, reached {quantity.percent(shares[fastest])} of that."
-    if near:
-        sentence += (
-            f" Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."
+    said = [f"{sentence}; the fastest, {fastest}, reached {quantity.percent(shares[fastest])} of that."]
+    if near := [label for label, share in shares.items() if share > NEAR]:
+        said.append(
+            f"Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."
         )
-    return Markdown(escape_markdown(" ".join([sentence, *asked])))
+    return said
 
 
-def _query_ceilings(run: Run) -> list[str]:
-    """Return a sentence for each phase of queries: how near the fastest server came to the client's ceiling."""
+def _phase_ceilings(run: Run) -> list[str]:
+    """Return a sentence for each phase of queries, reads or objects: how near a server came to the client's ceiling."""
     said = []
-    for phase in run.phases("query"):
-        alone = limits.query_ceiling(run, phase)
-        found = [
-            (one.value / alone, one.cell.label)
-            for one in estimates(run, phase, "queries_per_second")
-            if alone and one.value and not run.embedded(one.cell.system)
-        ]
-        if alone and found:
-            share, label = max(found)
-            doubt = ", so the client may have limited the result" if share > NEAR else ""
-            said.append(
-                f"In phase {phase}, the fastest was {label}, with {quantity.percent(share)} of the "
-                f"{quantity.text(alone, '1/s', 'queries')} that benchload asks alone{doubt}."
-            )
+    for workload, (metric, _, noun) in limits.ALONE.items():
+        for phase in run.phases(workload):
+            found = [
+                (one.value / alone, alone, one.cell.label)
+                for one in estimates(run, phase, metric)
+                if one.value and not run.embedded(one.cell.system)
+                and (alone := limits.phase_ceiling(run, phase, workload, one.cell))
+            ]  # fmt: skip
+            if found:
+                share, alone, label = max(found)
+                doubt = ", so the client may have limited the result" if share > NEAR else ""
+                said.append(
+                    f"In phase {phase}, {label} came nearest to what benchload reaches alone: "
+                    f"{quantity.percent(share)} of {quantity.text(alone, '1/s', noun)}{doubt}."
+                )
     return said
