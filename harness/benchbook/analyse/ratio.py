@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from benchbook.analyse.model import ALPHA, FEWEST, Fit, Noise, Prior, fit, log_ratio
 
-PAIRED = "Huber's mean of log ratios paired by block, moderated variance, Student's t"
-UNPAIRED = "Huber's means of logs, moderated variances, Welch's t"
+PAIRED = "robust mean (Huber) of the log ratios of each block; variance pooled over setups; Student's t"
+UNPAIRED = "robust means (Huber) of the logs; variances pooled over setups; Welch's t"
 
 
 @dataclass(frozen=True)

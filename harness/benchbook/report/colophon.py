@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,14 +96,15 @@ class Colophon:
         lines = [" · ".join(facts)]
         lines += [f"Run <code>{escape_html(self.run_id)}</code>"] if self.run_id else []
         lines += [" · ".join(links)] if links else []
+        what = "this page and the publication" if self.publication else "this page"
         return (
             f'<footer class="bb-foot">{"".join(f"<p>{line}</p>" for line in lines)}'
-            f'<details class="bb-cite"><summary>Cite this page (BibTeX)</summary>'
+            f'<details class="bb-cite"><summary>Cite {what} (BibTeX)</summary>'
             f"<pre><code>{escape_html(self.bibtex())}</code></pre></details></footer>"
         )
 
     def bibtex(self) -> str:
-        """Return the page as a BibTeX entry."""
+        """Return the page, and the publication that it reruns, as BibTeX entries."""
         known = project(root())
         note = "; ".join(
             part
@@ -120,8 +122,22 @@ class Colophon:
             "note": _tex(note),
             "url": known.repository or "",
         }
-        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-        return "\n".join([f"@misc{{{self.key},", *lines, "}"])
+        made = _entry(self.key, fields)
+        if self.publication is None:
+            return made
+        rerun = {
+            "author": f"{{{_tex(self.publication.author)}}}",
+            "title": _tex(self.publication.title),
+            "year": str(self.publication.year or ""),
+            "url": self.publication.url or "",
+        }
+        return f"{made}\n\n{_entry(f'{self.key}-publication', rerun)}"
+
+
+def _entry(key: str, fields: Mapping[str, str]) -> str:
+    """Return a BibTeX entry; empty fields are left out."""
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
 
 
 def linked(publication: Publication) -> str:

@@ -271,9 +271,10 @@ def _queries(run: Run, cells: list[Cell]) -> str:
     parts = []
     for label, factors in won.items():
         low, high = quantity.number(min(factors)), quantity.number(max(factors))
-        by = f"a factor of {low}" if low == high else f"factors from {low} to {high}"
+        times = low if low == high else f"{low} to {high}"
         parts.append(
-            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, by {by}"
+            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types; that of the "
+            f"next system is {times} times as long"
         )
     if undecided:
         parts.append(f"in {undecided} of {len(phases)} query types, no system is faster than all others")

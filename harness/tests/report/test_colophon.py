@@ -44,6 +44,13 @@ def test_the_citation_is_bibtex(cited):
         "  date = {2026-11-22},",
         "  note = {Benchbook, run a-1; revision 0123456789abcdef},",
         "}",
+        "",
+        "@misc{benchbook-a-publication,",
+        "  author = {{Somebody}},",
+        r"  title = {Notes \& numbers},",
+        "  year = {2021},",
+        "  url = {https://example.test/notes},",
+        "}",
     ]
 
 

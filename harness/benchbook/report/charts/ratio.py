@@ -149,13 +149,14 @@ def _ratio_table(found: list[Versus]) -> Table:
         ]
         for one in found
     ]
+    base = found[0].below.cell.label
     columns = [
         "Metric",
         "System",
         "Times as good",
         "95 % CI",
         "Paired trials",
-        "Ratio of values",
+        f"Its value over that of {base}",
         "Method",
     ]
     return Table(columns, rows, numeric=frozenset({"Times as good", "Paired trials"}))
