@@ -1,4 +1,4 @@
-"""One case of a claim: its ratio, the expected ratio, and reasons why it decides nothing."""
+"""One case of a claim: its ratio, the expected ratio, and reasons why it is not judged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchbook.declare.published import PublishedRatio
 OF_FAILURES = ("rows_found", "rows_refused", "acknowledged_fraction")
 """Metrics that count refusals: failed operations are what they measure."""
 SHORTEST_SECONDS = 1.0
-"""A rate or latency from a shorter phase is shown, and decides nothing."""
+"""A rate or latency from a shorter phase is shown, but not judged."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class JudgedCell:
     verdict: Word
     reason: str
     unfit: str = ""
-    """Why its ratio decides nothing: lost trials, failed operations, a short phase."""
+    """Why its ratio is not judged: lost trials, failed operations, a short phase."""
     steps: tuple[Fit, ...] = ()
     """The steps of a monotonic trend."""
     reversed_step: str | None = None
@@ -112,7 +112,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
 
 
 def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
-    """Return why a case decides nothing; empty where it may."""
+    """Return why a case is not judged; empty if it is."""
     pair = (claim.phase, claim.metric)
     for cell in sides.cells:
         if lost := run.lost(cell, pair, claim.validity):
@@ -129,7 +129,7 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
         shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
         if shortest < SHORTEST_SECONDS:
             least = f"{SHORTEST_SECONDS:g} s"
-            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} decides nothing"
+            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} is not judged"
     return ""
 
 

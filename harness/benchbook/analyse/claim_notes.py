@@ -85,9 +85,12 @@ def _consistent(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
             inside.append(low <= math.log(cell.published) <= high)
     if not inside:
         return []
-    where = f"in {sum(inside)} of {len(inside)} cases" if len(inside) > 1 else ("yes" if inside[0] else "no")
     share = f"{100 * claim.published_spread:g} %"
-    return [f"consistent with the published number, if that varies by {share} from run to run: {where}"]
+    if len(inside) == 1:
+        word = "consistent" if inside[0] else "inconsistent"
+        return [f"if the published number varies by {share} from run to run, it is {word} with the rerun"]
+    consistent = f"{sum(inside)} of {len(inside)} cases are consistent with them"
+    return [f"if the published numbers vary by {share} from run to run, {consistent}"]
 
 
 def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
@@ -102,7 +105,7 @@ def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     if trials == steady:
         return []
     return [
-        f"{trials - steady} of {trials} trials had no steady part, so the second half of their load counts"
+        f"in {trials - steady} of {trials} trials, no part of the load was steady, so its second half counts"
     ]
 
 
@@ -113,14 +116,16 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
         f"from {level_words(along, first)} to {level_words(along, last)}" for first, last in sorted(spans)
     ]
     unknown = sum(cell.published is None for cell in cells)
-    return [*found, "the publication has no numbers for this range"] if 0 < unknown == len(cells) else found
+    return (
+        [*found, "the publication has no number for this whole range"] if 0 < unknown == len(cells) else found
+    )
 
 
 def _noise(cells: Sequence[JudgedCell]) -> str:
     found = [cell.noise for cell in cells if cell.noise is not None]
     if not found:
         return "the noise floor of this machine is unknown (./bench aa)"
-    return f"noise between equal setups: {100 * (max(found) - 1):.2g} %, in the interval"
+    return f"noise between equal setups: {100 * (max(found) - 1):.2g} % (included in the interval)"
 
 
 def _disks(run: Run, cells: Sequence[JudgedCell]) -> list[str]:

@@ -206,7 +206,7 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
         if by_cell and number is None:
             left_out.append(f"there is no published number for {side.name(telling)}")
         elif number is not None and number.ratio is None:
-            left_out.append(f"no ratio was published for {side.name(telling)} ({number.note})")
+            left_out.append(f"the publication has no ratio for {side.name(telling)} ({number.note})")
         elif (made := judged(claim, run, side, number)) is not None:
             cells.append(made)
         else:

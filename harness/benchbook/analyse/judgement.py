@@ -221,7 +221,7 @@ def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, hi
         return f"the {whole} lies {other} 1, on the other side of the published ratio{claimed}"
     if max(high, 1 / low) <= 1.5 * expected.no_difference:
         near = f"{100 * (expected.no_difference - 1):.2g} %"
-        return f"the {whole} shows no difference ({narrow} lies within {near} of 1), where one was published"
+        return f"a difference was published, but {narrow} lies within {near} of 1, which is no difference (the {whole})"
     return f"one step goes the other way (last over first: the {whole})"
 
 

@@ -236,7 +236,7 @@ def _pace(run: Run) -> list[str]:
     for phase, counts in label_counts(run).items():
         for label, problem in (
             ("drifting", "never became steady"),
-            ("warming", "differed at the beginning and was steady then"),
+            ("warming", "was different at first and steady later"),
         ):
             if counts[label]:
                 found.append(
@@ -330,10 +330,10 @@ def _waited(run: Run) -> list[str]:
 
 
 UNCONTROLLED = {
-    "not controlled": "Disturbances that were not controlled",
-    "unknown": "Disturbances that could not be checked",
+    "not controlled": "Checks of the machine that did not pass",
+    "unknown": "Checks of the machine that could not be made",
 }
-"""State of a disturbance → start of the sentence that lists those in it."""
+"""State of a check → start of the sentence that lists those in it."""
 
 
 def _machine(run: Run) -> list[str]:
@@ -430,8 +430,8 @@ def _noise(run: Run) -> list[str]:
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
     return [
         (
-            f"Two equal setups on this machine differ by up to {words} more than the scatter of their trials explains "
-            f"(measured in {' and '.join(runs)}). Each interval includes the amount for its metric."
+            "Beyond the scatter of their trials, two equal setups on this machine differ by up to "
+            f"{words}, as measured in {' and '.join(runs)}. The difference in a metric widens the metric's intervals."
         )
     ]
 

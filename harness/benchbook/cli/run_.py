@@ -37,13 +37,14 @@ def command(
         typer.Option(
             "--budget",
             metavar="2h",
-            help="Time that the trials of --until-decided may take, those that measure noise included.",
+            help="Most time for all trials of --until-decided, including those that measure the noise.",
         ),
     ] = None,
     no_aa: Annotated[
         bool,
         typer.Option(
-            "--no-aa", help="With --until-decided: do not measure the noise between equal setups first."
+            "--no-aa",
+            help="With --until-decided: leave out the measurement of the noise between equal cells, which comes first.",
         ),
     ] = False,
     order_seed: options.OrderSeed = None,
@@ -65,10 +66,11 @@ def command(
 
     Prints a line for each trial, then the results; the last line is the report's path.
     With --until-decided, Benchbook judges the claims after each block from the third on. It stops when every claim is
-    decided, or can no longer be decided within the maximum number of blocks or the budget. Judging repeatedly would
-    make wrong verdicts more likely, so each of these looks is stricter than a single judgement, by rules that are
-    fixed before the first trial: a claim gets a wrong verdict in at most 5 % of runs. run.json records every look,
-    so `{bench} resume` can continue an interrupted run.
+    decided, or can no longer be decided within the maximum number of blocks or the budget. Before the first block,
+    it measures the noise between equal cells if it is not known yet. Judging repeatedly would make wrong verdicts
+    more likely. Each of these judgements is therefore stricter than a single one, so that a claim gets a wrong
+    verdict in at most 5 % of runs. run.json records them, and `{bench} resume` continues an interrupted run by the
+    same rules.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """

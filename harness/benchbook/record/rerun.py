@@ -158,7 +158,7 @@ def _checkout(revision: str) -> Path:
             return Path(top)
     raise RequestError(
         f"No local Git checkout has the revision {revision} of this run.",
-        "Run the command in a clone of Benchbook, or name its source with --flake github:OWNER/NAME.",
+        "Run the command in a clone of Benchbook, or name a repository with this revision: --flake github:OWNER/NAME.",
     )
 
 

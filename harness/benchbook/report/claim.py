@@ -61,6 +61,14 @@ class Stated(NamedTuple):
 SIGNS = {"at-least": "≥", "at-most": "≤"}
 
 
+def statement(one: Judgement) -> str:
+    """Return the statement of a claim; that of a question which the publication did not ask says so."""
+    if not one.statement.startswith(OWN):
+        return one.statement
+    asked = one.statement.removeprefix(OWN).strip()
+    return f"Our own question: {asked}"
+
+
 def stated(one: Judgement) -> Stated:
     """Return the published ratio, or the bound or band that the publication's words mean."""
     expected = one.cells[0].expected if one.cells else None
@@ -317,7 +325,8 @@ def meaning(one: Judgement) -> str:
         needed = ", and more than half were needed" if one.in_cells == "most" else ""
         rest = _counted_cases(one, but="reproduced")
         verb = "are" if number > 1 else "is"
-        return f"Of {len(one.cells)} cases, {number or 'none'} {verb} as published{needed}: {rest}."
+        same = "as expected" if one.statement.startswith(OWN) else "reproduced"
+        return f"Of {_all_cases(one)}, {number or 'none'} {verb} {same}{needed}: {rest}."
     return {
         "reproduced": f"{what} holds here.",
         "different size": _different(one),
@@ -333,29 +342,23 @@ def meaning(one: Judgement) -> str:
 def _undecided(one: Judgement, what: str) -> str:
     """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
     if len(one.cells) > 1:
-        why = f"of {len(one.cells)} cases, {_counted_cases(one)}"
+        why = f"of {_all_cases(one)}, {_counted_cases(one)}"
     else:
-        why = (
-            "the case decides nothing"
-            if any(cell.unfit for cell in one.cells)
-            else "the interval is too wide"
-        )
+        unfit = any(cell.unfit for cell in one.cells)
+        why = "the case is not judged" if unfit else "the interval is too wide"
     return f"{what} is neither confirmed nor refuted: {why}."
 
 
-COUNTED = {
-    "reproduced": "as published", "different size": "with another ratio", "contradicted": "contradicted",
-    "direction only": "with only the direction certain", "inconclusive": "undecided",
-}  # fmt: skip
-"""Verdict on a case → what a count of such cases says."""
+def _all_cases(one: Judgement) -> str:
+    """Return how many cases there are, and what distinguishes them: "5 cases (one per batch size)"."""
+    factors = " and ".join(map(factor_words, differing_factors(one.cells)))
+    return f"{len(one.cells)} cases" + (f" (one per {factors})" if factors else "")
 
 
 def _counted_cases(one: Judgement, but: str = "") -> str:
     """Return how many cases have which verdict, the most frequent first; ``but`` leaves one verdict out."""
-    counted = Counter("without a result" if cell.unfit else str(cell.verdict) for cell in one.cells)
-    return ", ".join(
-        f"{held} {COUNTED.get(word, word)}" for word, held in counted.most_common() if word != but
-    )
+    counted = Counter("not judged" if cell.unfit else str(cell.verdict) for cell in one.cells)
+    return ", ".join(f"{held} {word}" for word, held in counted.most_common() if word != but)
 
 
 def _different(one: Judgement) -> str:
@@ -383,22 +386,22 @@ def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
 
 
 def caveats(one: Judgement) -> list[str]:
-    """Return what a reader must know beside the ratio: scale, substitutes, cases that decide nothing, one device."""
+    """Return what a reader must know beside the ratio: scale, substitutes, cases that are not judged, one device."""
     found = [f"measured with {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:
-        some = f"{len(unfit)} of {len(one.cells)} cases {'decides' if len(unfit) == 1 else 'decide'} nothing"
-        found.append(f"{some if len(unfit) < len(one.cells) else 'decides nothing'} ({_lost(unfit[0])})")
+        some = f"{len(unfit)} of {len(one.cells)} cases {'is' if len(unfit) == 1 else 'are'} not judged"
+        found.append(f"{some if len(unfit) < len(one.cells) else 'not judged'} ({_lost(unfit[0])})")
     found += [note for note in one.notes if "on one device" in note]
     return found
 
 
 def _lost(unfit: str) -> str:
-    """Return in short why a case decides nothing; the reasons of the verdict have the details."""
+    """Return in short why a case is not judged; the reasons of the verdict have the details."""
     if " not count (" in unfit:
         return "some of its trials do not count"
-    return "a phase under 1 s" if "one under 1 s decides nothing" in unfit else unfit
+    return "a phase under 1 s" if "one under 1 s is not judged" in unfit else unfit
 
 
 UNITS = {"1/s": 1.0, "op/s": 1.0, "s": 1.0, "ms": 1e-3, "B": 1.0, "B/s": 1.0, "MiB/s": 2.0**20}

@@ -87,7 +87,7 @@ def _leading(run: Run, leads: Mapping[str, str]) -> dict[str, Judgement]:
     return chosen or ({"Found": first} if first else {})
 
 
-PASSED = {"kept": "passed", "partly": "partly passed", "not kept": "not passed"}
+PASSED = {"kept": "passed", "partly": "passed, with exceptions", "not kept": "not passed"}
 """Mark of rule 9 → whether the checks of the work passed."""
 
 

@@ -85,7 +85,7 @@ def with_quarto(program: str, source: Path, environment: dict[str, str], to: str
             output = "\n".join((done.stderr or done.stdout or "none").strip().splitlines()[-LAST_LINES:])
             raise BenchbookError(
                 f"{source}: Quarto rendered no page (exit code {done.returncode}). The end of its output:\n{output}",
-                "Correct the cell it names, or remove quarto from PATH to render without it.",
+                "Correct the code block that the output names, or remove quarto from PATH to render without Quarto.",
             )
         return made.read_bytes()
 

@@ -167,8 +167,8 @@ def _measured(context: Context, asked: Alone, cores: Cores | None) -> list[dict[
         summaries = [event for event in events if event.get("type") == "summary"]
         if not summaries:
             raise BenchbookError(
-                "Could not measure the client's highest rate on this machine: benchload ended without a summary. The end "
-                f"of its output: {spawn.log_end(log)}"
+                "Could not measure the client's highest rate on this machine: benchload ended without a summary. "
+                f"The end of its output: {spawn.log_end(log)}"
             )
     placement = {
         "server_cores": sorted(server_cores) if server_cores else None,

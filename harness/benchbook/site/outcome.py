@@ -136,7 +136,7 @@ def finding(run: Run, one: Judgement) -> str:
 
 
 BRIEF = " lasted "
-"""Part of the reason why a case with a phase under a second decides nothing."""
+"""Part of the reason why a case with a phase under a second is not judged."""
 
 
 def caveat(run: Run, one: Judgement | None) -> str:
@@ -146,7 +146,7 @@ def caveat(run: Run, one: Judgement | None) -> str:
     if one and unfit:
         brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
         why = f" ({brief[0].partition(',')[0]})" if brief else ""
-        parts.append(f"{len(unfit)} of {len(one.cells)} cases decide nothing{why}")
+        parts.append(f"{len(unfit)} of {len(one.cells)} cases are not judged{why}")
     parts += [_titled(condition) for condition in (one.conditions if one else ())]
     return f"{'; '.join(parts)}." if parts else ""
 

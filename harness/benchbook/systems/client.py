@@ -235,7 +235,7 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
             raise TrialFailed(f"{who} wrote {odd[0]} = {str(event[odd[0]])[:40]!r}, which is not a number.")
         if event.get("v") != SCHEMA:
             raise TrialFailed(
-                f"{who} writes version {event.get('v')!r} of the events; this harness reads version {SCHEMA}.",
+                f"{who} writes its output in version {event.get('v')!r}; this Benchbook reads version {SCHEMA}.",
                 "Build benchload from this checkout: delete .bench/bin and run ./bench again.",
             )
         yield event

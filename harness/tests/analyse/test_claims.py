@@ -27,7 +27,7 @@ from tests.claims import measured_run
             1.0,
             {},
             "contradicted",
-            "shows no difference (the 90 % CI lies within 5 % of 1), where one was published",
+            "a difference was published, but the 90 % CI lies within 5 % of 1, which is no difference",
         ),
         (1.0, {"test": "equal", "published": None}, "reproduced", "within 10 % of 1"),
         (1.3, {"test": "equal", "published": None}, "contradicted", "lies outside the band of 10 % around 1"),

@@ -126,16 +126,17 @@ def test_the_published_condition_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "spread", "answer"), [(1.5, 0.2, "yes"), (1.5, 0.05, "no"), (4.0, 0.2, "no")]
+    ("ratio", "spread", "answer"),
+    [(1.5, 0.2, "consistent"), (1.5, 0.05, "inconsistent"), (4.0, 0.2, "inconsistent")],
 )
 def test_one_published_run_is_uncertain_too(tmp_path: Path, ratio: float, spread: float, answer: str) -> None:
     found = of(tmp_path / "a", ratio, test="ratio", published={"ratio": 2}, published_spread=spread)
     assert found.verdict == "different size"
     share = f"{100 * spread:g} %"
-    words = f"consistent with the published number, if that varies by {share} from run to run: {answer}"
+    words = f"if the published number varies by {share} from run to run, it is {answer} with the rerun"
     assert words in found.reason
     plain = of(tmp_path / "b", ratio, test="ratio", published={"ratio": 2})
-    assert "consistent with" not in plain.reason
+    assert "from run to run" not in plain.reason
 
 
 # Answers.

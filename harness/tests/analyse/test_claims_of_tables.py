@@ -42,7 +42,7 @@ def test_a_cell_that_the_publication_left_out_is_said(tmp_path: Path) -> None:
     )
     assert found.verdict == "reproduced"
     assert (
-        "no ratio was published for batches of 20,000 (server refused: cache-max-memory-size exceeded)"
+        "the publication has no ratio for batches of 20,000 (server refused: cache-max-memory-size exceeded)"
         in found.reason
     )
 

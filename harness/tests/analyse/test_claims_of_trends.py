@@ -46,7 +46,7 @@ def trend(tmp_path: Path, values: list[float], **claim: Any) -> Judgement:
             "against the trend: it falls from batches of 5,000 to batches of 10,000",
         ),
         ([1, 2, 3, 4, 3], {"monotonic": True}, "contradicted", "one step goes the other way"),
-        ([1, 1, 1, 1, 1], {}, "contradicted", "shows no difference"),
+        ([1, 1, 1, 1, 1], {}, "contradicted", "which is no difference"),
         ([1, 2, 3, 4, 5], {"by_at_least": 3}, "reproduced", "lies above 3"),
         ([1, 1.2, 1.3, 1.4, 1.5], {"by_at_least": 3}, "different size", "lies below 3"),
         ([1, 2, 3, 4, 5], {"published": {"ratio": 5}}, "reproduced", "the published 5"),

@@ -212,7 +212,7 @@ def test_a_rate_of_a_short_phase_decides_nothing(
     )  # fmt: skip
     [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
     assert found.verdict == verdict, found.reason
-    short = "the phase load lasted 0.4 s, and one under 1 s decides nothing" in found.reason
+    short = "the phase load lasted 0.4 s, and one under 1 s is not judged" in found.reason
     assert short == (verdict == "inconclusive")
 
 

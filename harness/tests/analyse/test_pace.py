@@ -44,7 +44,7 @@ def test_a_slow_begin_is_told(made):
     run = with_rates(made, "groupby", *[20] * 4, *[100] * 12)
     assert limits.label_counts(run)["groupby"] == {"warming": 6}
     assert (
-        "In 6 of 6 valid trials, the rate of phase groupby differed at the beginning and was steady then"
+        "In 6 of 6 valid trials, the rate of phase groupby was different at first and steady later"
         in conclusion.limits(run).markdown
     )
 

@@ -15,7 +15,7 @@ from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.record import database
 from benchbook.report.charts import forest, rate_over_time
-from benchbook.report.claim import meaningless
+from benchbook.report.claim import meaningless, statement
 from benchbook.report.figure import Figures
 from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
 from benchbook.report.tables import cost, verdicts, work
@@ -83,7 +83,7 @@ def test_rerun_and_publication_stand_in_one_row(flagship: Callable[..., Run]) ->
     assert "rerun 0.878" in row
     assert "published 0.878" in row
     # The statement on what the run lacks is in the reasons.
-    assert "the publication also has" in str(verdicts.table(flagship()))
+    assert "The publication also has" in str(verdicts.table(flagship()))
 
 
 def test_a_substitute_is_named_beside_its_number(flagship: Callable[..., Run]) -> None:
@@ -105,7 +105,7 @@ def test_every_claim_has_a_row_in_the_plot(flagship: Callable[..., Run]) -> None
     made = forest.chart(flagship())
     assert isinstance(made, Block)
     for one in claims.of_run(flagship()):
-        assert (escape_html(one.statement) in made.markup) != meaningless(one)
+        assert (escape_html(statement(one)) in made.markup) != meaningless(one)
     assert "without a published ratio is listed only under Reasons of the verdicts" in made.markup
 
 

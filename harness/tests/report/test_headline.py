@@ -102,8 +102,8 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
     assert claim.meaning(judged("inconclusive", *found)) == (
-        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 undecided, "
-        "1 without a result."
+        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 inconclusive, "
+        "1 not judged."
     )
 
 
@@ -168,7 +168,7 @@ def test_words_of_a_publication_are_shown_as_their_band():
 
 
 def test_a_caveat_is_beside_its_number():
-    short = cell(unfit="the phase load lasted 0.2 s, and one under 1 s decides nothing")
+    short = cell(unfit="the phase load lasted 0.2 s, and one under 1 s is not judged")
     one = judged(
         "inconclusive",
         short,
@@ -177,7 +177,7 @@ def test_a_caveat_is_beside_its_number():
     )
     assert claim.caveats(one) == [
         "measured with workers 12 in place of 100",
-        "decides nothing (a phase under 1 s)",
+        "not judged (a phase under 1 s)",
         "4 disks are files on one device",
     ]
 
@@ -209,7 +209,7 @@ def test_cases_that_disagree_are_counted():
         cell(verdict="different size"),
         cell(verdict="reproduced"),
     )
-    assert claim.meaning(one) == ("Of 3 cases, 1 is as published: 1 contradicted, 1 with another ratio.")
+    assert claim.meaning(one) == ("Of 3 cases, 1 is reproduced: 1 contradicted, 1 different size.")
 
 
 def test_several_settings_follow_the_finding():

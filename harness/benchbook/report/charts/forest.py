@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ def chart(run: Run) -> Block | Markdown:
     )
     scale = _scale([one for one in order if claim.has_ratio(one)])
     counted = Counter(note for one in order for note in claim.caveats(one))
-    shared = [note for note, rows in counted.items() if rows > SHARED]
+    shared = {note: rows for note, rows in counted.items() if rows > SHARED}
     rows = "".join(_row(one, scale, shared) for one in order)
     axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
@@ -71,7 +71,7 @@ def chart(run: Run) -> Block | Markdown:
     said = [
         CAPTION.format(claim.interval_name(order)),
         *cases,
-        *(f"Several claims: {note}." for note in shared),
+        *(f"{rows} of {len(order)} claims: {note}." for note, rows in shared.items()),
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
@@ -104,10 +104,10 @@ def _tick(scale: Scale, value: float) -> str:
     return f'<i style="left:{scale.at(value):.1f}%">{value:g}</i>'
 
 
-def _row(one: Judgement, scale: Scale, shared: Sequence[str]) -> str:
+def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
     """Return the row of a claim: the statement with its caveats, the lane, and the verdict with its numbers."""
     notes = "; ".join(note for note in claim.caveats(one) if note not in shared)
-    said = escape_html(one.statement)
+    said = escape_html(claim.statement(one))
     said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
     if not claim.has_ratio(one):
         return _parts(

@@ -37,9 +37,10 @@ def table(run: Run) -> Table | Markdown:
     if not found:
         return missing("The verdicts", "the run declared no claims")
     reasons, common = shared([one.reason for one in found])
+    reasons = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in why.split("; ")) for why in reasons]
     rows = [
         [
-            f"{one.statement} ({one.source})",
+            f"{claim.statement(one)} ({one.source})",
             str(one.verdict),
             _verdicts_published(one),
             _measured(one),
@@ -112,9 +113,9 @@ def rerun_commands(run: Run) -> Markdown:
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     where = "In a clone of Benchbook" if published else "If you have the results folder of this run"
     parts = [
-        f"{where}, this repeats its trials in the same order:",
+        f"{where}, this command repeats the trials of this run in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
-        "Or without `rerun`, in a Git checkout of Benchbook:",
+        "Or without `rerun`, in a clone of Benchbook:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:
