@@ -37,7 +37,9 @@ def table(run: Run) -> Table | Markdown:
     if not found:
         return missing("The verdicts", "the run declared no claims")
     reasons, common = shared([one.reason for one in found])
-    reasons = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in why.split("; ")) for why in reasons]
+    reasons = [
+        " ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in why.split("; ")) for why in reasons
+    ]
     rows = [
         [
             f"{claim.statement(one)} ({one.source})",
