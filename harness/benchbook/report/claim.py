@@ -208,8 +208,9 @@ def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
         )
     else:
         factors = differing_factors(least_most)
-        around = f"{interval_name([one])} " + " and ".join(
-            f"{interval(end.low, end.high)} at {case(end.sides.levels, factors)}" for end in least_most
+        around = f"{interval_name([one])} " + "; ".join(
+            f"{interval(end.low, end.high)} with {case(end.sides.levels, factors, ' and ')}"
+            for end in least_most
         )
         over = f"{over}, depending on the {' and the '.join(map(factor_words, factors))}"
     where = shared_levels(run, one) if setting else []
@@ -380,9 +381,11 @@ def _on_side(low: float | None, high: float | None, published: float) -> bool:
     return (low or 0.0) > 1 if published > 1 else (high or math.inf) < 1
 
 
-def case(levels: Mapping[str, str], factors: Sequence[str]) -> str:
+def case(levels: Mapping[str, str], factors: Sequence[str], between: str = ", ") -> str:
     """Return the levels of a case in words, of the factors in which cases differ."""
-    return ", ".join(level_words(name, levels[name]) for name in factors if name in levels) or "its only case"
+    return (
+        between.join(level_words(name, levels[name]) for name in factors if name in levels) or "its only case"
+    )
 
 
 def caveats(one: Judgement) -> list[str]:

@@ -137,7 +137,7 @@ def test_a_ratio_that_depends_on_a_factor_says_so():
     low, high = cell("10000", 0.72, 0.98, measured=0.84), cell("1", 1.36, 1.95, measured=1.63)
     assert claim.sentence(RUN, judged("contradicted", low, high)) == (
         "CnosDB 2.0.1 loaded 0.840 to 1.63 times as many rows per second as InfluxDB 1.8.10, depending on the batch "
-        "size (95 % CI 0.720-0.980 at batches of 10,000 and 1.36-1.95 at batches of 1); the published ratio is 1.22."
+        "size (95 % CI 0.720-0.980 with batches of 10,000; 1.36-1.95 with batches of 1); the published ratio is 1.22."
     )
     each = (low, cell("1", 1.36, 1.95, measured=1.63, published=2.4))
     assert claim.sentence(RUN, judged("contradicted", *each)).endswith("; published: 1.22 to 2.40.")

@@ -115,10 +115,12 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
         )
     stated = claim.stated(one)
     was = (
-        f"published {claim.published_words(one)}" if one.published is not None else f"taken as {stated.text}"
+        f"published {claim.published_words(one)}"
+        if one.published is not None
+        else f"published as words: {stated.text}"
     )
     if one.statement.startswith(claim.OWN):
-        was = "our own question"
+        was = "not published"
     seen = claim.shown(one)
     numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, seen, stated.value, stated.kind)
