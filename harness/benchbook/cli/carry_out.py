@@ -13,7 +13,7 @@ from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.plan.budget import estimate_seconds, magnitude
 from benchbook.plan.plan import Plan
-from benchbook.process import spawn
+from benchbook.process import interrupt, spawn
 from benchbook.run import engine
 from benchbook.run.engine import Outcome
 from benchbook.run.progress import Progress
@@ -71,7 +71,10 @@ def carried_out(made: Plan, results: Path) -> Outcome:
     """Carry out the missing trials of a stored plan and print their statuses."""
     progress = Progress(estimate_seconds(results, made, _skipped(made)))
     again = command(f"resume {made.run_id}")
-    with _interruption_explained(f"finished trials are kept. To continue: {again}"), engine.interruptible():
+    with (
+        _interruption_explained(f"finished trials are kept. To continue: {again}"),
+        interrupt.interruptible(),
+    ):
         look = take_look(made, results, progress)
         outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress, look)
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.usage import children
-from benchbook.process import confinement, leftovers
+from benchbook.process import confinement, interrupt, leftovers
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 20.0
@@ -198,6 +198,26 @@ def start(
     process is in its control group and on its cores from its first instruction.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
+    running: Running | None = None
+    try:
+        with interrupt.held():
+            running = _started(command, name, log, cwd, environment, registry, pipes)
+    except KeyboardInterrupt:
+        if running is not None:
+            running.stop(first=signal.SIGKILL)
+        raise
+    return running
+
+
+def _started(
+    command: Sequence[str | Path],
+    name: str,
+    log: Path,
+    cwd: Path | None,
+    environment: Mapping[str, str] | None,
+    registry: Path | None,
+    pipes: bool,
+) -> Running:
     with log.open("ab") as output:
         try:
             with confinement.before_exec() as enter:

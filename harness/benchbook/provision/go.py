@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
+from benchbook.process import interrupt
 from benchbook.process.launch import Program, call
 from benchbook.process.spawn import die_with_parent
 from benchbook.provision import host
@@ -175,16 +176,17 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
     log = new / "build.log"
     started = time.monotonic()
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=new,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
-        )
+        with interrupt.held():
+            process = subprocess.Popen(
+                command,
+                cwd=new,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
+            )
         try:
             while process.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):

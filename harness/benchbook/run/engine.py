@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
@@ -268,24 +266,3 @@ def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
         ) from None
     with held:
         yield
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for SIGTERM and SIGHUP in the ``with`` block: servers stop, finished trials stay.
-
-    A signal that the process ignores stays ignored: ``nohup`` ignores SIGHUP so that a run outlives its terminal.
-    """
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    heard = [number for number, handler in before.items() if handler != signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, _interrupt)
-    try:
-        yield
-    finally:
-        for number in heard:
-            signal.signal(number, before[number])
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
