@@ -199,25 +199,25 @@ def shared_levels(run: Run, one: Judgement) -> list[str]:
 def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
     """Return the finding on a measured claim, as plain text; ``setting`` names the levels that its cases share."""
     of, over = _sides(run, one)
-    least_most, ratio = ends(one), measured_words(one)
-    if least_most is None:
-        around = interval(one.low, one.high)
-        cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
-        around = (
-            f"{interval_name([one])} {around}{cases}" if around else f"no interval: too few trials{cases}"
+    name, around = interval_name([one]), ""
+    if found := ends(one):
+        factors = differing_factors(found)
+        least, most = (
+            f"{quantity.number(end.measured)} ({{}}{interval(end.low, end.high)}, "
+            f"{case(end.sides.levels, factors, ' and ')})"
+            for end in found
         )
+        ratio = f"{least.format(f'{name} ')} to {most.format('')}"
     else:
-        factors = differing_factors(least_most)
-        around = f"{interval_name([one])} " + "; ".join(
-            f"{interval(end.low, end.high)} with {case(end.sides.levels, factors, ' and ')}"
-            for end in least_most
-        )
-        over = f"{over}, depending on the {' and the '.join(map(factor_words, factors))}"
+        ratio = quantity.number(one.measured)
+        known = interval(one.low, one.high)
+        cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
+        around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{cases})"
     where = shared_levels(run, one) if setting else []
     at = f"With {where[0]}, " if len(where) == 1 else ""
     both = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
-    found = f"{at}{_finding(one, of, over, ratio, run.phases('query'))}"
-    return f"{found[0].upper()}{found[1:]} ({around}); {_published(one)}.{both}"
+    said = f"{at}{_finding(one, of, over, ratio, run.phases('query'))}"
+    return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}.{both}"
 
 
 class Shown(NamedTuple):
@@ -305,7 +305,9 @@ def _published(one: Judgement) -> str:
     if found.kind == "=":
         meant = one.published is None and one.cells[0].expected.within is not None
         return (
-            f"the publication's words mean {found.text}" if meant else f"the published ratio is {found.text}"
+            f"the published words are read as {found.text}"
+            if meant
+            else f"the published ratio is {found.text}"
         )
     if found.value == 1:
         return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
@@ -343,7 +345,8 @@ def meaning(one: Judgement) -> str:
 def _undecided(one: Judgement, what: str) -> str:
     """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
     if len(one.cells) > 1:
-        why = f"of {_all_cases(one)}, {_counted_cases(one)}"
+        number, rest = _counted_cases(one).split(" ", 1)
+        why = f"of {_all_cases(one)}, {number} {'is' if number == '1' else 'are'} {rest}"
     else:
         unfit = any(cell.unfit for cell in one.cells)
         why = "the case is not judged" if unfit else "the interval is too wide"

@@ -96,7 +96,7 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
             ) from error
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(
-                f"{_where(documents)}: the process that runs the cells died ({error}).",
+                f"{_where(documents)}: the process that runs the code of the page died ({error}).",
                 f"Check the free memory and render again with: {command('report')}",
             ) from error
 

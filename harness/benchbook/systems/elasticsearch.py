@@ -65,7 +65,7 @@ class Elasticsearch(Server):
         if self._template not in TEMPLATES:
             guess = nearest(self._template, TEMPLATES)
             raise TrialFailed(
-                f'The arm {place.arm} sets template = "{self._template}"; allowed are default and aggregation.',
+                f'The configuration {place.arm} sets template = "{self._template}"; allowed: default, aggregation.',
                 f'Did you mean "{guess}"?' if guess else "Use one of these.",
             )
 

@@ -226,7 +226,7 @@ def _closed_loop(rate: float) -> None:
     """Refuse an open loop: clients in Python answer one operation after the other."""
     if rate:
         raise TrialFailed(
-            "The option rate is above 0, but embedded systems work only without a rate (a closed loop).",
+            "The option `rate` is above 0, but an embedded system runs only in a closed loop, without a rate.",
             "Remove the option rate, or leave the embedded system out.",
         )
 

@@ -102,7 +102,7 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
     assert claim.meaning(judged("inconclusive", *found)) == (
-        "The published result is neither confirmed nor refuted: of 3 cases, 1 contradicted, 1 inconclusive, "
+        "The published result is neither confirmed nor refuted: of 3 cases, 1 is contradicted, 1 inconclusive, "
         "1 not judged."
     )
 
@@ -136,8 +136,8 @@ def test_a_ratio_of_a_statement_without_any_number_is_not_shown():
 def test_a_ratio_that_depends_on_a_factor_says_so():
     low, high = cell("10000", 0.72, 0.98, measured=0.84), cell("1", 1.36, 1.95, measured=1.63)
     assert claim.sentence(RUN, judged("contradicted", low, high)) == (
-        "CnosDB 2.0.1 loaded 0.840 to 1.63 times as many rows per second as InfluxDB 1.8.10, depending on the batch "
-        "size (95 % CI 0.720-0.980 with batches of 10,000; 1.36-1.95 with batches of 1); the published ratio is 1.22."
+        "CnosDB 2.0.1 loaded 0.840 (95 % CI 0.720-0.980, batches of 10,000) to 1.63 (1.36-1.95, batches of 1) times as "
+        "many rows per second as InfluxDB 1.8.10; the published ratio is 1.22."
     )
     each = (low, cell("1", 1.36, 1.95, measured=1.63, published=2.4))
     assert claim.sentence(RUN, judged("contradicted", *each)).endswith("; published: 1.22 to 2.40.")
@@ -164,7 +164,7 @@ def test_words_of_a_publication_are_shown_as_their_band():
     within = cell(expected=Expectation("ratio", 1.1, 0.0, (1.02, 1.2)), published=None)
     one = judged("inconclusive", within, published=None)
     assert claim.stated(one).text == "1.02-1.2"
-    assert claim.sentence(RUN, one).endswith("; the publication's words mean 1.02-1.2.")
+    assert claim.sentence(RUN, one).endswith("; the published words are read as 1.02-1.2.")
 
 
 def test_a_caveat_is_beside_its_number():

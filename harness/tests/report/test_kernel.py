@@ -41,7 +41,7 @@ def test_a_request_that_cannot_be_carried_out_stays_one(tmp_path):
 
 
 def test_a_process_that_dies_is_one_sentence(tmp_path):
-    with pytest.raises(BenchbookError, match="the process that runs the cells died"):
+    with pytest.raises(BenchbookError, match="the process that runs the code of the page died"):
         _run(tmp_path, "import os; os._exit(3)")
 
 

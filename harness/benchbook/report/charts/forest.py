@@ -114,13 +114,12 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
-    was = (
-        f"published {claim.published_words(one)}"
-        if one.published is not None
-        else f"published as words: {stated.text}"
-    )
     if one.statement.startswith(claim.OWN):
         was = "not published"
+    elif one.published is not None:
+        was = f"published {claim.published_words(one)}"
+    else:
+        was = f"published as words: {stated.text}" if stated.value else "published without a number"
     seen = claim.shown(one)
     numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, seen, stated.value, stated.kind)

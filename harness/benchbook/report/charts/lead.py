@@ -15,7 +15,7 @@ from benchbook.measure.histogram import FEWEST_BEYOND
 def title(
     run: Run, what: str, groups: Mapping[str, Sequence[Estimate]], along: str = "", levels: str = "{}"
 ) -> str:
-    """Return ``what`` with the system that is best in each group, such as "Most rows per second: DuckDB".
+    """Return ``what`` with the system that leads in each group, such as "Rows per second: DuckDB leads at every size".
 
     A group is a level of the factor ``along``, in order, and its estimates are compared with the best one; all
     comparisons are one family. ``levels`` puts levels into words. The name of a single group is left out.
@@ -35,17 +35,19 @@ def title(
         if near:
             others = len(near) - 1
             more = f" and {others} other {'setup' if others == 1 else 'setups'}" if others else ""
-            return f"{what}: {_name(first, pairs)}; not clearly ahead of {_name(near[0].below, pairs)}{more}"
+            return (
+                f"{what}: {_name(first, pairs)} is not clearly ahead of {_name(near[0].below, pairs)}{more}"
+            )
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
-        return f"{what}: {_name(first, pairs)}, ahead of {_name(closest.below, pairs)} by a factor of {by}"
+        return f"{what}: {_name(first, pairs)} is ahead of {_name(closest.below, pairs)} by a factor of {by}"
     order = [level for level, *_ in best]
     among = sum(len(pairs) for _, _, pairs in best)
     corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
     if set(won) == {""}:
         return f"{what}: no clear difference at any {along or 'level'}{corrected}"
     undecided = won.pop("", None)
-    parts = [f"{name} {_listed(held, order, along, levels)}" for name, held in won.items()]
+    parts = [f"{name} leads {_listed(held, order, along, levels)}" for name, held in won.items()]
     if undecided:
         parts.append(f"no clear difference {_listed(undecided, order, along, levels)}{corrected}")
     return f"{what}: {'; '.join(parts)}"
