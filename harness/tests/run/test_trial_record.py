@@ -20,7 +20,7 @@ LEVELS = {"system": "duckdb", "arm": "vanilla", "storage": "local"}
 def record(monkeypatch: pytest.MonkeyPatch, held: Findings, limits: Limits) -> dict[str, Any]:
     monkeypatch.setattr(trial.hardware, "machine_bytes", lambda: 1 << 30)
     planned = SimpleNamespace(
-        trial_id="r/0000", levels=LEVELS, cell="system=duckdb", block=0, position=0, index=0
+        trial_id="r/0000", levels=LEVELS, cell="system=duckdb", program="duckdb", block=0, position=0, index=0
     )
     context = SimpleNamespace(
         plan=SimpleNamespace(run_id="r", experiment="quickstart", profile="smoke"), programs={"duckdb": None},
