@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.report.table import Markdown, Table, missing

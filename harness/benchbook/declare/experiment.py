@@ -240,14 +240,14 @@ class Experiment(Model):
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
-        self._check_lead()
+        self._check_leads()
         return self
 
-    def _check_lead(self) -> None:
-        lead = self.publication.lead if self.publication else None
+    def _check_leads(self) -> None:
         ids = [claim.id for claim in self.claims]
-        if lead is not None and lead not in ids:
-            raise ValueError(f'publication: lead: there is no claim "{lead}"{suggestion(lead, ids)}')
+        for lead in self.publication.leads.values() if self.publication else ():
+            if lead not in ids:
+                raise ValueError(f'publication: leads: there is no claim "{lead}"{suggestion(lead, ids)}')
 
     def leaves_out(
         self, levels: Mapping[str, Setting], profile: Profile | None = None, chosen: Collection[str] = ()

@@ -22,12 +22,20 @@ class Publication(Model):
     """Its public address; without it, the site only names the publication."""
     claimed: Text
     """What it claims, in one sentence."""
-    lead: Name | None = None
-    """Id of the claim that represents the comparison. Default: the first claim with test ``ratio``."""
+    leads: dict[Text, Name] = Field(default_factory=dict)
+    """Label, such as "Reads" → id of a claim that answers the question. The first one represents the comparison.
+    Default: the first claim with test ``ratio``."""
+    differs: Text | None = None
+    """What the rerun does in another way than the publication, in one or two sentences."""
     of: Text | None = None
     """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
     over: Text | None = None
     """Name of the claim's side ``over``, likewise."""
+
+    @property
+    def lead(self) -> str | None:
+        """Id of the claim that represents the comparison."""
+        return next(iter(self.leads.values()), None)
 
     @property
     def when(self) -> str:

@@ -21,6 +21,8 @@ OWN = "Not published:"
 """Start of the statement of a question that the publication did not ask."""
 MOST_NAMED = 3
 """Most cases of a claim that a sentence names."""
+UNCERTAIN = "different size (direction uncertain)"
+"""Word for another size if the intervals do not all lie on the published side of 1."""
 DEPENDS = "depends on "
 """Start of the reason of a claim that holds at one level and not at another."""
 
@@ -33,8 +35,8 @@ def word(one: Judgement) -> str:
     """
     if one.verdict == "underspecified" and one.reason.startswith(DEPENDS):
         return one.reason.partition(":")[0]
-    if one.verdict == "different size" and len(one.cells) == 1 and not direction_holds(one):
-        return "different size (direction uncertain)"
+    if one.verdict == "different size" and not direction_holds(one):
+        return UNCERTAIN
     return str(one.verdict)
 
 

@@ -6,7 +6,6 @@ embedded system shares the client's process and its numbers include no transport
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
+from benchbook.declare.publication import Publication
 from benchbook.report import claim
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
@@ -29,22 +29,23 @@ if TYPE_CHECKING:
 # The headline: the finding, what it means, three tiles, and how strong the evidence is.
 
 
-def headline(
-    run: Run, leads: Mapping[str, str] | None = None, differs: str = "", *, said: Markdown | None = None
-) -> Block:
+def headline(run: Run, said: Markdown | None = None) -> Block:
     """Return the finding of a page: what was claimed, what the rerun found, what differs; then three tiles.
 
-    ``leads``: label → id of a claim that answers the question, the most important one first. ``differs`` is what the
-    rerun does in another way than the publication, in one or two sentences. Without claims the answer compares the
-    systems of the run, or is ``said``.
+    The table ``[publication]`` of the experiment names the claims that answer the question. Without claims the answer
+    compares the systems of the run, or is ``said``.
     """
-    found = _leading(run, leads or {})
     publication = Catalogue().publication(run.experiment)
+    found = leading(run, publication)
     lines: list[tuple[str, str]] = []
     if publication is not None and found:
         lines.append(("Claimed", f"{publication.claimed} ({publication.author}, {publication.when})"))
-    lines += [(label, _found(run, one)) for label, one in found.items()]
-    lines += [("What differs", differs)] if differs and found else []
+    lines += [
+        (label, f"{claim.sentence(run, one, setting=False)} {claim.meaning(one)}")
+        for label, one in found.items()
+    ]
+    if publication is not None and publication.differs and found:
+        lines.append(("What differs", publication.differs))
     lead = next(iter(found.values()), None)
     answer = said or answer_sentence(run)
     told = (
@@ -69,19 +70,15 @@ def headline(
     return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
 
 
-def _found(run: Run, one: Judgement) -> str:
-    """Return the finding on a claim and what it means; its label names the setting."""
-    return f"{claim.sentence(run, one, setting=False)} {claim.meaning(one)}"
-
-
-def _leading(run: Run, leads: Mapping[str, str]) -> dict[str, Judgement]:
-    """Return label → judgement of the claims that were measured; without any, of the first one that is no trend."""
+def leading(run: Run, publication: Publication | None) -> dict[str, Judgement]:
+    """Return label → judgement of the measured claims that answer the question; if none, the first that is no trend."""
     from benchbook.analyse import claims
 
     if run.against_itself or not run.declared.get("claims"):
         return {}
     judged = {one.id: one for one in claims.of_run(run) if claim.has_ratio(one) and one.cells}
-    chosen = {label: judged[name] for label, name in leads.items() if name in judged}
+    named = publication.leads if publication else {}
+    chosen = {label: judged[name] for label, name in named.items() if name in judged}
     # A trend alone has one side, so it is no answer.
     first = next((one for one in judged.values() if one.test not in ("rises", "falls")), None)
     return chosen or ({"Found": first} if first else {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
 from benchbook.errors import BenchbookError
-from benchbook.report import claim, theme
+from benchbook.report import claim, conclusion, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
 from benchbook.report.table import (
@@ -142,16 +141,8 @@ def comparisons() -> list[Comparison]:
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
-UNCERTAIN = "different size, direction uncertain"
-"""Name of another size whose direction is not certain, where verdicts are counted."""
 OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
 """Verdicts that decide nothing."""
-
-
-def _word(one: Judgement) -> str:
-    """Return the verdict on a claim; another size is told apart by whether the published direction holds."""
-    verdict = str(one.verdict)
-    return UNCERTAIN if verdict == "different size" and not claim.direction_holds(one) else verdict
 
 
 def summary() -> Markdown:
@@ -159,20 +150,21 @@ def summary() -> Markdown:
     found = comparisons()
     if not found:
         return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
-    counted = Counter(_word(judged) for one in found for judged in one.claims)
-    total, undecided = counted.total(), sum(counted[name] for name in OPEN)
+    counts = outcome.counts([judged for one in found for judged in one.claims])
+    counted = {word: number for _, word, number in counts}
+    total, undecided = sum(counted.values()), sum(number for verdict, _, number in counts if verdict in OPEN)
     decided = [
         f"**{counted[name]}** {words}"
         for name, words in (
             ("reproduced", "hold as published"),
             ("different size", "hold in direction but not in size"),
-            (UNCERTAIN, "have another ratio whose direction is not certain in every case"),
+            (claim.UNCERTAIN, "have another ratio whose direction is not certain in every case"),
             ("direction only", "hold in direction, with an uncertain size"),
             ("contradicted", "do not hold"),
         )
-        if counted[name]
+        if counted.get(name)
     ]
-    reasons = outcome.listing([f"{counted[name]} {name}" for name in OPEN if counted[name]])
+    reasons = outcome.listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
     decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
     return Markdown(f"Of {total} published claims, {outcome.listing(decided)}.")
 
@@ -182,8 +174,8 @@ def picture() -> Figure | Markdown:
     rows = [overview.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
     if not rows:
         return missing("The picture of all comparisons", "no published run has a claim")
-    counted = Counter(one.verdict for one in rows)
-    words = outcome.listing([f"{counted[name]} {name}" for name in outcome.ordered(counted)])
+    counts = outcome.counts([one.lead for one in comparisons() if one.lead is not None])
+    words = outcome.listing([f"{number} {word}" for _, word, number in counts])
     return overview.figure(f"The main claim of each comparison: {words}", rows)
 
 
@@ -205,14 +197,21 @@ def cards() -> Cards | Markdown:
     if not found:
         return missing("The list of comparisons", "there is no published rerun of a comparison yet")
     markup = "".join(_card(one) for one in found)
-    plain = "\n\n".join(f"{one.run.info['title']}: {_found(one)}" for one in found)
+    plain = "\n\n".join(
+        f"{one.run.info['title']}: {' '.join(text for _, text in _findings(one))}" for one in found
+    )
     return Cards(f'<div class="bb-cards">{markup}</div>', plain)
 
 
-def _found(one: Comparison) -> str:
-    if one.lead is None:
-        return "The run has no claim of the publication."
-    return outcome.finding(one.run, one.lead)
+def _findings(one: Comparison) -> list[tuple[str, str]]:
+    """Return label, and finding with its verdict, of the claims that answer the question of a comparison."""
+    found = conclusion.leading(one.run, one.publication)
+    if not found and one.lead is not None:
+        found = {"Found": one.lead}
+    return [
+        (label, f"{outcome.finding(one.run, judged)} Verdict: {claim.word(judged)}.")
+        for label, judged in found.items()
+    ]
 
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -222,16 +221,18 @@ def _card(one: Comparison) -> str:
     publication = one.publication
     rows = [
         ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
-        ("Found", escape_html(_found(one))),
-        ("Verdicts", strip(one.claims)),
-        ("Caveat", escape_html(outcome.caveat(one.run, one.lead))),
+        *((escape_html(label), escape_html(text)) for label, text in _findings(one)),
+        ("What differs", escape_html(publication.differs or "")),
     ]
+    caveat = outcome.caveat(one.run, one.lead)
+    grade = conclusion.strength(one.run, one.lead.phase if one.lead else None).partition(" ")[0].lower()
+    rerun = f" · rerun: {escape_html(', '.join(filter(None, (grade, caveat))))}"
     listed = "".join(
         f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
     )
     return (
         f'<article class="bb-card"><p class="bb-year">{publication.when.capitalize()}, '
-        f"{escape_html(publication.author)}</p>"
+        f"{escape_html(publication.author)}{rerun}</p>"
         f"<h3>{_linked_title(one.run)}</h3><dl>{listed}</dl>{_every(one)}</article>"
     )
 
@@ -239,13 +240,11 @@ def _card(one: Comparison) -> str:
 def strip(found: Sequence[Judgement]) -> str:
     """Return verdicts as HTML: a coloured square for each claim, and their number in words."""
     items = []
-    for name, number in outcome.counts(found).items():
-        squares = "".join(
-            f'<span class="bb-square" style="--verdict: {theme.verdict_colour(name)}"></span>'
-            for _ in range(number)
-        )
-        items.append(f'<li><span class="bb-squares" aria-hidden="true">{squares}</span>{number} {name}</li>')
-    return f'<ul class="bb-strip">{"".join(items)}</ul>' if items else ""
+    for verdict, word, number in outcome.counts(found):
+        square = f'<span class="bb-square" style="--verdict: {theme.verdict_colour(verdict)}"></span>'
+        squares = f'<span class="bb-squares" aria-hidden="true">{number * square}</span>'
+        items.append(f"<span>{squares}{number} {word}</span>")
+    return f'<span class="bb-strip">{"".join(items)}</span>' if items else ""
 
 
 def _every(one: Comparison) -> str:
@@ -261,7 +260,7 @@ def _every(one: Comparison) -> str:
     )
     more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""
     return (
-        f'<details class="bb-data"><summary>All {len(found)} claims{more}</summary>'
+        f'<details class="bb-data"><summary>All {len(found)} claims{more}: {strip(found)}</summary>'
         f'<ul class="bb-claims">{items}</ul></details>'
     )
 
@@ -277,7 +276,7 @@ def _linked_title(run: Run) -> str:
 
 
 def changes() -> Markdown:
-    """Return the defects that changed a result, each with the ratio as published and as corrected."""
+    """Return the defects that changed a result, each with the ratio published, rerun, and rerun without the defect."""
     runs = {run.experiment: run for run in published.opened(root())}
     lines = []
     for place, one in enumerate(publications()):
@@ -288,14 +287,14 @@ def changes() -> Markdown:
             judged = {held.id: held for held in of_run(run)}
             publication = Catalogue().publication(one.experiment)
             first = judged.get(defect.as_published or "")
-            parts = [
-                f"{words} {claim.ratio_text(held.measured, held.low, held.high)}, {claim.word(held)}"
-                for words, name in (("as published", defect.as_published), ("corrected", defect.corrected))
-                if (held := judged.get(name or "")) is not None
-            ]
-            if first is not None and len(parts) == 2:
+            corrected = judged.get(defect.corrected or "")
+            if first is not None and corrected is not None:
                 sides = outcome.names(run, first, publication)
-                said = escape_markdown(f"Ratio of {sides.of} to {sides.over}: {parts[0]}; {parts[1]}.")
+                said = escape_markdown(
+                    f"Ratio of {sides.of} to {sides.over}: published {claim.published_words(first)}; "
+                    f"rerun with the published method {claim.shown(first).text}; "
+                    f"with the defect corrected {claim.shown(corrected).text}."
+                )
                 address = f"defects.html#{defects.anchor(place)}"
                 lines.append(f"1. **{escape_markdown(defect.changed)}** {said} [How we know]({address}).")
     if not lines:

@@ -73,10 +73,11 @@ def lead(run: Run, publication: Publication) -> Judgement | None:
     return next(iter([*named, *ratios, *found]), None)
 
 
-def counts(found: Sequence[Judgement]) -> dict[str, int]:
-    """Return verdict → number of claims, in the order of ``theme.VERDICTS``."""
-    counted = Counter(str(one.verdict) for one in found)
-    return {name: counted[name] for name in ordered(counted)}
+def counts(found: Sequence[Judgement]) -> list[tuple[str, str, int]]:
+    """Return verdict, its word for readers, and the number of claims, in the order of ``theme.VERDICTS``."""
+    counted = Counter((str(one.verdict), claim.word(one)) for one in found)
+    order = ordered(verdict for verdict, _ in counted)
+    return [(*key, counted[key]) for key in sorted(counted, key=lambda key: (order.index(key[0]), key[1]))]
 
 
 def ordered(verdicts: Iterable[str]) -> list[str]:
@@ -129,9 +130,9 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
 
 
 def finding(run: Run, one: Judgement) -> str:
-    """Return what the rerun found of a claim, as its report says it."""
+    """Return what the rerun found of a claim, as its report says it; its label names the setting."""
     if claim.has_ratio(one) and one.cells:
-        return f"{claim.sentence(run, one)} {claim.meaning(one)}"
+        return claim.sentence(run, one, setting=False)
     return f"{claim.meaning(one)} The claim: {one.statement.rstrip('.')}."
 
 
@@ -140,7 +141,7 @@ BRIEF = " lasted "
 
 
 def caveat(run: Run, one: Judgement | None) -> str:
-    """Return what limits a comparison most: cores, trials, and differences from the publication."""
+    """Return what limits a comparison most: few trials, cores, and differences from the publication."""
     parts = [part for part in (_cores(run), _trials(run, one)) if part]
     unfit = [cell for cell in one.cells if cell.unfit] if one else []
     if one and unfit:
@@ -148,7 +149,7 @@ def caveat(run: Run, one: Judgement | None) -> str:
         why = f" ({brief[0].partition(',')[0]})" if brief else ""
         parts.append(f"{len(unfit)} of {len(one.cells)} cases are not judged{why}")
     parts += [_titled(condition) for condition in (one.conditions if one else ())]
-    return f"{'; '.join(parts)}." if parts else ""
+    return ", ".join(parts)
 
 
 def _cores(run: Run) -> str:

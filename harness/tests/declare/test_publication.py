@@ -35,7 +35,7 @@ def test_it_says_who_claimed_what_and_when(tmp_path):
 
 
 def test_a_lead_that_is_no_claim_names_the_nearest(tmp_path):
-    catalogue = checkout(tmp_path, ('lead = "ratios"', 'lead = "ratois"'))
+    catalogue = checkout(tmp_path, ('"ratios", ', '"ratois", '))
     with pytest.raises(RequestError, match='no claim "ratois"; did you mean "ratios"'):
         catalogue.experiment("cnos-vs-influx")
 

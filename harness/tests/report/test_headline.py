@@ -9,6 +9,7 @@ import pytest
 
 from benchbook.analyse import claims, wording
 from benchbook.analyse.judgement import Expectation
+from benchbook.declare.publication import Publication
 from benchbook.report import claim, conclusion
 
 OVER, OF = "influxdb-1.8.10", "cnosdb-2.0.1"
@@ -185,7 +186,9 @@ def test_a_caveat_is_beside_its_number():
 def led(monkeypatch: pytest.MonkeyPatch, *found: Any, ids: tuple[str, ...] = ()) -> list[str]:
     monkeypatch.setattr(claims, "of_run", lambda *_: tuple(found))
     run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]})
-    return [one.id for one in conclusion._leading(run, {name: name for name in ids}).values()]
+    stated = {"title": "A page", "author": "An author", "claimed": "A is fast."}
+    publication = Publication(**stated, leads={name: name for name in ids})
+    return [one.id for one in conclusion.leading(run, publication).values()]
 
 
 def test_the_claims_that_the_question_is_about_lead_in_their_order(monkeypatch):

@@ -98,8 +98,8 @@ def test_what_changed_the_result_links_the_defects_page():
     assert set(linked) <= anchors
     assert len(anchors) == len(publications())
     for line in said.splitlines():
-        assert "as published" in line
-        assert "; corrected" in line
+        assert "published method" in line
+        assert "with the defect corrected" in line
 
 
 def test_claims_that_show_a_change_are_declared():

@@ -33,7 +33,10 @@ CAPTION = (
     "Hollow diamond: the published ratio; with ≥ or ≤ it is a bound. The line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
-CASES = "A claim with several cases has a dot for each; its verdict comes from the interval of each case."
+CASES = (
+    "A claim with several cases has a dot for each and one verdict on all of them; the reasons of the verdicts say in "
+    "how many cases it must hold."
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
     elif one.published is not None:
         was = f"published {claim.published_words(one)}"
     else:
-        was = f"published as words: {stated.text}" if stated.value else "published without a number"
+        was = f"in words: {stated.text}" if stated.value else "published without a number"
     seen = claim.shown(one)
     numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, seen, stated.value, stated.kind)

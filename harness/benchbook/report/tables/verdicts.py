@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,11 +78,17 @@ def counts(run: Run) -> Markdown:
     from benchbook.analyse import claims
 
     found = claims.of_run(run)
-    verdicts = [claim.word(one) for one in found]
-    if not verdicts:
+    if not found:
         return missing("The verdicts", "the run declared no claims")
-    parts = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)]
-    return Markdown(f"Of {len(verdicts)} claims: {', '.join(parts)}.")
+    own = [one for one in found if one.statement.startswith(claim.OWN)]
+    published = [one for one in found if one not in own]
+    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} of our own"
+    said = [
+        f"of {noun}: {', '.join(f'{number} {word}' for word, number in Counter(map(claim.word, held)).items())}"
+        for noun, held in ((f"{len(published)} claims", published), (questions, own))
+        if held
+    ]
+    return Markdown(f"{'; '.join(said).capitalize()}.")
 
 
 def _verdicts_published(one: Judgement) -> str:
