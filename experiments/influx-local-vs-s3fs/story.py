@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+
 from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.report.table import Markdown, Table, missing
