@@ -538,7 +538,7 @@ def raw_table(file: Path | None = None) -> Table:
         "Operations/s",
         "95 % CI",
         "Mean latency",
-        "Rate × latency",
+        "Rate × latency",  # noqa: RUF001
         "Recorded in flight",
         "Compared with 64 clients",
     ]
