@@ -223,26 +223,24 @@ def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
 
 
 class Shown(NamedTuple):
-    """What a row of a claim shows: one ratio with its interval, or the range of its cases."""
+    """What a row of a claim shows: one ratio with its interval, or the range of cases that differ."""
 
     text: str
     values: tuple[float, ...]
-    """The ratio, or that of each case."""
+    """The ratio of each case."""
     low: float | None
-    """The lower end of the interval, or the lowest end of the cases' intervals."""
+    """The lower end of the interval; of cases that differ, the lowest end of their intervals."""
     high: float | None
 
 
 def shown(one: Judgement) -> Shown:
-    """Return what the row of a claim shows; each case is judged by itself, so several cases are not pooled."""
-    cells = [cell for cell in one.cells if cell.measured]
-    if len(cells) < 2:
-        ratio = () if one.measured is None else (one.measured,)
-        return Shown(ratio_text(one.measured, one.low, one.high), ratio, one.low, one.high)
-    values = tuple(sorted(cell.measured or 0.0 for cell in cells))
-    known = all(cell.low is not None and cell.high is not None for cell in cells)
-    low = min(cell.low or 0.0 for cell in cells) if known else None
-    high = max(cell.high or 0.0 for cell in cells) if known else None
+    """Return what the row of a claim shows: the pooled ratio, or the range of its cases if they differ."""
+    values = tuple(sorted(cell.measured for cell in one.cells if cell.measured))
+    if ends(one) is None:
+        own = () if one.measured is None else (one.measured,)
+        return Shown(ratio_text(one.measured, one.low, one.high), values or own, one.low, one.high)
+    low = min(cell.low for cell in one.cells if cell.measured and cell.low is not None)
+    high = max(cell.high for cell in one.cells if cell.measured and cell.high is not None)
     return Shown(span(values[0], values[-1]), values, low, high)
 
 

@@ -97,7 +97,7 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
             (
                 "Published",
                 "not asked" if own else claim.published_words(lead) if stated.value else "no number",
-                lead.source,
+                lead.source if lead.published is not None else f"read from the words of {lead.source}",
             ),
             ("Rerun", claim.measured_words(lead), _how_sure(lead)),
         ]

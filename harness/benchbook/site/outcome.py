@@ -244,10 +244,11 @@ def tool_finding(run: Run) -> str:
         return "No comparison: fewer than two systems gave the same answers."
     others = list(dict.fromkeys(own_name(run, one) for one in run.cells if one.name != base.name and one.ok))
     parts = []
-    for metric in dict.fromkeys(one.metric for one in ranked):
-        parts.append(_counted(metric, [one.outcome for one in ranked if one.metric == metric]))
-    won = all(one.outcome.verdict == "worse" for one in ranked)
     name = own_name(run, base)
+    won = all(one.outcome.verdict == "worse" for one in ranked)
+    for metric in dict.fromkeys(one.metric for one in ranked):
+        counted = _counted([one.outcome for one in ranked if one.metric == metric])
+        parts.append(f"{metric}: {'' if won else f'{name} was '}{counted}.")
     head = (
         f"{name} was better than {listing(others)} in all {len(ranked)} comparisons"
         if won
@@ -271,7 +272,7 @@ def listing(found: Sequence[str]) -> str:
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
-def _counted(metric: str, found: Sequence[Outcome]) -> str:
+def _counted(found: Sequence[Outcome]) -> str:
     """Return in how many comparisons the baseline won and lost, and by which factors."""
     parts = []
     for verdict, said in (("worse", "better"), ("better", "worse")):
@@ -283,5 +284,5 @@ def _counted(metric: str, found: Sequence[Outcome]) -> str:
             parts.append(f"{by} {said} in {len(factors)} of {len(found)}")
     undecided = sum(one.verdict in ("no clear difference", "no verdict") for one in found)
     if undecided:
-        parts.append(f"undecided in {undecided} of {len(found)}")
-    return f"{metric}: {', '.join(parts)}."
+        parts.append(f"not clearly different in {undecided} of {len(found)}")
+    return ", ".join(parts)
