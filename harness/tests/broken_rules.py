@@ -77,6 +77,7 @@ def _passes(test: str, harness: Path) -> bool:
         "PYTHONPATH": str(harness),
         "BENCHBOOK_ROOT": str(harness.parent),
         "CI": "true",
+        "PYTHONDONTWRITEBYTECODE": "1",  # compiled code of a file changed within a second would be taken as current
     }
     if BENCHLOAD.is_file():  # without it, tests that need it would be skipped
         environment.setdefault("BENCHBOOK_BENCHLOAD", str(BENCHLOAD))
