@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
 from benchbook.analyse.wording import factor_words, level_words
+from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
+from benchbook.errors import RequestError
 
 if TYPE_CHECKING:
     from benchbook.analyse.claim_evidence import JudgedCell
@@ -391,9 +393,21 @@ def case(levels: Mapping[str, str], factors: Sequence[str], between: str = ", ")
     )
 
 
+def conditions(one: Judgement) -> list[str]:
+    """Return the conditions of a claim, with titles of systems: "MySQL 9.7 in place of MySQL 8.0"."""
+    found = []
+    for condition in one.conditions:
+        here, apart, there = condition.partition(" in place of ")
+        try:
+            found.append(f"{here}{apart}{Catalogue().system(there).title}" if apart else condition)
+        except RequestError:
+            found.append(condition.replace("_", " "))
+    return found
+
+
 def caveats(one: Judgement) -> list[str]:
     """Return what a reader must know beside the ratio: scale, substitutes, cases that are not judged, one device."""
-    found = [f"measured with {', '.join(one.conditions)}".replace("_", " ")] if one.conditions else []
+    found = [f"measured with {', '.join(conditions(one))}"] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:

@@ -310,7 +310,7 @@ def tools() -> Cards | Markdown:
     catalogue = Catalogue()
     found = [run for run in published.opened(root()) if catalogue.publication(run.experiment) is None]
     if not found:
-        return missing("The list of tests", "none is published yet")
+        return Markdown(f"There is no published run yet. To run one: {code('./bench run quickstart')}.")
     cards = []
     for run in found:
         every = outcome.outcomes(run)
@@ -328,25 +328,6 @@ def comparisons_table(found: Sequence[outcome.Outcome]) -> Table:
     """Return a row for each comparison with the baseline of a run."""
     rows = [[f"{one.statement}: {one.verdict}", one.ratio(), one.reason] for one in found]
     return Table(["Comparison", "Times as good (95 % CI)", "Why"], rows, stacked=True)
-
-
-def waiting() -> Markdown:
-    """Return the experiments without a published run, with the command that runs each; empty if there are none."""
-    there = {run.experiment for run in published.opened(root())}
-    catalogue = Catalogue()
-    lines = []
-    for slug in catalogue.names("experiment"):
-        if slug in there:
-            continue
-        try:
-            declared = catalogue.experiment(slug)
-        except BenchbookError:  # other commands report an invalid declaration
-            continue
-        lines.append(
-            f"- {escape_markdown(declared.title)}. There is no published run yet. To run it: "
-            f"{code(f'./bench run {slug}')}"
-        )
-    return Markdown("\n".join(lines))
 
 
 def rerun() -> Markdown:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from benchbook.analyse import claims, comparison, quantity, same_work
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Cell, Run
-from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
-from benchbook.errors import RequestError
 from benchbook.report import claim, theme
 
 NOT_RANKED = "not ranked"
@@ -148,7 +146,7 @@ def caveat(run: Run, one: Judgement | None) -> str:
         brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
         why = f" ({brief[0].partition(',')[0]})" if brief else ""
         parts.append(f"{len(unfit)} of {len(one.cells)} cases are not judged{why}")
-    parts += [_titled(condition) for condition in (one.conditions if one else ())]
+    parts += claim.conditions(one) if one else []
     return ", ".join(parts)
 
 
@@ -168,15 +166,6 @@ def _trials(run: Run, one: Judgement | None) -> str:
         return ""
     low, high = min(counted), max(counted)
     return f"{low} trials of each side" if low == high else f"{low} to {high} trials of each side"
-
-
-def _titled(condition: str) -> str:
-    """Return a condition with the title of the system that the claim names: "MySQL 9.7 in place of MySQL 8.0.26"."""
-    here, apart, there = condition.partition(" in place of ")
-    try:
-        return f"{here}{apart}{Catalogue().system(there).title}" if apart else condition
-    except RequestError:
-        return condition.replace("_", " ")
 
 
 # Comparisons of a run without claims

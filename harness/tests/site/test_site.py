@@ -136,7 +136,7 @@ def test_the_defects_hold_the_raw_data_read_again(site: Path):
 def test_without_a_published_run_the_page_shows_the_command(tmp_path, without_quarto):
     made = render.site(making.make(tmp_path, empty=True), tmp_path / "site")
     page = Page.read(made / "index.html")
-    assert "There is no published run yet. To run it: ./bench run quickstart" in page.text
+    assert "There is no published run yet. To run one: ./bench run quickstart" in page.text
     assert not (made / "quickstart.html").exists()
 
 
