@@ -123,10 +123,15 @@ def _calibrations(run: Run) -> list[dict[str, Any]]:
     return [one for one in run.fact_list("calibration") if isinstance(one, dict)]
 
 
+def _seconds(calibration: dict[str, Any]) -> float:
+    """Return the length of a measurement of the client alone."""
+    return float(calibration.get("duration_ns") or 0) / 1e9
+
+
 def ceiling(run: Run) -> Ceiling:
     """Return the client's ceiling: a rate for each kind of load and each choice of cores among the trials."""
     found = [one for one in _calibrations(run) if one.get("rows_per_second") and "phase" not in one]
-    seconds = min((float(one.get("duration_ns") or 0) / 1e9 for one in found), default=0.0)
+    seconds = min((_seconds(one) for one in found), default=0.0)
     own = bool(found) and all(one.get("client_cores") for one in found)
     return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
 
@@ -148,14 +153,14 @@ def phase_ceiling(run: Run, phase: str, workload: str, cell: Cell) -> float | No
     rates = [
         float(one[rate]) for one in _calibrations(run)
         if one.get("phase") == phase and one.get(rate) and cell.name in one.get("cells", [cell.name])
-        and float(one.get("duration_ns") or 0) / 1e9 >= BRIEF_SECONDS
+        and _seconds(one) >= BRIEF_SECONDS
     ]  # fmt: skip
     return min(rates, default=None)
 
 
 def calibrated_seconds(run: Run) -> float:
     """Return the length of the shortest measurement of the client alone; 0 without one."""
-    return min((float(one.get("duration_ns") or 0) / 1e9 for one in _calibrations(run)), default=0.0)
+    return min((_seconds(one) for one in _calibrations(run)), default=0.0)
 
 
 def brief(run: Run, phase: str) -> dict[str, float]:

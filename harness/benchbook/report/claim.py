@@ -65,9 +65,14 @@ class Stated(NamedTuple):
 SIGNS = {"at-least": "≥", "at-most": "≤"}
 
 
+def is_own(one: Judgement) -> bool:
+    """Return whether a claim is a question of ours, which the publication did not ask."""
+    return one.statement.startswith(OWN)
+
+
 def statement(one: Judgement) -> str:
     """Return the statement of a claim; that of a question which the publication did not ask says so."""
-    if not one.statement.startswith(OWN):
+    if not is_own(one):
         return one.statement
     asked = one.statement.removeprefix(OWN).strip()
     return f"Our own question: {asked}"
@@ -298,7 +303,7 @@ def _case_names(one: Judgement) -> str:
 
 def _published(one: Judgement) -> str:
     found = stated(one)
-    if one.statement.startswith(OWN):
+    if is_own(one):
         return "the publication did not measure this"
     if (words := published_words(one)) != found.text:
         return f"published: {words}"
@@ -318,7 +323,7 @@ def _published(one: Judgement) -> str:
 
 def meaning(one: Judgement) -> str:
     """Return what the verdict means, in one sentence."""
-    what = "The expected result" if one.statement.startswith(OWN) else "The published result"
+    what = "The expected result" if is_own(one) else "The published result"
     if word(one).startswith(DEPENDS):
         return f"The answer {word(one)}, which the publication does not state."
     if failed := sum(cell.failed for cell in one.cells):
@@ -330,7 +335,7 @@ def meaning(one: Judgement) -> str:
         needed = ", and more than half were needed" if one.in_cells == "most" else ""
         rest = _counted_cases(one, but="reproduced")
         verb = "are" if number > 1 else "is"
-        same = "as expected" if one.statement.startswith(OWN) else "reproduced"
+        same = "as expected" if is_own(one) else "reproduced"
         return f"Of {_all_cases(one)}, {number or 'none'} {verb} {same}{needed}: {rest}."
     return {
         "reproduced": f"{what} holds here.",

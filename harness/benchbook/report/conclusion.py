@@ -92,7 +92,7 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
     found = []
     if lead is not None:
         stated = claim.stated(lead)
-        own = lead.statement.startswith(claim.OWN)
+        own = claim.is_own(lead)
         found = [
             (
                 "Published",

@@ -249,7 +249,7 @@ def strip(found: Sequence[Judgement]) -> str:
 
 def _every(one: Comparison) -> str:
     """Return all claims with their verdicts, folded."""
-    own = [held for held in of_run(one.run) if held.statement.startswith(claim.OWN)]
+    own = [held for held in of_run(one.run) if claim.is_own(held)]
     order = outcome.ordered(str(held.verdict) for held in one.claims)
     found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
     items = "".join(

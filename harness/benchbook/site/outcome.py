@@ -60,7 +60,7 @@ def outcomes(run: Run) -> list[Outcome]:
 
 def published_claims(run: Run) -> list[Judgement]:
     """Return the judgements on the claims that were published, without questions of ours."""
-    return [one for one in claims.of_run(run) if not one.statement.startswith(claim.OWN)]
+    return [one for one in claims.of_run(run) if not claim.is_own(one)]
 
 
 def lead(run: Run, publication: Publication) -> Judgement | None:

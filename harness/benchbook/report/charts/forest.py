@@ -117,7 +117,7 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
-    if one.statement.startswith(claim.OWN):
+    if claim.is_own(one):
         was = "not published"
     elif one.published is not None:
         was = f"published {claim.published_words(one)}"

@@ -80,7 +80,7 @@ def counts(run: Run) -> Markdown:
     found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
-    own = [one for one in found if one.statement.startswith(claim.OWN)]
+    own = [one for one in found if claim.is_own(one)]
     published = [one for one in found if one not in own]
     questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} of our own"
     said = [
