@@ -100,15 +100,18 @@ def series(run: Run, panel: Panel) -> list[Series]:
         run.frame("telemetry").filter(wanted).unique(["trial_id", "seconds", "metric"], maintain_order=True)
     )
     sums = rows.group_by("trial_id", "seconds", maintain_order=True).agg(pl.col("value").sum())
-    taken: dict[str, list[tuple[float, float]]] = {}
-    for trial_id, seconds, value in sums.iter_rows():
-        taken.setdefault(trial_id, []).append((seconds, value))
+    # A row for each trial: a row for each sample takes half a second with 10,000 trials.
+    of_trials = sums.group_by("trial_id", maintain_order=True).agg("seconds", "value")
+    taken = {
+        trial_id: sorted(zip(seconds, values, strict=True))
+        for trial_id, seconds, values in of_trials.iter_rows()
+    }
     most = _cores(run)
     made = []
     for trial_id, name, block in run.ok.select("trial_id", "cell", "block").iter_rows():
         if panel.scope == "server" and run.embedded(known[name].system):
             continue  # the client's panel shows it
-        samples = sorted(taken.get(trial_id, []))
+        samples = taken.get(trial_id, [])
         if panel.cumulative:
             samples = rates(samples, most if panel.unit == "cores" else None)
         if len(samples) > 1:
