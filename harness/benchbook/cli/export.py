@@ -79,7 +79,8 @@ def _doubts(results: Path, run_id: str) -> list[str]:
 def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None:
     if private or output:
         raise RequestError(
-            "--publish writes into reports/data and always removes private names.",
+            "--publish cannot be combined with --private or --output: it always writes into reports/data, and always"
+            " removes private names (of the machine, the user and folders).",
             "Leave out --private and --output.",
         )
     if root.is_relative_to("/nix/store"):

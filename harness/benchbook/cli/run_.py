@@ -37,7 +37,7 @@ def command(
         typer.Option(
             "--budget",
             metavar="2h",
-            help="Most time for all trials of --until-decided, including those that measure the noise.",
+            help="With --until-decided: maximum time of all trials together, including those that measure the noise.",
         ),
     ] = None,
     no_aa: Annotated[

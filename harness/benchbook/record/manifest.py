@@ -119,7 +119,7 @@ def _not_an_export(where: Path) -> RequestError:
     if runs := below(where):
         number = "1 run is" if len(runs) == 1 else f"{len(runs)} runs are"
         return RequestError(
-            f"{where} is not the folder of one run: it has no {FILE}, and {number} below it.",
+            f"{where} is not the folder of a single run: it has no {FILE}, but {number} in its subfolders.",
             f"Name one of them, such as {runs[0]}",
         )
     return RequestError(
