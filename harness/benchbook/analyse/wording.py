@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from benchbook.analyse import quantity
 
@@ -68,6 +69,35 @@ def label_words(factor: str, level: str) -> str:
     if factor == "size":
         return level_words(factor, level)
     return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
+
+
+def listing(found: Sequence[str]) -> str:
+    """Return names as a list in words.
+
+    >>> listing(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _common_start(words: Sequence[str]) -> str:
+    first, last = min(words), max(words)
+    length = next(
+        (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
+    return first[:length]
+
+
+def together(words: Sequence[str]) -> str:
+    """Return levels in words as a list that says their common beginning once.
+
+    >>> together(["batches of 1", "batches of 100", "batches of 1,000"])
+    'batches of 1, 100 and 1,000'
+    >>> together(["1 operation in flight"])
+    '1 operation in flight'
+    """
+    common = _common_start(words).rpartition(" ")[0] if len(words) > 1 else ""
+    return listing([*words[:1], *(word[len(common) :].strip() for word in words[1:])])
 
 
 def size_words(level: str) -> str:

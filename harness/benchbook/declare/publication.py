@@ -14,8 +14,8 @@ class Publication(Model):
 
     title: Text
     """Name of the publication, for links and citations."""
-    author: Text
-    """Author or publisher, such as "the vendor of CnosDB"."""
+    author: Text | None = None
+    """Author or publisher, such as "the vendor of CnosDB"; without it, pages say that the author is not named."""
     year: Annotated[int, Field(ge=1970, le=2100)] | None = None
     """Year of the publication; without it, the site calls it undated."""
     url: Annotated[str, StringConstraints(pattern=r"^https://\S+$")] | None = None
@@ -31,6 +31,14 @@ class Publication(Model):
     """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
     over: Text | None = None
     """Name of the claim's side ``over``, likewise."""
+
+    configurations: dict[Name, Text] = Field(default_factory=dict)
+    """Arm → its name in sentences, such as "the default template". Default: "configuration" and the arm."""
+
+    @property
+    def by(self) -> str:
+        """The author, or that the publication names none."""
+        return self.author or "author not named"
 
     @property
     def lead(self) -> str | None:

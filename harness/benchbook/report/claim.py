@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
-from benchbook.analyse.wording import factor_words, level_words
+from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.errors import RequestError
@@ -137,6 +137,8 @@ VERBS = (
     (r"(queries|operations)_per_second", "reached {} times as many \\1 per second as"),
     (r"bytes_per_second", "moved {} times as many bytes per second as"),
     (r".*_seconds", "took {} times as long as"),
+    (r"disk_bytes", "needed {} times as much disk space as"),
+    (r"bytes_per_row", "needed {} times as much disk space for the same data as"),
 )  # fmt: skip
 """Pattern of a metric → what the better side did; other metrics are named by their title."""
 
@@ -177,14 +179,21 @@ def _sides(run: Run, one: Judgement) -> tuple[str, str]:
     """Return the two sides in words, ``of`` first: systems, or levels of one system."""
     over, of = one.cells[0].sides.cells[0], one.cells[0].sides.cells[-1]
     factors = one.cells[0].sides.factors
+    publication = Catalogue().publication(run.experiment)
+    arms = publication.configurations if publication else {}
     if "system" in factors:
         rest = [name for name in factors if name not in ("system", "arm")]
-        return tuple(_named(run.title(cell.system), _levels(cell, rest)) for cell in (of, over))  # type: ignore[return-value]
-    return f"{run.title(of.system)} with {_levels(of, factors)}", f"with {_levels(over, factors)}"
+        return tuple(_named(run.title(cell.system), _levels(cell, rest, arms)) for cell in (of, over))  # type: ignore[return-value]
+    return f"{run.title(of.system)} with {_levels(of, factors, arms)}", f"with {_levels(over, factors, arms)}"
 
 
-def _levels(cell: Cell, factors: Sequence[str]) -> str:
-    return ", ".join(level_words(name, cell.levels[name]) for name in factors if name in cell.levels)
+def _levels(cell: Cell, factors: Sequence[str], arms: Mapping[str, str]) -> str:
+    """Return the levels of a cell in words; ``arms`` are the names of configurations in sentences."""
+    return ", ".join(
+        arms.get(level, level_words(name, level)) if name == "arm" else level_words(name, level)
+        for name, level in cell.levels.items()
+        if name in factors
+    )
 
 
 def _named(title: str, levels: str) -> str:
@@ -205,8 +214,12 @@ def shared_levels(run: Run, one: Judgement) -> list[str]:
     return [level_words(name, level) for name, level in alike.items() if name != "system"]
 
 
-def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
-    """Return the finding on a measured claim, as plain text; ``setting`` names the levels that its cases share."""
+def sentence(run: Run, one: Judgement, *, setting: bool = True, brief: bool = False) -> str:
+    """Return the finding on a measured claim, as plain text.
+
+    ``setting`` names the levels that its cases share; ``brief`` leaves out where the least and largest ratio were
+    measured, and their intervals.
+    """
     of, over = _sides(run, one)
     name, around = interval_name([one]), ""
     if found := ends(one):
@@ -216,7 +229,7 @@ def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
             f"{case(end.sides.levels, factors, ' and ')})"
             for end in found
         )
-        ratio = f"{least.format(f'{name} ')} to {most.format('')}"
+        ratio = measured_words(one) if brief else f"{least.format(f'{name} ')} to {most.format('')}"
     else:
         ratio = quantity.number(one.measured)
         known = interval(one.low, one.high)
@@ -227,6 +240,37 @@ def sentence(run: Run, one: Judgement, *, setting: bool = True) -> str:
     both = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
     said = f"{at}{_finding(one, of, over, ratio, run.phases('query'))}"
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}.{both}"
+
+
+def _directions(one: Judgement) -> str:
+    """Return in which cases of a claim the ratio is clearly above or below 1, and in how many neither is clear."""
+    factors = differing_factors([cell for cell in one.cells if cell.measured])
+    known = [cell for cell in one.cells if cell.low is not None and cell.high is not None]
+    above = [cell for cell in known if (cell.low or 0.0) > 1]
+    below = [cell for cell in known if (cell.high or 0.0) < 1]
+    others = len(one.cells) - len(above) - len(below)
+
+    def where(found: Sequence[JudgedCell]) -> str:
+        if len(found) == len(one.cells):
+            return "in all"
+        if len(factors) != 1 or not found:
+            return f"in {len(found) or 'none'}"
+        return f"with {together([level_words(factors[0], cell.sides.levels[factors[0]]) for cell in found])}"
+
+    parts = [f"clearly above 1 {where(above)}", f"clearly below 1 {where(below)}"]
+    if len(below) > len(above):
+        parts.reverse()
+    parts += [f"uncertain in {others}"] if others else []
+    return f"Of {_all_cases(one)}, the ratio is {listing(parts)}."
+
+
+def trials_words(cells: Sequence[Cell]) -> str:
+    """Return the trials of some cells: "3 trials", "4 to 6 trials"; empty if there are none."""
+    counted = [cell.ok for cell in cells if cell.ok]
+    if not counted:
+        return ""
+    low, high = min(counted), max(counted)
+    return f"{low if low == high else f'{low} to {high}'} trial{'' if high == 1 else 's'}"
 
 
 class Shown(NamedTuple):
@@ -321,11 +365,16 @@ def _published(one: Judgement) -> str:
     return f"the published ratio is {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
 
 
+def concluded(one: Judgement) -> str:
+    """Return the verdict and what it means; of cases that differ, which side is ahead in which."""
+    failed = any(cell.failed for cell in one.cells)
+    return f"Verdict: {word(one)}. {_directions(one) if ends(one) and not failed else meaning(one)}".rstrip()
+
+
 def meaning(one: Judgement) -> str:
-    """Return what the verdict means, in one sentence."""
-    what = "The expected result" if is_own(one) else "The published result"
+    """Return what the verdict means, in one sentence; empty if its word says it."""
     if word(one).startswith(DEPENDS):
-        return f"The answer {word(one)}, which the publication does not state."
+        return "The publication does not state it."
     if failed := sum(cell.failed for cell in one.cells):
         operations = "operation" if failed == 1 else "operations"
         return f"{failed:,} {operations} failed, so neither side is called better."
@@ -338,26 +387,24 @@ def meaning(one: Judgement) -> str:
         same = "as expected" if is_own(one) else "reproduced"
         return f"Of {_all_cases(one)}, {number or 'none'} {verb} {same}{needed}: {rest}."
     return {
-        "reproduced": f"{what} holds here.",
+        "reproduced": "",
         "different size": _different(one),
         "direction only": "The direction is as published; the ratio is uncertain.",
-        "contradicted": f"{what} does not hold here.",
-        "inconclusive": _undecided(one, what),
+        "contradicted": "",
+        "inconclusive": _undecided(one),
         "underspecified": "The publication says too little to check it.",
         "substitute only": "A substitute was measured, so the claim itself is not judged.",
         "not run": "This run did not measure it.",
     }[str(one.verdict)]
 
 
-def _undecided(one: Judgement, what: str) -> str:
+def _undecided(one: Judgement) -> str:
     """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
     if len(one.cells) > 1:
         number, rest = _counted_cases(one).split(" ", 1)
-        why = f"of {_all_cases(one)}, {number} {'is' if number == '1' else 'are'} {rest}"
-    else:
-        unfit = any(cell.unfit for cell in one.cells)
-        why = "the case is not judged" if unfit else "the interval is too wide"
-    return f"{what} is neither confirmed nor refuted: {why}."
+        return f"Of {_all_cases(one)}, {number} {'is' if number == '1' else 'are'} {rest}."
+    unfit = next((cell.unfit for cell in one.cells if cell.unfit), "")
+    return f"It is not judged ({_lost(unfit)})." if unfit else "The interval is too wide for a decision."
 
 
 def _all_cases(one: Judgement) -> str:
@@ -377,7 +424,7 @@ def _different(one: Judgement) -> str:
         return "There is a difference where none was published."
     if direction_holds(one):
         return "The direction is as published, but the ratio is not."
-    return "The ratio is not as published, and the direction is uncertain."
+    return "The interval excludes the published ratio, but includes 1."
 
 
 def direction_holds(one: Judgement) -> bool:

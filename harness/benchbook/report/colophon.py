@@ -126,7 +126,7 @@ class Colophon:
         if self.publication is None:
             return made
         rerun = {
-            "author": f"{{{_tex(self.publication.author)}}}",
+            "author": f"{{{_tex(self.publication.author)}}}" if self.publication.author else "",
             "title": _tex(self.publication.title),
             "year": str(self.publication.year or ""),
             "url": self.publication.url or "",

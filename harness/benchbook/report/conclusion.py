@@ -6,6 +6,7 @@ embedded system shares the client's process and its numbers include no transport
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,11 @@ from benchbook.analyse import comparison, quantity, rules, same_work
 from benchbook.analyse import limits as limits_of
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates
-from benchbook.analyse.model import FEW
+from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
+from benchbook.analyse.wording import label_words, listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
@@ -39,9 +41,9 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     found = leading(run, publication)
     lines: list[tuple[str, str]] = []
     if publication is not None and found:
-        lines.append(("Claimed", f"{publication.claimed} ({publication.author}, {publication.when})"))
+        lines.append(("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
     lines += [
-        (label, f"{claim.sentence(run, one, setting=False)} {claim.meaning(one)}")
+        (label, f"{claim.sentence(run, one, setting=False)} {claim.concluded(one)}")
         for label, one in found.items()
     ]
     if publication is not None and publication.differs and found:
@@ -55,7 +57,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         if lines
         else answer.html()
     )
-    tiles = _tiles(run, lead)
+    tiles = _tiles(run, found)
     shown = "".join(
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
@@ -88,8 +90,9 @@ PASSED = {"kept": "passed", "partly": "passed, with exceptions", "not kept": "no
 """Mark of rule 9 → whether the checks of the work passed."""
 
 
-def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
+def _tiles(run: Run, leads: Mapping[str, Judgement]) -> list[tuple[str, str, str]]:
     found = []
+    lead = next(iter(leads.values()), None)
     if lead is not None:
         stated = claim.stated(lead)
         own = claim.is_own(lead)
@@ -101,16 +104,34 @@ def _tiles(run: Run, lead: Judgement | None) -> list[tuple[str, str, str]]:
             ),
             ("Rerun", claim.measured_words(lead), _how_sure(lead)),
         ]
+    return [*found, _checks(run, leads)]
+
+
+def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
+    """Return the tile of the checks: rule 9, and whether it concerns the systems that the finding compares."""
     work = rules.same_work(run)
-    return [*found, ("Checks", PASSED.get(work.mark, work.mark), work.why)]
+    flagged = same_work.of_run(run).flagged
+    compared = {
+        (cell.system, cell.levels.get("arm", ""))
+        for one in leads.values()
+        for held in one.cells
+        for cell in held.sides.cells
+    }
+    if not flagged or not compared or flagged & compared:
+        return "Checks", PASSED.get(work.mark, work.mark), work.why
+    odd = listing([f"{run.title(system)} ({label_words('arm', arm)})" for system, arm in sorted(flagged)])
+    gave = "gave other answers than the rest, and is" if len(flagged) == 1 else "gave other answers, and are"
+    return "Checks", "passed for this finding", f"{odd} {gave} not part of it"
 
 
 def _how_sure(lead: Judgement) -> str:
-    """Return the interval of a claim and its verdict; of cases that differ, their verdicts."""
+    """Return the interval of a claim, its trials and its verdict; of cases that differ, their verdicts."""
+    trials = claim.trials_words([cell for held in lead.cells for cell in held.sides.cells])
     if claim.ends(lead):
-        return claim.cases_words(lead)
+        return f"{trials} of each side; {claim.cases_words(lead)}"
     around = claim.interval(lead.low, lead.high) or "unknown"
-    return f"{claim.interval_name([lead])} {around}: {claim.cases_words(lead)}"
+    wide = " (above 95 %, because it was judged after each block)" if lead.level < ALPHA else ""
+    return f"{claim.interval_name([lead])} {around}{wide}, {trials} of each side: {claim.cases_words(lead)}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:
@@ -196,9 +217,9 @@ def _sentence(run: Run, cells: list[Cell]) -> str:
     if len(cells) == 1:
         return _alone(run, cells[0])
     parts = [_load(run, phase, cells) for phase in run.phases("load")]
-    if run.phases("query"):
-        parts.append(_queries(run, cells))
-    return f"On this machine, {'; '.join(part for part in parts if part)}."
+    parts += _queries(run, cells) if run.phases("query") else []
+    said = [part for part in parts if part]
+    return " ".join(f"{part}." for part in [f"On this machine, {said[0]}", *said[1:]]) if said else ""
 
 
 def _alone(run: Run, cell: Cell) -> str:
@@ -254,8 +275,8 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
     return f"at loading, {'; '.join(one.sentence for one in verdicts)}: {rates}"
 
 
-def _queries(run: Run, cells: list[Cell]) -> str:
-    """Return in how many query types a system has a shorter median latency than all others."""
+def _queries(run: Run, cells: list[Cell]) -> list[str]:
+    """Return for each system in how many query types it has a shorter median latency than all others."""
     won: dict[str, list[float]] = {}
     phases = run.phases("query")
     by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
@@ -269,13 +290,14 @@ def _queries(run: Run, cells: list[Cell]) -> str:
     for label, factors in won.items():
         low, high = quantity.number(min(factors)), quantity.number(max(factors))
         times = low if low == high else f"{low} to {high}"
+        others = [cell.label for cell in cells if cell.label != label]
         parts.append(
-            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types; that of the "
-            f"next system is {times} times as long"
+            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, where "
+            f"{others[0] if len(others) == 1 else 'the next system'} takes {times} times as long"
         )
     if undecided:
-        parts.append(f"in {undecided} of {len(phases)} query types, no system is faster than all others")
-    return ", and ".join(parts)
+        parts.append(f"In {undecided} of {len(phases)} query types, no system is faster than all others")
+    return parts
 
 
 def findings(run: Run) -> Markdown:

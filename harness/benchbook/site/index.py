@@ -9,6 +9,7 @@ from pathlib import Path
 from benchbook.analyse import judgement
 from benchbook.analyse.claims import Judgement, of_run
 from benchbook.analyse.run import Run
+from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
@@ -164,9 +165,9 @@ def summary() -> Markdown:
         )
         if counted.get(name)
     ]
-    reasons = outcome.listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
+    reasons = listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
     decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
-    return Markdown(f"Of {total} published claims, {outcome.listing(decided)}.")
+    return Markdown(f"Of {total} published claims, {listing(decided)}.")
 
 
 def picture() -> Figure | Markdown:
@@ -175,7 +176,7 @@ def picture() -> Figure | Markdown:
     if not rows:
         return missing("The picture of all comparisons", "no published run has a claim")
     counts = outcome.counts([one.lead for one in comparisons() if one.lead is not None])
-    words = outcome.listing([f"{number} {word}" for _, word, number in counts])
+    words = listing([f"{number} {word}" for _, word, number in counts])
     return overview.figure(f"The main claim of each comparison: {words}", rows)
 
 
@@ -209,7 +210,7 @@ def _findings(one: Comparison) -> list[tuple[str, str]]:
     if not found and one.lead is not None:
         found = {"Found": one.lead}
     return [
-        (label, f"{outcome.finding(one.run, judged)} Verdict: {claim.word(judged)}.")
+        (label, f"{outcome.finding(one.run, judged)} {claim.concluded(judged)}")
         for label, judged in found.items()
     ]
 
@@ -232,7 +233,7 @@ def _card(one: Comparison) -> str:
     )
     return (
         f'<article class="bb-card"><p class="bb-year">{publication.when.capitalize()}, '
-        f"{escape_html(publication.author)}{rerun}</p>"
+        f"{escape_html(publication.by)}{rerun}</p>"
         f"<h3>{_linked_title(one.run)}</h3><dl>{listed}</dl>{_every(one)}</article>"
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from benchbook.analyse import claims, comparison, quantity, same_work
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, theme
@@ -130,8 +131,8 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
 def finding(run: Run, one: Judgement) -> str:
     """Return what the rerun found of a claim, as its report says it; its label names the setting."""
     if claim.has_ratio(one) and one.cells:
-        return claim.sentence(run, one, setting=False)
-    return f"{claim.meaning(one)} The claim: {one.statement.rstrip('.')}."
+        return claim.sentence(run, one, setting=False, brief=True)
+    return f"The claim: {one.statement.rstrip('.')}."
 
 
 BRIEF = " lasted "
@@ -160,12 +161,9 @@ def _cores(run: Run) -> str:
 
 
 def _trials(run: Run, one: Judgement | None) -> str:
-    judged = [cell.ok for held in one.cells for cell in held.sides.cells] if one else []
-    counted = [number for number in judged or [cell.ok for cell in run.cells] if number]
-    if not counted:
-        return ""
-    low, high = min(counted), max(counted)
-    return f"{low} trials of each side" if low == high else f"{low} to {high} trials of each side"
+    judged = [cell for held in one.cells for cell in held.sides.cells] if one else []
+    counted = claim.trials_words(judged) or claim.trials_words(run.cells)
+    return f"{counted} of each side" if counted else ""
 
 
 # Comparisons of a run without claims
@@ -250,15 +248,6 @@ def own_name(run: Run, cell: Cell) -> str:
     """Return the name of a cell among those of its run: its system, or its levels if all have the same system."""
     alone = len({one.system for one in run.cells}) == 1
     return ", ".join(level for _, level in cell.varying) if alone and cell.varying else cell.title
-
-
-def listing(found: Sequence[str]) -> str:
-    """Return names as a list in words.
-
-    >>> listing(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
 def _counted(found: Sequence[Outcome]) -> str:

@@ -63,7 +63,7 @@ class Row:
 
 def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
     """Return the row of a claim."""
-    by = f" ({publication.author}, {publication.when})" if publication else ""
+    by = f" ({publication.by}, {publication.when})" if publication else ""
     return Row(
         name=f"{run.info['title'] or run.experiment}{by}",
         statement=one.statement.rstrip("."),

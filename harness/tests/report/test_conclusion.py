@@ -16,9 +16,9 @@ from benchbook.report.table import Markdown
 from benchbook.report.tables import cost, environment, verdicts, work
 
 
-def test_the_answer_is_one_sentence_with_numbers(plain):
+def test_the_answer_is_a_sentence_on_loading_and_one_on_queries(plain):
     words = conclusion.answer_sentence(plain).markdown
-    assert words.count(". ") == 0
+    assert words.count(". ") == 1
     assert re.search(r"DuckDB 1\.5\.6 is \d\.\d+ times as fast as SQLite", words)
     assert "4 of 4 query types" in words
 
@@ -60,7 +60,7 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
     rates = [row for row in drawn.table.rows if "disk" not in row[0]]
     assert rates
     assert not any("InfluxDB" in cell for row in rates for cell in row)
-    assert "not ranked together, so the chart shows only sizes of InfluxDB 1.8.10" in drawn.note
+    assert "not ranked together, so of InfluxDB 1.8.10 the chart shows only the size on disk" in drawn.note
 
 
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):

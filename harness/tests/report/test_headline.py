@@ -43,6 +43,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
 
 
 RUN: Any = SimpleNamespace(
+    experiment="quickstart",
     title=lambda name: {OVER: "InfluxDB 1.8.10", OF: "CnosDB 2.0.1"}[name],
     cells=[SimpleNamespace(varying=(("batch_size", "5000"),))],
     phases=lambda workload: ["1-host-1-hr"] if workload == "query" else [],
@@ -86,31 +87,29 @@ def test_a_storage_and_a_cache_are_named():
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        ("reproduced", "holds here."),
+        ("reproduced", "Verdict: reproduced."),
         ("different size", "The direction is as published, but the ratio is not."),
         ("direction only", "The direction is as published; the ratio is uncertain."),
-        ("contradicted", "does not hold here."),
-        ("inconclusive", "neither confirmed nor refuted: the interval is too wide."),
+        ("contradicted", "Verdict: contradicted."),
+        ("inconclusive", "Verdict: inconclusive. The interval is too wide for a decision."),
         ("underspecified", "says too little to check it."),
         ("substitute only", "A substitute was measured"),
         ("not run", "did not measure it."),
     ],
 )
 def test_every_verdict_has_a_meaning(verdict: str, words: str):
-    assert words in claim.meaning(judged(verdict))
+    assert words in claim.concluded(judged(verdict))
 
 
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
     assert claim.meaning(judged("inconclusive", *found)) == (
-        "The published result is neither confirmed nor refuted: of 3 cases, 1 is contradicted, 1 inconclusive, "
-        "1 not judged."
+        "Of 3 cases, 1 is contradicted, 1 inconclusive, 1 not judged."
     )
 
 
 def test_our_own_question_is_no_published_result():
     own = judged("contradicted", statement="Not published: also when both sync.")
-    assert claim.meaning(own) == "The expected result does not hold here."
     assert claim.sentence(RUN, own).endswith("; the publication did not measure this.")
 
 
@@ -124,7 +123,7 @@ def test_opposite_results_by_size_read_depends_on_object_size():
         reason="depends on object size: reproduced with objects of 4 KiB, contradicted with objects of 64 KiB; more",
     )
     assert claim.word(one) == "depends on object size"
-    assert claim.meaning(one) == "The answer depends on object size, which the publication does not state."
+    assert claim.meaning(one) == "The publication does not state it."
     assert claim.has_ratio(one)
 
 
@@ -215,8 +214,46 @@ def test_cases_that_disagree_are_counted():
     assert claim.meaning(one) == ("Of 3 cases, 1 is reproduced: 1 contradicted, 1 different size.")
 
 
+def test_cases_that_differ_say_on_which_side_of_1_each_lies():
+    found = (
+        cell("1", low=1.2, high=1.4, measured=1.3),
+        cell("1000", low=0.9, high=1.1, measured=1.0),
+        cell("5000", low=0.5, high=0.7, measured=0.6, verdict="contradicted"),
+        cell("10000", low=0.4, high=0.6, measured=0.5, verdict="contradicted"),
+    )
+    one = judged("contradicted", *found)
+    assert claim.concluded(one) == (
+        "Verdict: contradicted. Of 4 cases (one per batch size), the ratio is clearly below 1 with batches of 5,000 "
+        "and 10,000, clearly above 1 with batches of 1 and uncertain in 1."
+    )
+    assert claim.sentence(RUN, one, brief=True) == (
+        "CnosDB 2.0.1 loaded 0.500 to 1.30 times as many rows per second as InfluxDB 1.8.10; the published ratio is "
+        "1.22."
+    )
+    failed = (*found[:3], cell("10000", low=0.4, high=0.6, measured=0.5, failed=2))
+    assert "2 operations failed" in claim.concluded(judged("inconclusive", *failed))
+
+
+def test_a_publication_may_name_configurations_in_sentences(monkeypatch):
+    one = cell()
+    one.sides.cells = tuple(
+        SimpleNamespace(system=OF, levels={"system": OF, "arm": arm, "batch_size": "1"}) for arm in ("a", "b")
+    )
+    one.sides.factors = ["arm"]
+    monkeypatch.setattr(
+        claim.Catalogue,
+        "publication",
+        lambda *_: Publication(title="P", claimed="It is.", configurations={"b": "a template"}),
+    )
+    assert (
+        "CnosDB 2.0.1 with a template loaded 1.16 times as many rows per second as with configuration a"
+        in (claim.sentence(RUN, judged("reproduced", one)))
+    )
+
+
 def test_several_settings_follow_the_finding():
     run: Any = SimpleNamespace(
+        experiment=RUN.experiment,
         title=RUN.title,
         phases=RUN.phases,
         cells=[SimpleNamespace(varying=(("batch_size", "5000"), ("workers", "8")))],

@@ -35,7 +35,7 @@ def chart(
     finding += f", next {quantity.text(min(others), 'B')}" if others else ""
     trials = sorted({len(one.points) for one, _ in rows.values()})
     subtitle = (
-        f"Bytes on disk after settling, linear axis; less is better; n = {trials[0]} trials of each setup. "
+        f"Bytes on disk after background work, linear axis; less is better; n = {trials[0]} trials of each setup. "
         f"Dark: data; pale: log; palest: {REST}, most of which an empty server has too"
     )
     return Figure(
@@ -117,7 +117,7 @@ def _alternative(rows: dict[str, tuple[Estimate, dict[str, float]]]) -> str:
         + ", ".join(f"{quantity.text(size, 'B')} {part}" for part, size in held.items())
         for label, (one, held) in rows.items()
     ]
-    return f"Bytes on disk after settling, a bar for each setup: {'; '.join(shown)}."
+    return f"Bytes on disk after background work, a bar for each setup: {'; '.join(shown)}."
 
 
 def table(run: Run, only: dict[str, Wanted] | None = None) -> Table | Markdown:
