@@ -92,22 +92,26 @@ STOLEN = 0.01
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The rate of the client alone, against a server that discards everything."""
+    """The rate of the client alone: against a server that discards everything, or without sending."""
 
     loads: tuple[dict[str, Any], ...]
-    """The loads that were measured for at least a second, each with its ``rows_per_second``."""
+    """The loads that were measured for at least a second, each with its ``rows_per_second``. Those with ``systems``
+    were encoded in the protocol of these systems, and not sent."""
     seconds: float
     """Length of the shortest calibration; 0 without one."""
     own_cores: bool
     """True if it ran on the client's cores of the trials."""
 
     def of(self, cell: Cell | None = None) -> float | None:
-        """Return the lowest rate (rows per second) at the batches and workers of a cell, by default at any.
+        """Return the lowest rate (rows per second) at the batches, workers and protocol of a cell.
 
-        None if it was not measured, or for less than a second. Older runs did not record the batches and workers.
+        By default that of any load into the null server. None if it was not measured, or for less than a second. Older
+        runs did not record the batches and workers, and measured no other protocol than InfluxDB's.
         """
+        sent = [one for one in self.loads if "systems" not in one]
+        own = [one for one in self.loads if cell is not None and cell.system in one.get("systems", ())]
         rates = [
-            float(one["rows_per_second"]) for one in self.loads
+            float(one["rows_per_second"]) for one in own or sent
             if cell is None or all(
                 same(cell.levels[name], one[name]) for name in ("batch_size", "workers")
                 if name in cell.levels and name in one

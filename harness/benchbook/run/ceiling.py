@@ -1,7 +1,8 @@
 """The client's ceiling: what benchload reaches alone, on the cores that trials use.
 
-Rows are loaded into a server that discards them, and queries are asked of a server that answers at once. Objects and
-bars go to a store inside benchload, which shows the client's work without a connection.
+Rows are loaded into a server that discards them, and queries are asked of a server that answers at once; both speak
+InfluxDB's protocol. The batches of other protocols are generated and encoded, but not sent. Objects and bars go to a
+store inside benchload. The last two show the client's work without a connection.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchbook.process.launch import Program
 from benchbook.run.benchload import Calibration, calibrate
 from benchbook.run.confined import Cores, cores_of
 from benchbook.run.workloads import kline
+from benchbook.systems.driver import driver_class
 
 if TYPE_CHECKING:
     from benchbook.run.context import Context
@@ -41,7 +43,7 @@ class Alone:
 
     arguments: tuple[str, ...]
     served: bool
-    """Whether a null server answers it; else a store inside benchload does."""
+    """Whether a null server answers it; else benchload needs no server."""
     about: dict[str, Any] = field(default_factory=dict)
     """What its record in ``run.json`` says, beside the summary."""
 
@@ -68,6 +70,9 @@ def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     return [
         {**event, **one.about} for one in found for cores in _pairs(context)
         for event in _measured(context, one, cores)
+    ] + [
+        {**event, **one.about} for one in _encodings(context, dataset) for cores in _pairs(context)
+        for event in _encoded(context, one, cores)
     ]  # fmt: skip
 
 
@@ -80,17 +85,46 @@ def _loads(context: Context, dataset: Dataset) -> list[tuple[dict[str, Any], Cal
     if dataset.generator == "blob":
         return []  # objects are put, not loaded
     plan = context.plan
-    lasts = None if plan.profile == "smoke" else SECONDS
     loads = [
         options
         for trial in plan.trials
         for phase in plan.phases
         if isinstance(options := phase_options(phase, trial.levels), LoadOptions)
     ]
-    found = [Calibration(one.batch_size, one.workers, one.gzip, lasts) for one in loads or [LoadOptions()]]
+    found = [_calibration(context, one) for one in loads or [LoadOptions()]]
     return [
         ({"batch_size": asked.batch_rows, "workers": asked.workers}, asked) for asked in dict.fromkeys(found)
     ]
+
+
+SERVED_PROTOCOL = "influx"
+"""Benchload's name of the protocol that the null server speaks."""
+
+
+def _encodings(context: Context, dataset: Dataset) -> list[Alone]:
+    """Return a load that sends nothing for each protocol, other than the null server's, and each kind of load."""
+    found: dict[tuple[str, ...], Alone] = {}
+    for trial in context.plan.trials:
+        system = context.system(str(trial.levels["system"]))
+        protocol = None if system.embedded else driver_class(system.driver).target
+        for phase in context.plan.phases:
+            options = phase_options(phase, trial.levels)
+            if protocol in (None, SERVED_PROTOCOL) or not isinstance(options, LoadOptions):
+                continue
+            asked = _calibration(context, options)
+            arguments = (
+                "load", dataset.generator, *dataset.flags(), *asked.flags(), f"--target={protocol}", "--dry-run",
+            )  # fmt: skip
+            about = {"batch_size": asked.batch_rows, "workers": asked.workers, "systems": []}
+            systems = found.setdefault(arguments, Alone(arguments, False, about)).about["systems"]
+            if system.name not in systems:
+                systems.append(system.name)
+    return list(found.values())
+
+
+def _calibration(context: Context, options: LoadOptions) -> Calibration:
+    lasts = None if context.plan.profile == "smoke" else SECONDS
+    return Calibration(options.batch_size, options.workers, options.gzip, lasts)
 
 
 def _phases(context: Context) -> list[Alone]:
@@ -153,7 +187,7 @@ def _measured(context: Context, asked: Alone, cores: Cores | None) -> list[dict[
     server_cores, client_cores = cores or (None, None)
     with ExitStack() as ended, tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
-        target = ["--target", "null"]
+        target = [] if "--dry-run" in asked.arguments else ["--target", "null"]
         if asked.served:
             server = ended.enter_context(_started(context, ["null-server"], NULL_SERVER, log, server_cores))
             url = json.loads(next(server.lines(), b"{}")).get("url")
@@ -175,6 +209,17 @@ def _measured(context: Context, asked: Alone, cores: Cores | None) -> list[dict[
         "client_cores": sorted(client_cores) if client_cores else None,
     }
     return [{**summary, **placement} for summary in summaries]
+
+
+def _encoded(context: Context, asked: Alone, cores: Cores | None) -> list[dict[str, Any]]:
+    """Return the summary of a load that sends nothing; none if the protocol cannot take the dataset.
+
+    The trials of that system say so.
+    """
+    try:
+        return _measured(context, asked, cores)
+    except BenchbookError:
+        return []
 
 
 @contextmanager

@@ -50,6 +50,7 @@ def template(name: str) -> dict[str, Any]:
 class Elasticsearch(Server):
     """One Elasticsearch in one trial; the arm's setting ``refresh`` adds a refresh to each write."""
 
+    target = "elasticsearch"
     ports = ("http", "transport")
     harness_settings = ("template", "heap", "refresh")
     users = ("elasticsearch",)
@@ -58,7 +59,8 @@ class Elasticsearch(Server):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self.target = "elasticsearch-refresh" if place.settings.get("refresh") else "elasticsearch"
+        if place.settings.get("refresh"):
+            self.target = "elasticsearch-refresh"
         self._user: OrdinaryUser | None = None
         self._home = place.logs.parent / "program"
         self._template = str(place.settings.get("template", "default"))

@@ -198,7 +198,7 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(
 def test_a_folder_of_several_runs_names_one_of_them(machine: Path) -> None:
     for place in (machine / "data", machine / "data" / "machine"):
         with (
-            pytest.raises(RequestError, match="2 runs are below it") as caught,
+            pytest.raises(RequestError, match="but 2 runs are in its subfolders") as caught,
             opened.opened(machine, str(place)),
         ):
             pass

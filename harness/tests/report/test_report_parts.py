@@ -171,6 +171,28 @@ def test_a_cell_is_compared_with_the_ceiling_of_its_own_load(made: Any) -> None:
     assert "at least 500,000 rows/s" in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def test_a_system_with_another_protocol_is_compared_with_its_own_ceiling(made: Any) -> None:
+    loads = [
+        {"rows_per_second": 4e5, "duration_ns": 5_000_000_000},
+        {"rows_per_second": 3e5, "duration_ns": 5_000_000_000, "systems": ["postgresql-15"]},
+    ]
+    facts = [
+        f"INSERT INTO run_facts SELECT run_id, 'calibration', '{place}', '{json.dumps(one)}' FROM runs"
+        for place, one in enumerate(loads)
+    ]
+    before = "DELETE FROM run_facts WHERE topic = 'calibration'"
+    run = changed(made, before, *facts, systems=("postgresql-15", "influxdb-1.8.10"))
+    found = limits.ceiling(run)
+    assert found.of() == 4e5
+    assert {cell.system: found.of(cell) for cell in run.cells} == {
+        "postgresql-15": 3e5,
+        "influxdb-1.8.10": 4e5,
+    }
+    said = cost.ceiling_sentence(run).markdown.replace("\N{NO-BREAK SPACE}", " ")
+    assert "at least 400,000 rows/s to a server that discards them" in said
+    assert "encoded at least 300,000 rows/s in each other protocol" in said
+
+
 def test_a_query_phase_is_compared_with_the_queries_that_the_client_asks_alone(made: Any) -> None:
     run = made(systems=("duckdb", "influxdb-1.8.10"))
     [phase, *_] = run.phases("query")

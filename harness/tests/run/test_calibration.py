@@ -26,6 +26,10 @@ IOT = {
 }  # fmt: skip
 
 
+DRIVERS = {"another": "postgresql", "cannot-take-it": "elasticsearch"}
+"""System → its driver; other systems speak the protocol of the null server."""
+
+
 @pytest.fixture
 def context(tmp_path: Path) -> Any:
     try:
@@ -43,7 +47,9 @@ def context(tmp_path: Path) -> Any:
         phases = [{"name": "load", "workload": "load", "options": {"batch_size": 500, "workers": 1}}]
         return SimpleNamespace(
             plan=SimpleNamespace(profile="smoke", systems=lambda: ["a-server"], phases=phases, trials=trials),
-            system=lambda name: SimpleNamespace(name=name, version="1", embedded=False),
+            system=lambda name: SimpleNamespace(
+                name=name, version="1", embedded=False, driver=DRIVERS.get(name, "influxdb1")
+            ),
             programs={}, benchload=binary, scratch=tmp_path, results=tmp_path, cluster=None,
             observer=SimpleNamespace(note=lambda _: None),
         )  # fmt: skip
@@ -103,6 +109,22 @@ def test_each_kind_of_load_has_a_ceiling_that_lasts(context: Any, monkeypatch: p
     assert [(one["batch_size"], one["workers"]) for one in found] == [(500, 1), (500, 2)]
     assert all(one["duration_ns"] >= 0.3e9 for one in found)
     assert all(one["errors"] == 0 for one in found)
+
+
+def test_other_protocols_have_a_ceiling_without_a_connection(
+    context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ceilings, "SECONDS", 0.3)
+    asked = context("off", "off", "off")
+    asked.plan.profile = "quick"
+    for trial, system in zip(asked.plan.trials, ("a-server", "another", "cannot-take-it"), strict=True):
+        trial.levels["system"] = system
+    [sent, encoded] = ceiling(asked, Dataset.model_validate(IOT))
+    assert "systems" not in sent
+    assert (encoded["systems"], encoded["batch_size"], encoded["workers"]) == (["another"], 500, 1)
+    assert encoded["workload"] == "load-dry-run"
+    assert encoded["rows_per_second"] > 0
+    assert encoded["duration_ns"] >= 0.3e9
 
 
 @pytest.mark.parametrize("do", ["put", "get", "mixed"])

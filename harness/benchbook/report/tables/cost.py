@@ -248,6 +248,10 @@ def _load_ceiling(run: Run) -> list[str]:
     where = ", on the same cores as in the trials" if found.own_cores else ""
     ceiling = quantity.text(lowest, "1/s", "rows")
     sentence = f"Alone, benchload sent at least {ceiling} to a server that discards them{where}"
+    encoded = [float(one["rows_per_second"]) for one in found.loads if "systems" in one]
+    if encoded:
+        slowest = quantity.text(min(encoded), "1/s", "rows")
+        sentence += f", and encoded at least {slowest} in each other protocol"
     shares = {
         estimate.cell.label: (estimate.value or 0.0) / (found.of(estimate.cell) or lowest)
         for phase in run.phases("load")
