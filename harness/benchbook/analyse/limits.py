@@ -35,10 +35,15 @@ def labels(run: Run) -> Labels:
     The pace of a load is its rows per second, that of queries the queries per second.
     """
     named = [phase for workload in LABELLED for phase in run.phases(workload)]
-    kept = run.frame("intervals").filter(
-        pl.col("phase").is_in(named)
-        & (pl.col("duration_seconds") > 0)
-        & ~pl.col("warmup").fill_null(value=False)
+    columns = ("trial_id", "phase", "duration_seconds", "rows", "operations", "warmup")
+    kept = (
+        run.frame("intervals")
+        .select(columns)
+        .filter(
+            pl.col("phase").is_in(named)
+            & (pl.col("duration_seconds") > 0)
+            & ~pl.col("warmup").fill_null(value=False)
+        )
     )
     kept = kept.join(run.ok.select("trial_id"), on="trial_id", how="semi", maintain_order="left")
     length = pl.col("duration_seconds")

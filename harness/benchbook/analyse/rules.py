@@ -244,10 +244,10 @@ def little(run: Run) -> Finding:
     for workload, rate in LOOPS.items():
         for phase in run.phases(workload):
             rates, means, stated = (
-                dict(run.measured(phase, name).select("trial_id", "value").iter_rows())
+                dict(run.placed(phase, name).select("trial_id", "value").iter_rows())
                 for name in (rate, "latency_mean", "in_flight")
             )
-            offered = set(run.measured(phase, "offered_per_second")["trial_id"])
+            offered = set(run.placed(phase, "offered_per_second")["trial_id"])
             for trial_id in sorted((rates.keys() & means.keys()) - offered):
                 checked += 1
                 in_flight = stated.get(trial_id) or planned(trial_id, phase)

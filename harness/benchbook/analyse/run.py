@@ -443,7 +443,10 @@ class Run:
     # Frames
 
     def frame(self, table: str) -> pl.DataFrame:
-        """Return the rows of ``table`` that belong to this run, in the order they were recorded."""
+        """Return the rows of ``table`` that belong to this run, in the order they were recorded.
+
+        The histograms of intervals are left out: they are most of a run's bytes, and ``histograms_of`` reads them.
+        """
         if table not in self._frames:
             self._frames[table] = self._read(table)
         return self._frames[table]
@@ -456,11 +459,25 @@ class Run:
             order = '"index"' if table == "trials" else "rowid"
             text = f"SELECT * FROM {where}.{table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
         else:
+            columns = "r.* EXCLUDE (histogram)" if table == "intervals" else "r.*"
             text = (
-                f"SELECT r.* FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
+                f"SELECT {columns} FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - ours
                 'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
             )
         return self.query(text)
+
+    def histograms_of(self, phase: str) -> pl.DataFrame:
+        """Return a row for each interval of a phase, without warm-up, that has a histogram; of valid trials only.
+
+        Columns: ``cell``, ``started_seconds``, ``duration_seconds``, ``histogram``.
+        """
+        text = (
+            "SELECT t.cell, r.started_seconds, r.duration_seconds, r.histogram "  # noqa: S608 - a name of ours
+            f"FROM {self._schema}.intervals r JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
+            "AND r.phase = ? AND NOT coalesce(r.warmup, false) AND r.histogram IS NOT NULL "
+            'ORDER BY t."index", r.rowid'
+        )
+        return self.query(text, phase)
 
     def answers(self) -> pl.DataFrame:
         """Return each different answer of trials that count once, with the first trial that gave it.
@@ -484,12 +501,12 @@ class Run:
 
         return objects.ORDERED if objects.of(self.results) else "main"
 
-    def query(self, text: str) -> pl.DataFrame:
-        """Return what a query with the run's identity as its one parameter finds."""
+    def query(self, text: str, *given: str) -> pl.DataFrame:
+        """Return what a query finds; its parameters are the run's identity and ``given``."""
         from benchbook.record.tables import BATCH_ROWS
 
         with self.opened() as connection:
-            return connection.execute(text, [self.run_id]).pl(BATCH_ROWS)
+            return connection.execute(text, [self.run_id, *given]).pl(BATCH_ROWS)
 
     @functools.cached_property
     def ok(self) -> pl.DataFrame:

@@ -71,7 +71,7 @@ def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path)
 
     results = tmp_path / "results"
     run = open_run(results, synthetic_run.write(results, blocks=1, intervals=30, database=True))
-    rows = run.frame("intervals")
+    rows = run.query("SELECT i.* FROM intervals i JOIN trials t USING (trial_id) WHERE t.run_id = ?")
     fewer = thinning.merged(rows, 8)
     key = ["trial_id", "phase", "operation"]
     assert fewer.group_by(key).len()["len"].max() <= 8

@@ -67,18 +67,10 @@ def chart(run: Run, phase: str | None = None) -> Figures | Markdown:
 
 def maps(run: Run, phase: str) -> list[Map]:
     """Return the map of each cell that has histograms of intervals in ``phase``, without warm-up."""
-    import polars as pl
-
-    wanted = (pl.col("phase") == phase) & ~pl.col("warmup").fill_null(value=False)
-    rows = run.frame("intervals").filter(wanted & pl.col("histogram").is_not_null())
-    joined = run.ok.select("trial_id", "cell").join(rows, on="trial_id", how="inner", maintain_order="left")
-    made = []
-    for cell in labelled(run):
-        own = joined.filter(pl.col("cell") == cell.name)
-        if own.height:
-            columns = own.select("started_seconds", "duration_seconds", "histogram")
-            made.append(_map(cell, phase, [(row[0], row[1], row[2]) for row in columns.iter_rows()]))
-    return made
+    held: dict[str, list[tuple[float, float, str]]] = {}
+    for cell, started, length, histogram in run.histograms_of(phase).iter_rows():
+        held.setdefault(cell, []).append((started, length, histogram))
+    return [_map(cell, phase, held[cell.name]) for cell in labelled(run) if cell.name in held]
 
 
 def _map(cell: Cell, phase: str, rows: list[tuple[float, float, str]]) -> Map:
