@@ -122,7 +122,9 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     """Return the claims that a run declared, and the publication's machine."""
     experiment = run.declared
     try:
-        claims = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
+        found = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
+        worded = _wording_of_today(root(), run.experiment)
+        claims = [worded.get(_without_words(claim), claim) for claim in found]
         machine = experiment.get("published_machine")
         return claims, PublishedMachine.model_validate(machine) if machine else None
     except ValueError as error:
@@ -131,6 +133,30 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
             f"The claims of run {run.run_id} were written by another version of Benchbook and cannot be read: {first}.",
             f"Use the revision that made the run; `{command(f'show {run.run_id}')}` names it.",
         ) from error
+
+
+WORDS = {"statement", "source"}
+"""Keys of a claim that no verdict depends on."""
+
+
+def _without_words(claim: Claim) -> str:
+    """Return what is judged, as text that can be compared."""
+    return claim.model_dump_json(exclude=WORDS)
+
+
+@functools.cache
+def _wording_of_today(checkout: Path, experiment: str) -> dict[str, Claim]:
+    """Return the claims that a checkout declares for an experiment, by what is judged.
+
+    A claim of a run is shown with the wording of today if nothing else of it has changed.
+    """
+    from benchbook.declare.catalogue import Catalogue
+
+    try:
+        declared = Catalogue(checkout).unchecked("experiment", experiment).get("claims") or []
+        return {_without_words(one): one for one in map(Claim.model_validate, declared)}
+    except (RequestError, ValueError):  # an experiment that this checkout lacks, or that is being edited
+        return {}
 
 
 def _as_meant(held: dict[str, Any]) -> dict[str, Any]:

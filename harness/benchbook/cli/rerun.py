@@ -70,5 +70,5 @@ def command(
     if code in OWN_EXIT_CODES:
         return code
     raise RequestError(
-        failed, f"To repeat the run without Nix, type in a clone of Benchbook: {again.by_hand}"
+        failed, f"To repeat the run without Nix, run this in a clone of Benchbook: {again.by_hand}"
     )

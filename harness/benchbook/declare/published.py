@@ -276,8 +276,8 @@ def _check_margin(claim: Claim, known: Sequence[float]) -> None:
     effect = min(max(ratio, 1 / ratio) - 1 for ratio in known)
     if claim.margin >= effect - 1e-9:
         raise RequestError(
-            f'claims "{claim.id}": margin = {claim.margin:g} is not below the claimed effect, {effect:.3g}: '
-            "a ratio of 1 would meet the claim.",
+            f'claims "{claim.id}": margin = {claim.margin:g} is too large: it must be below the claimed effect, '
+            f"{effect:.3g}, or a ratio of 1 (no difference) would meet the claim.",
             "Choose a smaller margin, or leave it out: at-least and at-most have none by default.",
         )
 

@@ -1,6 +1,6 @@
 """The design of ``--until-decided``: how many blocks at most, and at which level each look judges the claims.
 
-Judging at 5 % after every block is wrong in 18 (12 blocks) to 29 (40 blocks) of 100 runs of equal systems. Here the
+Judging at 5 % after every block is wrong in 22 (12 blocks) to 31 (40 blocks) of 100 runs of equal systems. Here the
 5 % are spent over the looks: after a share t of the maximum, at most ``SPENT * ALPHA * t ** POWER`` is spent
 (Lan and DeMets 1983, with the power family of Kim and DeMets 1987). All levels are in the plan before the first trial.
 """

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
-from benchbook.analyse.wording import factor_words, level_words, listing, together
+from benchbook.analyse.wording import factor_words, level_words, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.errors import RequestError
@@ -163,10 +163,12 @@ def _finding(one: Judgement, of: str, over: str, ratio: str, queries: Sequence[s
         if found := re.fullmatch(pattern, one.metric):
             return f"{of} {found.expand(verb).format(ratio)} {over}"
     if one.metric == "latency_mean" and phase not in ("trial", "load"):
-        than = over if over.startswith("with ") else f"with {over}"
-        operation = f"a query of type {phase}" if phase in queries else f"in phase {phase}, an operation"
+        operation = f"a query of type {phase}" if phase in queries else f"an operation in phase {phase}"
         doing = DOING.get(phase.partition("-")[0], operation)
-        return f"{doing} took {ratio} times as long with {of} as {than}"
+        if over.startswith("with "):
+            system, levels = of.split(" with ", 1)
+            return f"with {system}, {doing} took {ratio} times as long with {levels} as {over}"
+        return f"{doing} took {ratio} times as long with {of} as with {over}"
     title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
@@ -200,55 +202,34 @@ def _named(title: str, levels: str) -> str:
     return f"{title} with {levels}" if levels else title
 
 
-def shared_levels(run: Run, one: Judgement) -> list[str]:
-    """Return the levels that all cases of a claim have in words, of the factors that vary in the run."""
-    varying = {name for cell in run.cells for name, _ in cell.varying}
-    whole = [cell for held in one.cells for cell in held.sides.cells]
-    alike = {
-        name: whole[0].levels[name]
-        for name in whole[0].levels
-        if name in varying
-        and len({cell.levels.get(name) for cell in whole}) == 1
-        and name not in ("storage", "count")
-    }
-    return [level_words(name, level) for name, level in alike.items() if name != "system"]
-
-
-def sentence(run: Run, one: Judgement, *, setting: bool = True, brief: bool = False) -> str:
-    """Return the finding on a measured claim, as plain text.
-
-    ``setting`` names the levels that its cases share; ``brief`` leaves out where the least and largest ratio were
-    measured, and their intervals.
-    """
+def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
+    """Return the finding on a measured claim; ``brief`` leaves out where the least and largest ratio were measured."""
     of, over = _sides(run, one)
     name, around = interval_name([one]), ""
     if found := ends(one):
         factors = differing_factors(found)
         least, most = (
-            f"{quantity.number(end.measured)} ({{}}{interval(end.low, end.high)}, "
-            f"{case(end.sides.levels, factors, ' and ')})"
+            f"{quantity.number(end.measured)} ({{}}{interval(end.low, end.high)}"
+            + ("" if brief else f", {case(end.sides.levels, factors, ' and ')}")
+            + ")"
             for end in found
         )
-        ratio = measured_words(one) if brief else f"{least.format(f'{name} ')} to {most.format('')}"
+        ratio = f"{least.format(f'{name} ')} to {most.format('')}"
     else:
         ratio = quantity.number(one.measured)
         known = interval(one.low, one.high)
         cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
         around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{cases})"
-    where = shared_levels(run, one) if setting else []
-    at = f"With {where[0]}, " if len(where) == 1 else ""
-    both = f" Both sides had {', '.join(where)}." if len(where) > 1 else ""
-    said = f"{at}{_finding(one, of, over, ratio, run.phases('query'))}"
-    return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}.{both}"
+    said = _finding(one, of, over, ratio, run.phases("query"))
+    return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 
 def _directions(one: Judgement) -> str:
-    """Return in which cases of a claim the ratio is clearly above or below 1, and in how many neither is clear."""
+    """Return in which cases of a claim the ratio is clearly above or below 1."""
     factors = differing_factors([cell for cell in one.cells if cell.measured])
     known = [cell for cell in one.cells if cell.low is not None and cell.high is not None]
     above = [cell for cell in known if (cell.low or 0.0) > 1]
     below = [cell for cell in known if (cell.high or 0.0) < 1]
-    others = len(one.cells) - len(above) - len(below)
 
     def where(found: Sequence[JudgedCell]) -> str:
         if len(found) == len(one.cells):
@@ -260,8 +241,7 @@ def _directions(one: Judgement) -> str:
     parts = [f"clearly above 1 {where(above)}", f"clearly below 1 {where(below)}"]
     if len(below) > len(above):
         parts.reverse()
-    parts += [f"uncertain in {others}"] if others else []
-    return f"Of {_all_cases(one)}, the ratio is {listing(parts)}."
+    return f"Of {_all_cases(one)}, the ratio is {' and '.join(parts)}."
 
 
 def trials_words(cells: Sequence[Cell]) -> str:
@@ -314,13 +294,6 @@ def published_words(one: Judgement) -> str:
     return found.text
 
 
-def cases_words(one: Judgement) -> str:
-    """Return the verdict on a claim, and how many of its cases have which."""
-    if len(one.cells) > 1 and {str(cell.verdict) for cell in one.cells} != {str(one.verdict)}:
-        return f"{len(one.cells)} cases: {_counted_cases(one)}"
-    return word(one)
-
-
 def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     """Return the cases with the least and the largest ratio, if their intervals do not overlap; else None."""
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
@@ -368,7 +341,12 @@ def _published(one: Judgement) -> str:
 def concluded(one: Judgement) -> str:
     """Return the verdict and what it means; of cases that differ, which side is ahead in which."""
     failed = any(cell.failed for cell in one.cells)
-    return f"Verdict: {word(one)}. {_directions(one) if ends(one) and not failed else meaning(one)}".rstrip()
+    why = _directions(one) if ends(one) and not failed else meaning(one)
+    against = [cell for cell in one.cells if cell.verdict == "contradicted"]
+    supported = any(cell.verdict in ("reproduced", "direction only") for cell in one.cells)
+    if one.verdict == "inconclusive" and len(one.cells) > len(against) > 0 and not supported and not failed:
+        why += " None confirms the claim, and too few refute it."
+    return f"Verdict: {word(one)}. {why}".rstrip()
 
 
 def meaning(one: Judgement) -> str:

@@ -18,7 +18,7 @@ from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
-from benchbook.analyse.wording import label_words, listing
+from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
@@ -42,10 +42,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     lines: list[tuple[str, str]] = []
     if publication is not None and found:
         lines.append(("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
-    lines += [
-        (label, f"{claim.sentence(run, one, setting=False)} {claim.concluded(one)}")
-        for label, one in found.items()
-    ]
+    lines += [(label, f"{claim.sentence(run, one)} {claim.concluded(one)}") for label, one in found.items()]
     if publication is not None and publication.differs and found:
         lines.append(("What differs", publication.differs))
     lead = next(iter(found.values()), None)
@@ -62,7 +59,9 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    badge = strength(run, lead.phase if lead else None)
+    badge = ", ".join(
+        [strength(run, lead.phase if lead else None), *(claim.conditions(lead) if lead else ())]
+    )
     markup = (
         f'<div class="bb-finding">{told}</div><dl class="bb-tiles">{shown}</dl>'
         f'<p class="bb-strength"><b>{escape_html(badge)}</b> <span>{run_line(run).markdown}</span></p>'
@@ -117,21 +116,39 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
         for held in one.cells
         for cell in held.sides.cells
     }
-    if not flagged or not compared or flagged & compared:
-        return "Checks", PASSED.get(work.mark, work.mark), work.why
-    odd = listing([f"{run.title(system)} ({label_words('arm', arm)})" for system, arm in sorted(flagged)])
-    gave = "gave other answers than the rest, and is" if len(flagged) == 1 else "gave other answers, and are"
-    return "Checks", "passed for this finding", f"{odd} {gave} not part of it"
+    publication = Catalogue().publication(run.experiment)
+    arms = publication.configurations if publication else {}
+    if flagged and compared and not flagged & compared:
+        odd = listing(
+            [
+                f"{run.title(one)} with {arms.get(arm, level_words('arm', arm))}"
+                for one, arm in sorted(flagged)
+            ]
+        )
+        gave = (
+            "gave other answers than the rest, and is" if len(flagged) == 1 else "gave other answers, and are"
+        )
+        return "Checks", "passed for this finding", f"{odd} {gave} not part of it"
+    failed = run.frame("errors")["operations"].sum() or 0
+    concerned = any(held.failed for one in leads.values() for held in one.cells)
+    if compared and work.mark == "partly" and failed and not concerned and "checks" not in work.why:
+        return (
+            "Checks",
+            "passed for this finding",
+            f"{failed:,} operations failed, none of those compared above",
+        )
+    return "Checks", PASSED.get(work.mark, work.mark), work.why
 
 
 def _how_sure(lead: Judgement) -> str:
     """Return the interval of a claim, its trials and its verdict; of cases that differ, their verdicts."""
     trials = claim.trials_words([cell for held in lead.cells for cell in held.sides.cells])
     if claim.ends(lead):
-        return f"{trials} of each side; {claim.cases_words(lead)}"
+        return f"{trials} of each side: {claim.word(lead)}"
     around = claim.interval(lead.low, lead.high) or "unknown"
-    wide = " (above 95 %, because it was judged after each block)" if lead.level < ALPHA else ""
-    return f"{claim.interval_name([lead])} {around}{wide}, {trials} of each side: {claim.cases_words(lead)}"
+    when = "decided after " if lead.level < ALPHA else ""
+    wide = ", at a level above 95 % because it was judged after each block" if lead.level < ALPHA else ""
+    return f"{claim.interval_name([lead])} {around}, {when}{trials} of each side{wide}: {claim.word(lead)}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:

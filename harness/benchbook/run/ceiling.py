@@ -106,7 +106,8 @@ def _encodings(context: Context, dataset: Dataset) -> list[Alone]:
     found: dict[tuple[str, ...], Alone] = {}
     for trial in context.plan.trials:
         system = context.system(str(trial.levels["system"]))
-        protocol = None if system.embedded else driver_class(system.driver).target
+        # Embedded systems, and tools and databases with a client of their own, have no protocol of benchload.
+        protocol = getattr(driver_class(system.driver), "target", None) if not system.embedded else None
         for phase in context.plan.phases:
             options = phase_options(phase, trial.levels)
             if protocol in (None, SERVED_PROTOCOL) or not isinstance(options, LoadOptions):

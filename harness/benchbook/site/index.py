@@ -167,7 +167,9 @@ def summary() -> Markdown:
     ]
     reasons = listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
     decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
-    return Markdown(f"Of {total} published claims, {listing(decided)}.")
+    return Markdown(
+        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html))."
+    )
 
 
 def picture() -> Figure | Markdown:

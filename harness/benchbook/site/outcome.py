@@ -131,7 +131,7 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
 def finding(run: Run, one: Judgement) -> str:
     """Return what the rerun found of a claim, as its report says it; its label names the setting."""
     if claim.has_ratio(one) and one.cells:
-        return claim.sentence(run, one, setting=False, brief=True)
+        return claim.sentence(run, one, brief=True)
     return f"The claim: {one.statement.rstrip('.')}."
 
 

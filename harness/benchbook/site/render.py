@@ -200,6 +200,6 @@ def _may_write(output: Path) -> None:
     require_folder(output, "--output")
     if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
         raise RequestError(
-            f"{output} is not empty, and `{command('site')}` did not write it.",
+            f"{output} has files that `{command('site')}` did not write, so it is left as it is.",
             "Name another folder with --output DIR, or remove this one.",
         )

@@ -29,14 +29,14 @@ def checkout(where: Path, *changes: tuple[str, str]) -> Catalogue:
 def test_it_says_who_claimed_what_and_when(tmp_path):
     found = checkout(tmp_path).publication("cnos-vs-influx")
     assert found is not None
-    assert (found.year, found.lead, found.of, found.over) == (2022, "ratios", "CnosDB", "InfluxDB")
+    assert (found.year, found.lead, found.of, found.over) == (2022, "faster-in-most", "CnosDB", "InfluxDB")
     assert found.url is not None
     assert found.url.startswith("https://")
 
 
 def test_a_lead_that_is_no_claim_names_the_nearest(tmp_path):
-    catalogue = checkout(tmp_path, ('"ratios", ', '"ratois", '))
-    with pytest.raises(RequestError, match='no claim "ratois"; did you mean "ratios"'):
+    catalogue = checkout(tmp_path, ('"ratios-read-back" }', '"ratois-read-back" }'))
+    with pytest.raises(RequestError, match='no claim "ratois-read-back"; did you mean "ratios-read-back"'):
         catalogue.experiment("cnos-vs-influx")
 
 

@@ -26,7 +26,9 @@ IOT = {
 }  # fmt: skip
 
 
-DRIVERS = {"another": "postgresql", "cannot-take-it": "elasticsearch"}
+DRIVERS = {
+    "another": "postgresql", "cannot-take-it": "elasticsearch", "own-client": "dolphindb", "objects": "seaweedfs",
+}  # fmt: skip
 """System → its driver; other systems speak the protocol of the null server."""
 
 
@@ -115,9 +117,10 @@ def test_other_protocols_have_a_ceiling_without_a_connection(
     context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ceilings, "SECONDS", 0.3)
-    asked = context("off", "off", "off")
+    systems = ("a-server", *DRIVERS)
+    asked = context(*["off"] * len(systems))
     asked.plan.profile = "quick"
-    for trial, system in zip(asked.plan.trials, ("a-server", "another", "cannot-take-it"), strict=True):
+    for trial, system in zip(asked.plan.trials, systems, strict=True):
         trial.levels["system"] = system
     [sent, encoded] = ceiling(asked, Dataset.model_validate(IOT))
     assert "systems" not in sent

@@ -33,10 +33,14 @@ CAPTION = (
     "Hollow diamond: the published ratio; with ≥ or ≤ it is a bound. The line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
-CASES = (
-    "A claim with several cases has a dot for each and one verdict on all of them; the reasons of the verdicts say in "
-    "how many cases it must hold."
-)
+CASES = "A claim with several cases has a dot for each, and one verdict on all of them."
+
+
+MEANT = {
+    "different size": "Different size: the CI excludes the published ratio.",
+    "direction only": "Direction only: the CI is on the published side of 1, and too wide to confirm the ratio.",
+}
+"""Beginning of a verdict → what it means, where its word does not say it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def chart(run: Run) -> Block | Markdown:
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
+    said += [meant for word, meant in MEANT.items() if any(claim.word(one).startswith(word) for one in order)]
     if others:
         said.append(
             f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from benchbook.analyse import comparison, limits, quantity
 from benchbook.analyse.comparison import Estimate
 from benchbook.analyse.run import Run
+from benchbook.analyse.wording import label_words
 from benchbook.declare.metric import describe
 from benchbook.measure.histogram import FEWEST_BEYOND
 
@@ -54,11 +55,18 @@ def title(
 
 
 def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
-    """Return the label of a cell, or the title of its system if it has no other cell among the compared ones."""
-    cells = {held.cell.name: held.cell.system for pair in pairs for held in (pair.above, pair.below)}
-    if list(cells.values()).count(one.cell.system) == 1:
+    """Return the title of a cell's system, with its levels if the system has other cells among the compared ones.
+
+    If all are cells of one system, these are only the levels in which they differ.
+    """
+    cells = {held.cell.name: held.cell for pair in pairs for held in (pair.above, pair.below)}
+    systems = [cell.system for cell in cells.values()]
+    if systems.count(one.cell.system) == 1:
         return one.cell.title
-    return f"{one.cell.title} ({one.cell.setting})"
+    if len(set(systems)) > 1:
+        return f"{one.cell.title} ({one.cell.setting})"
+    shared = set.intersection(*(set(cell.varying) for cell in cells.values()))
+    return ", ".join(label_words(*level) for level in one.cell.varying if level not in shared)
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
