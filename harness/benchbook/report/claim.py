@@ -295,12 +295,23 @@ def published_words(one: Judgement) -> str:
 
 
 def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
-    """Return the cases with the least and the largest ratio, if their intervals do not overlap; else None."""
+    """Return the cases with the least and the largest ratio, if a pooled ratio would hide them; else None.
+
+    It would if the intervals of these two do not overlap, if cases have different verdicts, or if the pooled interval
+    includes 1 and no case's interval does.
+    """
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
     if len(cells) < 2:
         return None
     least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
-    return None if (least.high or 0.0) >= (most.low or 0.0) else (least, most)
+    apart = (least.high or 0.0) < (most.low or 0.0)
+    differ = len({str(cell.verdict) for cell in cells}) > 1
+    unlike = _includes_1(one) and not any(map(_includes_1, cells))
+    return (least, most) if apart or differ or unlike else None
+
+
+def _includes_1(one: Judgement | JudgedCell) -> bool:
+    return one.low is not None and one.high is not None and one.low <= 1 <= one.high
 
 
 def differing_factors(cells: Sequence[JudgedCell]) -> list[str]:
@@ -335,7 +346,7 @@ def _published(one: Judgement) -> str:
         )
     if found.value == 1:
         return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
-    return f"the published ratio is {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+    return f"the claim is a ratio of {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
 
 
 def concluded(one: Judgement) -> str:

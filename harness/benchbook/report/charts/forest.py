@@ -125,7 +125,7 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
     if claim.is_own(one):
         was = "not published"
     elif one.published is not None:
-        was = f"published {claim.published_words(one)}"
+        was = f"{'published' if stated.kind == '=' else 'claimed'} {claim.published_words(one)}"
     else:
         was = f"published in words, read as {stated.text}" if stated.value else "published without a number"
     seen = claim.shown(one)

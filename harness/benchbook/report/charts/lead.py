@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from benchbook.analyse import comparison, limits, quantity
+from benchbook.analyse.cells import FLAG
 from benchbook.analyse.comparison import Estimate
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import label_words
@@ -72,6 +73,8 @@ def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
     """Return the best estimate and its comparisons with the others that may be ranked with it."""
     known = [one for one in held if one.value]
+    # A system that gave other answers than most is drawn, with its flag, but leads no title.
+    known = [one for one in known if not one.cell.title.endswith(FLAG)] or known
     if not known:
         return held[0], []
     first = (max if known[0].direction == "higher" else min)(known, key=lambda one: one.value or 0.0)
