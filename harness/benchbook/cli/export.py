@@ -85,6 +85,6 @@ def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None
         )
     if root.is_relative_to("/nix/store"):
         raise RequestError(
-            f"--publish writes into reports/data, and this Benchbook is in the Nix store ({root}).",
+            f"--publish writes into reports/data, but this Benchbook is in the Nix store ({root}), which is read-only.",
             f"Run it in a checkout: ./bench export --publish, or nix develop and then {typed('export --publish')}.",
         )

@@ -48,7 +48,7 @@ def planned(
     if record_operations and cluster:
         raise RequestError(
             "--record-operations does not work with --cluster: the operations would stay on the client's machine.",
-            "Leave one of them out. A run on a cluster still has the latencies of each interval, as histograms.",
+            "Leave one of them out. A run on a cluster still records the latencies of each second, as histograms.",
         )
     made = replace(made, record_operations=record_operations)
     unused = sorted(set(given) - set(made.systems()))

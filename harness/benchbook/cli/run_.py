@@ -69,8 +69,8 @@ def command(
     decided, or can no longer be decided within the maximum number of blocks or the budget. Before the first block,
     it measures the noise between equal cells if it is not known yet. Judging repeatedly would make wrong verdicts
     more likely. Each of these judgements is therefore stricter than the one of an ordinary run, so that a claim gets
-    a wrong verdict in at most 5 % of runs. run.json records them, and `{bench} resume` continues an interrupted run
-    by the same rules.
+    a wrong verdict in at most 5 % of runs. run.json records all judgements, and `{bench} resume` continues an
+    interrupted run by the same rules.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """

@@ -264,8 +264,8 @@ def check(claims: Sequence[Claim], folder: Path) -> None:
         known = [ratio for ratio in held if ratio is not None]
         if held and not known:
             raise RequestError(
-                f'claims "{claim.id}": published: no cell has numbers of both sides, `of` and `over`.',
-                "Check `select`, `of_rows` and `over_rows`: each side needs a row in the file.",
+                f'claims "{claim.id}": no cell of `published` has a number for both sides, `of` and `over`.',
+                "Check `select`, `of_rows` and `over_rows`: each side needs a row in the file of published numbers.",
             )
         if claim.test in ONE_SIDED and claim.margin and known:
             _check_margin(claim, known)
@@ -295,9 +295,9 @@ def _cells(claim: Claim, stated: Published) -> list[PublishedRatio]:
         shown = ", ".join(f"{name} {level}" for name, level in cell.levels.items())
         if set(cell.levels) != needed:
             raise RequestError(
-                f"published: the cell {shown or 'without levels'} must have a level of each of"
-                f" {', '.join(sorted(needed)) or 'no factor'}.",
-                "Those are the factors in `across` and `along`.",
+                f"`published`: the cell {shown or 'without levels'} must give one level for each of these factors:"
+                f" {', '.join(sorted(needed)) or 'none'}.",
+                "They are the factors that the claim names in `across` and `along`.",
             )
         both = cell.of / cell.over if cell.of is not None and cell.over is not None else None
         ratio = cell.ratio if cell.ratio is not None else both

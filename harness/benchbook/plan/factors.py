@@ -188,6 +188,6 @@ def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experi
             for factor in varied:
                 if factor not in system.arms[str(arm)].factors:
                     raise RequestError(
-                        f"The factor {factor} does not exist in the arm {arm} of systems/{name}.toml.",
+                        f"The configuration (arm) {arm} in systems/{name}.toml has no factor {factor}.",
                         "Leave the factor out, or use --set to choose only systems and arms that have it.",
                     )

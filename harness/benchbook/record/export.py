@@ -175,7 +175,7 @@ def _require_writable(output: Path, overwrite: bool) -> None:
         raise RequestError(f"{output} already contains files.", "Name another folder, or add --overwrite.")
     if not (output / manifest.FILE).is_file():
         raise RequestError(
-            f"{output} contains files and no {manifest.FILE}: it is not an earlier export, so it is not overwritten.",
+            f"{output} is not empty and has no {manifest.FILE}, so it is no earlier export and is not overwritten.",
             "Name another folder.",
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
+from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
@@ -219,7 +220,10 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
         ratio = quantity.number(one.measured)
         known = interval(one.low, one.high)
         cases = f", pooled over {_case_names(one)}" if len(one.cells) > 1 else ""
-        around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{cases})"
+        own = ""
+        if one.level < ALPHA:
+            own = f", decided after {trials_words([cell for held in one.cells for cell in held.sides.cells])}"
+        around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{own}{cases})"
     said = _finding(one, of, over, ratio, run.phases("query"))
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 

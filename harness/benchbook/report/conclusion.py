@@ -125,10 +125,7 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
                 for one, arm in sorted(flagged)
             ]
         )
-        gave = (
-            "gave other answers than the rest, and is" if len(flagged) == 1 else "gave other answers, and are"
-        )
-        return "Checks", "passed for this finding", f"{odd} {gave} not part of it"
+        return "Checks", "passed for this finding", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
     concerned = any(held.failed for one in leads.values() for held in one.cells)
     if compared and work.mark == "partly" and failed and not concerned and "checks" not in work.why:

@@ -17,7 +17,8 @@ def story(slug: str) -> ModuleType:
     file = root() / "experiments" / slug / "story.py"
     if not file.is_file():
         raise RequestError(
-            f"experiments/{slug} has no story.py.", "Write one, or use only the charts of benchbook.report."
+            f"experiments/{slug} has no story.py, the file with charts for this experiment alone.",
+            "Write one, or use only the charts of benchbook.report.",
         )
     name = f"benchbook_story_{slug.replace('-', '_')}"
     specification = importlib.util.spec_from_file_location(name, file)

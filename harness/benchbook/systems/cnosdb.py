@@ -237,7 +237,8 @@ class CnosDB20(CnosDB):
             if place.arm != AS_PUBLISHED:
                 raise TrialFailed(
                     "CnosDB 2.0 can read back only one of several databases in one data folder.",
-                    f"Set clients = 1, or use the arm {AS_PUBLISHED}, which reports what each database returns.",
+                    "Each client writes to its own database. Set clients = 1, or use the configuration "
+                    f"{AS_PUBLISHED}, which reports what each database returns.",
                 )
             # Which of them is readable depends on whose files are flushed first.
             self.not_required = place.databases

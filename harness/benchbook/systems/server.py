@@ -194,7 +194,7 @@ class Server:
         for name in self.reserved:
             if name in self.settings:
                 raise TrialFailed(
-                    f'The arm {self.place.arm} sets "{name}", which the harness sets itself.',
+                    f'The configuration (arm) {self.place.arm} sets "{name}", which the harness sets itself.',
                     f"Remove it from the arm in systems/{self.place.program.system}.toml.",
                 )
         self._addresses = [f"{self.place.host}:{port}" for port in self.free_ports()]

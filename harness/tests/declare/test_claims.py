@@ -202,7 +202,10 @@ def test_a_claim_may_name_an_unavailable_system_with_a_substitute() -> None:
             {"file": "cnos-vs-influx.csv", "value": "note", "select": {"metric": "rows_per_second"}},
             ["not a number above zero"],
         ),
-        ({"cells": [{"levels": {"workers": 1}, "ratio": 2}]}, ["must have a level of each of batch_size"]),
+        (
+            {"cells": [{"levels": {"workers": 1}, "ratio": 2}]},
+            ["one level for each of these factors: batch_size"],
+        ),
         ({"cells": [{"levels": {"batch_size": 1}, "of": 2}]}, ["neither `ratio` nor both `of` and `over`"]),
     ],
 )

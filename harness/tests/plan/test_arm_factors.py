@@ -36,9 +36,9 @@ def test_without_the_factor_the_declared_level_stands() -> None:
     [
         (
             ["arm=published", "server_cores=2"],
-            ["server_cores", "arm published of systems/influxdb-1.8.10.toml"],
+            ["server_cores", "(arm) published in systems/influxdb-1.8.10.toml"],
         ),
-        (["system=cnosdb-2.4", "arm=vanilla,published", "server_cores=2"], ["arm vanilla"]),
+        (["system=cnosdb-2.4", "arm=vanilla,published", "server_cores=2"], ["(arm) vanilla"]),
         (["system=cnosdb-2.4", "arm=vanilla", "server_cores=2"], ['no factor "server_cores"']),
         (["system=cnosdb-2.4", "arm=published", "server_cores=two"], ['"two" is not a whole number']),
     ],

@@ -73,7 +73,7 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     other = tmp_path / "mine"
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
-    with pytest.raises(RequestError, match="is not an earlier export"):
+    with pytest.raises(RequestError, match="is no earlier export"):
         export.export_run(results, run_id, other, overwrite=True)
     assert files(other).keys() == {"thesis.txt"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]

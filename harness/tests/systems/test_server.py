@@ -89,7 +89,9 @@ def test_the_digest_of_a_configuration_is_that_of_the_next_trial(small):
 
 
 def test_what_the_harness_sets_is_refused(small):
-    with pytest.raises(TrialFailed, match='The arm vanilla sets "port", which the harness sets'):
+    with pytest.raises(
+        TrialFailed, match=r'The configuration \(arm\) vanilla sets "port", which the harness sets'
+    ):
         small(port=1).configure()
 
 

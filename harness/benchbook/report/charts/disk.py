@@ -32,7 +32,7 @@ def chart(
     least = min(rows, key=lambda label: rows[label][1].get("data", float("inf")))
     others = [held["data"] for label, (_, held) in rows.items() if label != least and "data" in held]
     finding = f"{title}: {least}, {quantity.text(rows[least][1].get('data'), 'B')} of data"
-    finding += f", next {quantity.text(min(others), 'B')}" if others else ""
+    finding += f"; the next smallest has {quantity.text(min(others), 'B')}" if others else ""
     trials = sorted({len(one.points) for one, _ in rows.values()})
     subtitle = (
         f"Bytes on disk after background work, linear axis; less is better; n = {trials[0]} trials of each setup. "

@@ -127,7 +127,11 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
     elif one.published is not None:
         was = f"{'published' if stated.kind == '=' else 'claimed'} {claim.published_words(one)}"
     else:
-        was = f"published in words, read as {stated.text}" if stated.value else "published without a number"
+        was = (
+            f"published in words, which we take as {stated.text}"
+            if stated.value
+            else "published without a number"
+        )
     seen = claim.shown(one)
     numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
     lane = _lane(scale, seen, stated.value, stated.kind)

@@ -159,7 +159,7 @@ def agreement_sentence(run: Run) -> Markdown:
     sentences += f"{list(others.values()).count(0)} gave the same answers to all {asked} compared queries."
     for judged, differing in others.items():
         if differing:
-            sentences += f" {_named(run, *judged)} gave a different answer, or none, to {differing}."
+            sentences += f" {_named(run, *judged)}: a different answer, or none, to {differing} of them."
     return Markdown(escape_markdown(sentences))
 
 
