@@ -106,6 +106,11 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 @functools.cache
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     rows = run.placed(phase, metric)
+    if metric.startswith(
+        "latency_"
+    ):  # of requests that wait in a growing queue, it grows with the length of the phase
+        over = run.placed(phase, "saturated")
+        rows = rows.join(over.filter(over["value"] > 0), on="trial_id", how="anti", maintain_order="left")
     kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
     by_cell, none = rows.partition_by("cell", as_dict=True, maintain_order=True), rows.clear()
     made = []
@@ -239,7 +244,7 @@ def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
     """Compare two cells on one metric; None where no block has both."""
     pair = (above.phase, above.metric)
     found = paired(run, above.cell, below.cell, pair)
-    if found.value is None:
+    if found.value is None or above.value is None or below.value is None:
         return None
     errors = failed_operations(run, above.phase, (above.cell.name, below.cell.name))
     known = noise.known(run).get(pair)

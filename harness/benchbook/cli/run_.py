@@ -44,7 +44,7 @@ def command(
         bool,
         typer.Option(
             "--no-aa",
-            help="With --until-decided: leave out the measurement of the noise between equal cells, which comes first.",
+            help="With --until-decided: skip the A/A run that measures the noise between equal cells before.",
         ),
     ] = False,
     order_seed: options.OrderSeed = None,

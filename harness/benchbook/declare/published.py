@@ -264,7 +264,7 @@ def check(claims: Sequence[Claim], folder: Path) -> None:
         known = [ratio for ratio in held if ratio is not None]
         if held and not known:
             raise RequestError(
-                f'claims "{claim.id}": no cell of `published` has a number for both sides, `of` and `over`.',
+                f'claims "{claim.id}": the published numbers have no cell with a value for both `of` and `over`.',
                 "Check `select`, `of_rows` and `over_rows`: each side needs a row in the file of published numbers.",
             )
         if claim.test in ONE_SIDED and claim.margin and known:

@@ -75,7 +75,8 @@ def needed(
             found.append(Needed(count, pair, math.exp(spread)))
     if not found:
         raise RequestError(
-            f"The pilot run {pilot} has no cell with a rate or a latency in 2 trials, so their spread is unknown.",
+            f"The pilot run {pilot} has no cell with a rate or a latency in at least 2 trials, so the"
+            " spread between trials is unknown.",
             f"Its report says why: {command(f'report {pilot}')}. Or choose the number of trials with --trials.",
         )
     return max(found, key=lambda one: (one.trials, one.spread))

@@ -58,7 +58,8 @@ def _read(lock: Path) -> dict[str, str]:
         return {}
     except (OSError, ValueError) as error:
         raise RequestError(
-            f"{lock} is unreadable: {error}.", "Restore it from git, or remove it to lock tags again."
+            f"{lock} is unreadable: {error}.",
+            "Restore it from git. Or remove it: the next run then writes the present digest of each image tag.",
         ) from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise RequestError(f"{lock} must map tags to digests.", "Restore it from git, or remove it.")

@@ -95,7 +95,7 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
             where = _where(documents)
             raise BenchbookError(
                 f"{where} did not finish within {CELL_TIMEOUT_SECONDS} s.",
-                "Render a smaller run, or let the Python code of this cell do less.",
+                "Render a smaller run, or let this code cell of the page do less.",
             ) from error
         except (DeadKernelError, RuntimeError) as error:
             raise BenchbookError(

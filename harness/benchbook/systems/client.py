@@ -227,7 +227,7 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
             raise TrialFailed(f"{who} wrote a line that is not JSON: {line[:200]!r}.") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise TrialFailed(
-                f"{who} wrote a line of JSON without the key type, which each event must have: {line[:200]!r}."
+                f"{who} wrote a line of JSON without the key `type`, which each event must have: {line[:200]!r}."
             )
         counted = NUMBERS if event["type"] in COUNTED else ()
         odd = [key for key in counted if not isinstance(event.get(key, 0), int | float | None)]

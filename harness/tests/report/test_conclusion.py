@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from benchbook.analyse import rules, same_work
+from benchbook.analyse import comparison, rules, same_work
+from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report import conclusion
@@ -40,6 +41,24 @@ def test_failed_operations_forbid_any_verdict(made):
     assert "at loading, no verdict" in words
 
 
+def test_where_the_offered_rate_is_not_reached_latency_is_neither_shown_nor_ranked(made):
+    run = made()
+    [phase, *_] = run.phases("query")
+    with database.open(run.results) as connection:
+        connection.execute(
+            "INSERT INTO measurements SELECT trial_id, ?, 'saturated', 1, '1', 'lower' FROM trials "
+            "WHERE system LIKE 'sqlite%'",
+            [phase],
+        )
+    held = {one.cell.system: one for one in estimates(run, phase, "latency_p50")}
+    assert {system: bool(one.points) for system, one in held.items()} == {"duckdb": True, "sqlite": False}
+    assert all(one.points for one in estimates(run, phase, "queries_per_second"))
+    base = comparison.baseline(run)
+    assert comparison.against(run, phase, "latency_p50", base) == []
+    assert comparison.against(run, phase, "queries_per_second", base)
+    assert "3 of 4 query types" in conclusion.answer_sentence(run).markdown
+
+
 def test_servers_are_not_ranked_against_embedded_systems(made):
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
     answered = conclusion.answer_sentence(run).markdown
@@ -60,7 +79,7 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
     rates = [row for row in drawn.table.rows if "disk" not in row[0]]
     assert rates
     assert not any("InfluxDB" in cell for row in rates for cell in row)
-    assert "not ranked together, so of InfluxDB 1.8.10 the chart shows only the size on disk" in drawn.note
+    assert "not ranked together, so the chart shows only the size on disk for InfluxDB 1.8.10" in drawn.note
 
 
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):

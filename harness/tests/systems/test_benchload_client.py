@@ -86,7 +86,7 @@ def test_a_failure_without_an_error_event_is_told_in_the_words_of_stderr(client)
 
 @pytest.mark.parametrize("line", ["not json", '{"v":1,"type":"summ', "[1]", '{"v":1}'])
 def test_a_broken_line_is_a_failure_and_ends_the_process(client, line, tmp_path):
-    with pytest.raises(TrialFailed, match=r"wrote a line (that is not JSON|of JSON without the key type)"):
+    with pytest.raises(TrialFailed, match=r"wrote a line (that is not JSON|of JSON without the key `type`)"):
         list(client(f"echo '{line}'; sleep 60").load(LoadRequest(DATASET, 1, 10)))
     assert list((tmp_path / "processes").glob("*")) == []
 

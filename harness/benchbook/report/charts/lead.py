@@ -144,5 +144,7 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
     notes += [one for one in busy if any(f" in phase {phase} " in one for phase in phases)][:1]
     kinds = {run.embedded(one.cell.system) for one in found if one.points}
     if len(kinds) > 1 and found[0].unit != "B":
-        notes.append("Servers are not ranked against embedded systems, whose numbers include no transport.")
+        notes.append(
+            "Servers are not ranked against embedded systems, whose times include no communication between processes."
+        )
     return " ".join(notes)

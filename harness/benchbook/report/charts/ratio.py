@@ -37,8 +37,8 @@ def chart(run: Run) -> Figure | Markdown:
     notes = [figure.note(one.ratio.trials for one in found)]
     if left := dict.fromkeys(one.cell.label for one in made if comparison.mixed(run, one)):
         notes.append(
-            "Embedded systems and servers are not ranked together, so of "
-            f"{', '.join(left)} the chart shows only the size on disk."
+            "Embedded systems and servers are not ranked together, so the chart shows only the size on disk for"
+            f" {', '.join(left)}."
         )
     return Figure(
         theme.scaled_title(run, f"{title}: {_finding(found)}"),

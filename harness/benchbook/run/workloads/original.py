@@ -143,7 +143,8 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
         if shutil.which(program) is None:
             raise Unavailable(
                 f"{program} is not on PATH.",
-                f"Install this tool of the publication. To do without it, leave {options.tool} out of --set tool=….",
+                "Install this tool, which the publication used. To do without it, leave"
+                f" {options.tool} out of --set tool=….",
             )
     if adapter.loads_first:
         with steps.timeline.phase("data"):
