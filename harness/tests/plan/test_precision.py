@@ -80,7 +80,7 @@ def test_a_pilot_with_more_comparisons_asks_for_fewer_trials():
 
 def test_a_pilot_without_numbers_is_told_with_the_next_step(tmp_path):
     measured_run.write(tmp_path, "pilot", {"system": ["a"]}, lambda levels, block: {PAIR: 1.0}, blocks=1)
-    with pytest.raises(RequestError, match="their spread is unknown"):
+    with pytest.raises(RequestError, match="the spread between trials is unknown"):
         precision.needed("pilot", measured(tmp_path), 0.05)
 
 
