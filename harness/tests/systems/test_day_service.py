@@ -8,7 +8,7 @@ from benchbook.errors import TrialFailed
 from benchbook.systems import redis
 from benchbook.systems.redis import DayService
 
-SERVICE = """#!{python}
+SERVICE = """#!/usr/bin/env -S '{python}'
 import http.server, sys
 address = sys.argv[sys.argv.index("--listen") + 1]
 assert sys.argv[sys.argv.index("--store") + 1] == "redis://127.0.0.1:6379"
