@@ -44,7 +44,7 @@ def command(
         bool,
         typer.Option(
             "--no-aa",
-            help="With --until-decided: skip the A/A run that measures the noise between equal cells before.",
+            help="With --until-decided: skip the A/A run that would first measure the noise between equal cells.",
         ),
     ] = False,
     order_seed: options.OrderSeed = None,
@@ -114,7 +114,7 @@ def _require_controlled(results: Path) -> None:
     loose = [one for one in checks(results) if one.state == "not controlled"]
     if loose:
         raise RequestError(
-            f"Nothing was started, because --strict was given and this machine does not control {len(loose)} things: "
-            f"{', '.join(one.control for one in loose)}.",
+            f"Nothing was started, because --strict was given and {len(loose)} things are not controlled on this"
+            f" machine: {', '.join(one.control for one in loose)}.",
             f"`{typed('doctor')}` shows how to fix them. Without --strict, the run starts and records them.",
         )

@@ -207,7 +207,7 @@ def _path(place: StoragePlace, name: str) -> Path:
     program = place.programs[name]
     if program.path is None:
         raise Unavailable(
-            f"--system {name}=…: the storage minio-s3fs starts {name} itself, so it cannot use a running server.",
+            f"--system {name}=…: minio-s3fs always starts its own {name}, so it cannot use a running server.",
             "Give the path of the program.",
         )
     return program.path

@@ -34,7 +34,7 @@ class Filesystem(Tool):
                 raise TrialFailed(
                     f'{name} = "{value}": the only setting of a file system is sync, and its value is one of '
                     f"{', '.join(SYNCS)}.",
-                    "Correct the arm in systems/*.toml.",
+                    "Correct the configuration (arm) in systems/*.toml.",
                 )
         return {"sync": self._sync}
 

@@ -20,6 +20,14 @@ def number(request):
     signal.signal(request.param, before)
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c():
+    """Ctrl-C interrupts, even if the tests were started in the background by a shell that ignores it there."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_a_run_is_interrupted_and_the_handler_restored(number):
     signal.signal(number, signal.SIG_DFL)
     with pytest.raises(KeyboardInterrupt), interruptible():

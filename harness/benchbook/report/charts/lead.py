@@ -137,7 +137,9 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
     notes = []
     if brief:
         shortest = quantity.text(min(brief), "s")
-        notes.append(f"Dashed: phases shorter than 1 s (the shortest: {shortest}), which decide no claim.")
+        notes.append(
+            f"Dashed: phases shorter than 1 s (the shortest: {shortest}); these are too short for a verdict."
+        )
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
         notes.append(f"A percentile is missing where fewer than {FEWEST_BEYOND} operations lie beyond it.")
     busy = limits.busy_client(run)
