@@ -25,7 +25,7 @@ from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.analyse.wording import factor_words, level_words
-from benchbook.declare.catalogue import root
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.level import listed, same
 from benchbook.declare.published import PublishedRatio, ratios
@@ -150,8 +150,6 @@ def _wording_of_today(checkout: Path, experiment: str) -> dict[str, Claim]:
 
     A claim of a run is shown with the wording of today if nothing else of it has changed.
     """
-    from benchbook.declare.catalogue import Catalogue
-
     try:
         declared = Catalogue(checkout).unchecked("experiment", experiment).get("claims") or []
         return {_without_words(one): one for one in map(Claim.model_validate, declared)}

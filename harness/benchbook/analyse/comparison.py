@@ -106,9 +106,8 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 @functools.cache
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     rows = run.placed(phase, metric)
-    if metric.startswith(
-        "latency_"
-    ):  # of requests that wait in a growing queue, it grows with the length of the phase
+    if metric.startswith("latency_"):
+        # Beyond the highest rate, requests queue, so their latency only shows how long the phase was.
         over = run.placed(phase, "saturated")
         rows = rows.join(over.filter(over["value"] > 0), on="trial_id", how="anti", maintain_order="left")
     kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")

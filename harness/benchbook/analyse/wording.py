@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -80,14 +81,6 @@ def listing(found: Sequence[str]) -> str:
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
-def _common_start(words: Sequence[str]) -> str:
-    first, last = min(words), max(words)
-    length = next(
-        (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
-    return first[:length]
-
-
 def together(words: Sequence[str]) -> str:
     """Return levels in words as a list that says their common beginning once.
 
@@ -96,7 +89,7 @@ def together(words: Sequence[str]) -> str:
     >>> together(["1 operation in flight"])
     '1 operation in flight'
     """
-    common = _common_start(words).rpartition(" ")[0] if len(words) > 1 else ""
+    common = os.path.commonprefix(words).rpartition(" ")[0] if len(words) > 1 else ""  # noqa: RUF071 - no paths
     return listing([*words[:1], *(word[len(common) :].strip() for word in words[1:])])
 
 

@@ -150,12 +150,10 @@ DONE = {"put": "put", "get": "got", "delete": "deleted"}
 """First word of a phase of objects → what was done."""
 
 
-def _finding(one: Judgement, of: str, over: str, ratio: str, queries: Sequence[str] = ()) -> str:
-    """Return what was measured of both sides; ``over`` begins with "with" if both are one system.
-
-    ``queries`` are the phases that ask queries.
-    """
-    phase = one.phase
+def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) -> str:
+    """Return what was measured of both sides; ``queries`` are the phases that ask queries."""
+    phase, over = one.phase, sides.over
+    of = f"{sides.system} {sides.of}".strip()
     if one.metric == "objects_per_second":
         return f"{of} {DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as {over}"
     if one.metric == "reads_per_second":
@@ -166,37 +164,49 @@ def _finding(one: Judgement, of: str, over: str, ratio: str, queries: Sequence[s
     if one.metric == "latency_mean" and phase not in ("trial", "load"):
         operation = f"a query of type {phase}" if phase in queries else f"an operation in phase {phase}"
         doing = DOING.get(phase.partition("-")[0], operation)
-        if over.startswith("with "):
-            system, levels = of.split(" with ", 1)
-            return f"with {system}, {doing} took {ratio} times as long with {levels} as {over}"
+        if sides.system:
+            return f"with {sides.system}, {doing} took {ratio} times as long {sides.of} as {over}"
         return f"{doing} took {ratio} times as long with {of} as with {over}"
     title = describe(one.metric).title
     title = title[0].lower() + title[1:]
     where = "" if phase in ("trial", "load") else f" in phase {phase}"
     was, that = ("were", "those") if title.partition(" ")[0].endswith("s") else ("was", "that")
-    of_over = over if over.startswith("with ") else f"of {over}"
+    of_over = over if sides.system else f"of {over}"
     return f"the {title}{where} of {of} {was} {ratio} times {that} {of_over}"
 
 
-def _sides(run: Run, one: Judgement) -> tuple[str, str]:
-    """Return the two sides in words, ``of`` first: systems, or levels of one system."""
+class _Sides(NamedTuple):
+    """The two sides of a claim in words."""
+
+    system: str
+    """The system of both sides, which then are its levels ("with …"); empty if the sides are two systems."""
+    of: str
+    over: str
+
+
+def _sides(run: Run, one: Judgement) -> _Sides:
     over, of = one.cells[0].sides.cells[0], one.cells[0].sides.cells[-1]
     factors = one.cells[0].sides.factors
-    publication = Catalogue().publication(run.experiment)
-    arms = publication.configurations if publication else {}
     if "system" in factors:
         rest = [name for name in factors if name not in ("system", "arm")]
-        return tuple(_named(run.title(cell.system), _levels(cell, rest, arms)) for cell in (of, over))  # type: ignore[return-value]
-    return f"{run.title(of.system)} with {_levels(of, factors, arms)}", f"with {_levels(over, factors, arms)}"
+        named = (_named(run.title(cell.system), _levels(run, cell, rest)) for cell in (of, over))
+        return _Sides("", *named)
+    return _Sides(run.title(of.system), *(f"with {_levels(run, cell, factors)}" for cell in (of, over)))
 
 
-def _levels(cell: Cell, factors: Sequence[str], arms: Mapping[str, str]) -> str:
-    """Return the levels of a cell in words; ``arms`` are the names of configurations in sentences."""
+def _levels(run: Run, cell: Cell, factors: Sequence[str]) -> str:
     return ", ".join(
-        arms.get(level, level_words(name, level)) if name == "arm" else level_words(name, level)
+        arm_words(run, level) if name == "arm" else level_words(name, level)
         for name, level in cell.levels.items()
         if name in factors
     )
+
+
+def arm_words(run: Run, arm: str) -> str:
+    """Return a configuration in a sentence, by the name that the table of the publication declares for it."""
+    publication = Catalogue().publication(run.experiment)
+    named = publication.configurations if publication else {}
+    return named.get(arm) or level_words("arm", arm)
 
 
 def _named(title: str, levels: str) -> str:
@@ -205,7 +215,6 @@ def _named(title: str, levels: str) -> str:
 
 def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
     """Return the finding on a measured claim; ``brief`` leaves out where the least and largest ratio were measured."""
-    of, over = _sides(run, one)
     name, around = interval_name([one]), ""
     if found := ends(one):
         factors = differing_factors(found)
@@ -224,7 +233,7 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
         if one.level < ALPHA:
             own = f", decided after {trials_words([cell for held in one.cells for cell in held.sides.cells])}"
         around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{own}{cases})"
-    said = _finding(one, of, over, ratio, run.phases("query"))
+    said = _finding(one, _sides(run, one), ratio, run.phases("query"))
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 

@@ -18,7 +18,7 @@ from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
-from benchbook.analyse.wording import level_words, listing
+from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
@@ -116,19 +116,12 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
         for held in one.cells
         for cell in held.sides.cells
     }
-    publication = Catalogue().publication(run.experiment)
-    arms = publication.configurations if publication else {}
     if flagged and compared and not flagged & compared:
-        odd = listing(
-            [
-                f"{run.title(one)} with {arms.get(arm, level_words('arm', arm))}"
-                for one, arm in sorted(flagged)
-            ]
-        )
+        odd = listing([f"{run.title(one)} with {claim.arm_words(run, arm)}" for one, arm in sorted(flagged)])
         return "Checks", "passed for this finding", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
     concerned = any(held.failed for one in leads.values() for held in one.cells)
-    if compared and work.mark == "partly" and failed and not concerned and "checks" not in work.why:
+    if compared and work.mark == "partly" and run.frame("checks")["ok"].all() and not concerned:
         return (
             "Checks",
             "passed for this finding",

@@ -160,13 +160,14 @@ def _of_phase(context: Context, trial: PlannedTrial, name: str, options: object)
         workers = options.in_flight_of(str(trial.levels["system"]))
         arguments = (
             "bars-read", *dataset.flags(), f"--requests={context.query_files[key]}", f"--workers={workers}", *lasts,
+            "--target=null",
         )  # fmt: skip
         return Alone(arguments, False, {"phase": name, "workers": workers})
     if options.do == "delete":
         return None
     arguments = (
         "blob", *dataset.flags(), f"--do={options.do}", f"--mix={options.mix}", f"--batch={options.batch}",
-        f"--workers={options.workers}", *lasts,
+        f"--workers={options.workers}", *lasts, "--target=null",
     )  # fmt: skip
     return Alone(arguments, False, {"phase": name, "workers": options.workers})
 
@@ -188,7 +189,7 @@ def _measured(context: Context, asked: Alone, cores: Cores | None) -> list[dict[
     server_cores, client_cores = cores or (None, None)
     with ExitStack() as ended, tempfile.TemporaryDirectory(dir=context.scratch) as name:
         log = Path(name) / "log"
-        target = [] if "--dry-run" in asked.arguments else ["--target", "null"]
+        target = []
         if asked.served:
             server = ended.enter_context(_started(context, ["null-server"], NULL_SERVER, log, server_cores))
             url = json.loads(next(server.lines(), b"{}")).get("url")
