@@ -28,7 +28,7 @@ def rows(run: Run) -> list[dict[str, Any]]:
             alike.setdefault(rest, {})[cell.levels[SOURCE]] = cell
     found = []
     for rest, cells in alike.items():
-        base, *others = sorted(cells, key=lambda name: (name in ("docker", "given"), name))
+        base, *others = sorted(cells, key=lambda name: (name in ("docker", "given", "image"), name))
         for other in others:
             for phase, metric in run.pairs():
                 if not is_main(metric):

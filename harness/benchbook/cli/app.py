@@ -24,6 +24,7 @@ from benchbook.cli import (
     lint,
     list_,
     load_tool,
+    lock,
     plan,
     rebuild,
     report,
@@ -65,6 +66,7 @@ GROUPS: dict[str, dict[str, Any]] = {
     "Maintain": {
         "doctor": doctor.command,
         "rebuild": rebuild.command,
+        "lock": lock.command,
         "lint": lint.command,
         "test": test.command,
         "benchload": load_tool.command,

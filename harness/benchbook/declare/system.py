@@ -11,7 +11,7 @@ from benchbook.declare.toml import Model, Name, Setting, Text
 
 Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Address of a file in Maven repositories."""
-SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own")
+SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own", "image")
 """The sources of a program in the order in which Benchbook tries them; the levels of the factor ``source``."""
 Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
 Shape = Literal["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]

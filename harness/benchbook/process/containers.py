@@ -27,7 +27,11 @@ from benchbook.process.wait import until
 if TYPE_CHECKING:
     from docker import DockerClient
 
+INSTALL = "sudo apt-get install docker.io && sudo systemctl start docker"
+"""Command that installs and starts an engine."""
 SOCKET = "unix:///var/run/docker.sock"
+PODMAN_SOCKETS = "/run/user/{user}/podman/podman.sock", "/run/podman/podman.sock"
+"""Where podman serves the interface of Docker's engine, to a user and to root."""
 VARIABLE = "DOCKER_HOST"
 REQUEST_SECONDS = 600.0
 """Time limit of one request to the engine: a container with much memory stops slowly."""
@@ -48,8 +52,11 @@ class NoEngine:
 
 
 def address(environment: Mapping[str, str]) -> str:
-    """Return the engine's address: ``DOCKER_HOST``, else the default socket."""
-    return environment.get(VARIABLE) or SOCKET
+    """Return the engine's address: ``DOCKER_HOST``, else Docker's socket, or podman's if only that exists."""
+    if configured := environment.get(VARIABLE):
+        return configured
+    sockets = (SOCKET.removeprefix("unix://"), *(one.format(user=os.getuid()) for one in PODMAN_SOCKETS))
+    return f"unix://{next((one for one in sockets if Path(one).exists()), sockets[0])}"
 
 
 def connect(environment: Mapping[str, str]) -> DockerClient | NoEngine:
@@ -67,7 +74,7 @@ def connect(environment: Mapping[str, str]) -> DockerClient | NoEngine:
     if not socket.exists():
         return NoEngine(
             f"no Docker engine listens on {socket}",
-            "sudo apt-get install docker.io && sudo systemctl start docker",
+            INSTALL,
         )
     import docker
 
@@ -227,12 +234,17 @@ class Containers:
         return started
 
     def call(
-        self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
+        self,
+        command: Sequence[str | Path],
+        timeout_seconds: float = CALL_SECONDS,
+        *,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the image to its end in a separate container on the same network."""
         import requests
 
-        made = self._create(command, None, None, "json-file", None)
+        made = self._create(command, cwd, environment, "json-file", None)
         try:
             made.start()
             code = int(made.wait(timeout=timeout_seconds)["StatusCode"])
@@ -322,18 +334,6 @@ class Containers:
                 "engine": os.environ.get(VARIABLE, ""),
             }
             leftovers.write_record(self._registry / f"{self._name}{RECORD}", record)
-
-
-@contextlib.contextmanager
-def launching(
-    program: Program, folders: Sequence[Path], registry: Path | None
-) -> Iterator[Containers | None]:
-    """Yield the containers that start a program from its image for one trial; None for a program without an image."""
-    if program.image is None:
-        yield None
-        return
-    with contextlib.closing(Containers(program, folders, registry)) as made:
-        yield made
 
 
 def sweep(registry: Path) -> list[str]:

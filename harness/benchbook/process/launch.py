@@ -64,7 +64,14 @@ class Program:
     image: str | None = None
     """Id of the image; None if it runs without a container."""
     container: ContainerOptions | None = None
-    """Options of its container; only with ``image``."""
+    """Options of its container; only with ``image`` or ``root``."""
+    root: Path | None = None
+    """Folder of its unpacked image; None if it runs in a container or without an image."""
+
+    @property
+    def isolated(self) -> bool:
+        """True if its files are those of an image."""
+        return self.image is not None or self.root is not None
 
 
 class Started(Protocol):
@@ -98,6 +105,9 @@ class Started(Protocol):
 class Launch(Protocol):
     """Starts the programs of one system in one trial."""
 
+    host: str | None
+    """The server's address in a private network; None on the machine's network."""
+
     def start(
         self,
         command: Sequence[str | Path],
@@ -111,7 +121,12 @@ class Launch(Protocol):
         ...
 
     def call(
-        self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
+        self,
+        command: Sequence[str | Path],
+        timeout_seconds: float = CALL_SECONDS,
+        *,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the system to its end; raise OSError or TimeoutExpired like ``subprocess.run``."""
         ...

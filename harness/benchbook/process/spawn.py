@@ -99,17 +99,24 @@ class Running:
         An unreaped process keeps its id, so stopping its group later cannot hit another process.
         """
         if self.process.returncode is not None:
-            return _ending_text(self.process.returncode)
+            return self._ending_text(self.process.returncode)
         if not hasattr(os, "waitid"):
             code = self.process.poll()
-            return None if code is None else _ending_text(code)
+            return None if code is None else self._ending_text(code)
         try:
             found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return "ended"
         if found is None:
             return None
-        return _ending_text(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
+        return self._ending_text(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
+
+    def _ending_text(self, code: int) -> str:
+        if code >= 0:
+            return f"exited with code {code}"
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-code).name}"
+        return f"was ended by signal {-code}"
 
     def check(self) -> None:
         """Raise TrialFailed with the end of its log if it has died."""
@@ -260,14 +267,6 @@ def log_end(log: Path, lines: int = 8, limit: int = 2000) -> str:
         tail = ""
     found = [line.strip() for line in tail.splitlines() if line.strip()][-lines:]
     return " | ".join(found)[-limit:] or "(empty)"
-
-
-def _ending_text(code: int) -> str:
-    if code >= 0:
-        return f"exited with code {code}"
-    with contextlib.suppress(ValueError):
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"was ended by signal {-code}"
 
 
 def find_benchload() -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,59 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from benchbook.declare.catalogue import root
 from benchbook.declare.system import ContainerSource, DockerSource
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError, Unavailable
 from benchbook.process.containers import NoEngine, connect
 from benchbook.process.launch import ContainerOptions, Program
+from benchbook.provision import image, image_lock
 from benchbook.provision.request import Missing, Request
-from benchbook.record.folder import write_json
 from benchbook.systems import driver
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
     from benchbook.declare.system import System
-
-
-FILE = "images.lock.json"
-"""File name of the lock of images: tag → digest of its first pull. A tag that moves later is refused."""
-
-
-def file(request: Request) -> Path:
-    """Return the lock file: next to the systems, to be committed with them; in the cache if that is read-only."""
-    if request.image_lock is not None:
-        return request.image_lock
-    beside = root() / "systems"
-    if os.access(beside, os.W_OK):
-        return beside / FILE
-    return request.cache_folder() / FILE
-
-
-def locked_digest(lock: Path, tag: str) -> str | None:
-    """Return the digest to which a tag is locked, or None before its first pull."""
-    return _read(lock).get(tag)
-
-
-def lock_tag(lock: Path, tag: str, digest: str) -> None:
-    """Lock a tag to the digest of its first pull."""
-    write_json(lock, dict(sorted({**_read(lock), tag: digest}.items())))
-
-
-def _read(lock: Path) -> dict[str, str]:
-    try:
-        found = json.loads(lock.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise RequestError(
-            f"{lock} is unreadable: {error}.",
-            "Restore it from git. Or remove it: the next run then writes the present digest of each image tag.",
-        ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise RequestError(f"{lock} must map tags to digests.", "Restore it from git, or remove it.")
-    return found
 
 
 @dataclass(frozen=True)
@@ -76,21 +34,24 @@ class Image:
     """The registry's digest; the id for an image that was built here."""
 
 
-def ensure_image(engine: DockerClient, reference: str, lock: Path, progress: Callable[[str], None]) -> Image:
+def ensure_image(
+    engine: DockerClient, reference: str, lock: Path | None, progress: Callable[[str], None]
+) -> Image:
     """Return the image, pulled if it is not here yet; raise Unavailable if that fails.
 
-    A reference with a digest names that image. A tag means the image of its first pull, which the lock stores. An
+    A reference with a digest names that image. A tag means the image of its first pull, which the lock stores; without
+    a lock, for an image of the user, it means the image that it names now. An
     image that was built on this machine has no registry digest and is not locked; its id is stored with every result.
     """
-    name, _, digest = reference.partition("@")
-    tag = name if ":" in name.rpartition("/")[2] else f"{name}:latest"
-    wanted = digest or locked_digest(lock, tag)
+    tag, wanted = image_lock.tag_of(reference), reference.partition("@")[2]
+    if lock is not None:
+        wanted = wanted or image_lock.locked_digest(lock, tag) or ""
     repository = tag.rpartition(":")[0]
     exact = f"{repository}@{wanted}" if wanted else tag
     found = _here(engine, exact) or _pull(engine, exact, progress)
     known = _digest(found, repository)
-    if wanted is None and known is not None:
-        lock_tag(lock, tag, known)
+    if lock is not None and not wanted and known is not None:
+        image_lock.lock_tag(lock, tag, known)
         progress(f"{tag} is now locked to {known} ({lock})")
     return Image(str(found.id), wanted or known or str(found.id))
 
@@ -124,7 +85,7 @@ def _pull(engine: DockerClient, reference: str, progress: Callable[[str], None])
 def _refused(reference: str, reason: str) -> Unavailable:
     hint = f"See the cause with: docker pull {reference}"
     if "@" in reference:
-        hint += f"  ({FILE} has the tag that is locked to it)"
+        hint += f"  ({image_lock.FILE} has the tag that is locked to it)"
     return Unavailable(f"the image {reference} cannot be pulled: {reason.strip().rstrip('.')}.", hint)
 
 
@@ -148,9 +109,9 @@ def find(system: System, request: Request) -> Program | Missing | None:
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        return _no_engine(engine, source)
+        return Missing(f"docker: {engine.reason}")
     try:
-        found = ensure_image(engine, _reference(source), file(request), request.progress)
+        found = ensure_image(engine, _reference(source), image_lock.file(request), request.progress)
     except Unavailable as reason:
         return Missing(f"docker: {reason.message.rstrip('.')}", reason.hint)
     finally:
@@ -168,7 +129,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        return _no_engine(engine, source)
+        return Missing(f"docker: {engine.reason}")
     engine.close()
     return f"run {_reference(source)} in a container, pulled first if it is not here yet"
 
@@ -188,19 +149,13 @@ def _not_run(system: System, source: DockerSource) -> Missing | None:
     return None
 
 
-def _no_engine(engine: NoEngine, source: DockerSource) -> Missing:
-    return Missing(
-        f"docker: {engine.reason}", f"{engine.command}  # then the image {_reference(source)} is pulled"
-    )
-
-
 def user_supplied(system: System, flag: str, value: str, request: Request) -> Program:
     """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError if it cannot run."""
     reference, _, query = value.removeprefix(SCHEME).partition("?")
     options = check(dict(parse_qsl(query)), ContainerSource, flag)
-    if not driver.runs_in_containers(system.driver):
+    if not driver.runs_from_images(system.driver):
         raise RequestError(
-            f"{flag}: the driver {system.driver} does not run in containers yet.",
+            f"{flag}: the driver {system.driver} does not run from images yet.",
             "Give the path of the program, or a URL.",
         )
     source = system.source
@@ -212,10 +167,10 @@ def user_supplied(system: System, flag: str, value: str, request: Request) -> Pr
             "Add the key program to source.docker there.",
         )
     engine = connect(request.environment)
-    if isinstance(engine, NoEngine):
-        raise Unavailable(f"{flag}: {engine.reason}.", f"Fix it with: {engine.command}")
+    if isinstance(engine, NoEngine) or not driver.runs_in_containers(system.driver):
+        return image.user_supplied(system, flag, reference, program, options, request)
     try:
-        found = ensure_image(engine, reference, file(request), request.progress)
+        found = ensure_image(engine, reference, None, request.progress)
     finally:
         engine.close()
     return _program(system, "given", reference, found, program, options)

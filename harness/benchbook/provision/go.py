@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import platform
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import time
-from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
-from benchbook.process import interrupt
 from benchbook.process.launch import Program, call
-from benchbook.process.spawn import die_with_parent
 from benchbook.provision import host
-from benchbook.provision.request import Missing, Request, fill_once
+from benchbook.provision.request import Missing, Request, fill_once, last_lines, watched
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -39,12 +32,9 @@ def find(system: System, request: Request) -> Program | Missing | None:
         return None
     wanted, folder = pin_of(system), folder_of(system, request)
     path = folder / wanted.program
-    record = _read_record(folder, wanted)
-    if record is None:
-        toolchain = _toolchain(request)
-        if toolchain is None:
-            return _no_toolchain(request, wanted)
-        record = _build(folder, wanted, toolchain, f"{system.title}", request)
+    record = built(wanted, folder, system.title, request)
+    if isinstance(record, Missing):
+        return record
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
         raise Unavailable(
@@ -53,6 +43,20 @@ def find(system: System, request: Request) -> Program | Missing | None:
         )
     detail = f"{wanted.command()}, with {record['toolchain']}"
     return Program(system.name, system.version, "go", path=path, digest=record["digest"], detail=detail)
+
+
+def built(wanted: Pin, folder: Path, title: str, request: Request) -> dict[str, str] | Missing:
+    """Return the record of a program in the cache: its ``digest`` and ``toolchain``; build it first if it is not there.
+
+    Raise Unavailable with the toolchain's message if the build fails.
+    """
+    record = _read_record(folder, wanted)
+    if record is not None:
+        return record
+    toolchain = _toolchain(request)
+    if toolchain is None:
+        return _no_toolchain(request, wanted)
+    return _build(folder, wanted, toolchain, title, request)
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
@@ -113,10 +117,14 @@ def pin_of(system: System) -> Pin:
     """Return the pin of a system with a Go source, for this machine."""
     source = system.source.go
     assert source is not None
-    machine = platform.machine().lower()
-    goarch = {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}.get(machine, machine)
     ldflags = source.ldflags.replace("{version}", system.version)
-    return Pin(source.package, system.version, ldflags, sys.platform, goarch, source.program)
+    return Pin(source.package, system.version, ldflags, sys.platform, architecture(), source.program)
+
+
+def architecture() -> str:
+    """Return this machine's architecture by its name in Go, which registries of images use too."""
+    machine = platform.machine().lower()
+    return {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}.get(machine, machine)
 
 
 def _write_record(folder: Path, pin: Pin, toolchain: str) -> None:
@@ -173,33 +181,10 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
         "GOWORK": "off",
     }
     request.progress(f"building {title} once from its Go module")
-    log = new / "build.log"
-    started = time.monotonic()
-    with log.open("wb") as output:
-        with interrupt.held():
-            process = subprocess.Popen(
-                command,
-                cwd=new,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
-            )
-        try:
-            while process.poll() is None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=1.0)
-                    break
-                request.progress(f"building {title}: {_step(log)} ({time.monotonic() - started:.0f} s)")
-        finally:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    if process.returncode != 0 or not (new / wanted.program).is_file():
-        reason = " | ".join(_lines(log, 6)) or f"go exited with code {process.returncode}"
+    log, started = new / "build.log", time.monotonic()
+    code = watched(command, log, environment, lambda: f"building {title}: {_step(log)}", request)
+    if code != 0 or not (new / wanted.program).is_file():
+        reason = " | ".join(last_lines(log, 6)) or f"go exited with code {code}"
         raise Unavailable(
             f"{title} could not be built from its Go module: {reason}.",
             f"See the cause with: {wanted.command()}",
@@ -210,14 +195,9 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
 
 def _step(log: Path) -> str:
     """Describe the progress: ``go install -v`` writes a line per download and per compiled package."""
-    lines = _lines(log, 100_000)
+    lines = last_lines(log, 100_000)
     compiled = sum(1 for line in lines if not line.startswith("go: "))
     return f"{compiled} packages compiled" if compiled else "downloading modules"
-
-
-def _lines(log: Path, last: int) -> list[str]:
-    with log.open(errors="replace") as file:
-        return list(deque((line.strip() for line in file if line.strip()), maxlen=last))
 
 
 def _toolchain_version(toolchain: Path) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
 import tempfile
 import tomllib
@@ -21,7 +20,7 @@ from xml.sax.saxutils import escape
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
-from benchbook.provision.request import Missing, Request, fill_once
+from benchbook.provision.request import Missing, Request, fill_once, on_path
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
@@ -91,11 +90,11 @@ def find(system: System, request: Request) -> Program | Missing | None:
     source = system.source.maven
     if source is None:
         return None
-    if _on_path("java", request) is None:
+    if on_path("java", request) is None:
         return Missing("maven: no java on PATH to run it", PACKAGES)
     folder = folder_of(system, request)
     if not _is_complete(folder, source):
-        maven = _on_path("mvn", request)
+        maven = on_path("mvn", request)
         if maven is None:
             return Missing(
                 f"maven: not in the cache {request.cache_folder()}, and no mvn on PATH to fetch it", PACKAGES
@@ -124,11 +123,11 @@ def preview(system: System, request: Request) -> str | Missing | None:
     if source is None:
         return None
     folder = folder_of(system, request)
-    if _on_path("java", request) is None:
+    if on_path("java", request) is None:
         return Missing("maven: no java on PATH to run it", PACKAGES)
     if (folder / RECORD).is_file():
         return f"use {folder} ({', '.join(source.artifacts)})"
-    if _on_path("mvn", request) is None:
+    if on_path("mvn", request) is None:
         return Missing(
             f"maven: not in the cache {request.cache_folder()}, and no mvn on PATH to fetch it", PACKAGES
         )
@@ -231,11 +230,6 @@ def project(coordinates: list[str], *, without_dependencies: bool = True) -> str
         "<groupId>benchbook</groupId><artifactId>system</artifactId><version>1</version><packaging>pom</packaging>"
         f"<dependencies>{''.join(lines)}</dependencies></project>\n"
     )
-
-
-def _on_path(program: str, request: Request) -> Path | None:
-    found = shutil.which(program, path=request.environment.get("PATH"))
-    return Path(found).absolute() if found else None
 
 
 if __name__ == "__main__":

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +18,9 @@ from typing import TYPE_CHECKING
 from benchbook.errors import Unavailable
 from benchbook.host.filesystem import cache_folder
 from benchbook.host.provenance import sha256_of
+from benchbook.process import interrupt
 from benchbook.process.launch import Program
+from benchbook.process.spawn import die_with_parent
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -62,6 +67,56 @@ def program_at(system: System, version: str | None, source: str, path: Path, det
     return Program(
         system.name, version or system.version, source, path=path, digest=sha256_of(path), detail=detail
     )
+
+
+def watched(
+    command: Sequence[str | Path],
+    log: Path,
+    environment: Mapping[str, str],
+    step: Callable[[], str],
+    request: Request,
+) -> int:
+    """Run a tool in the folder of its log and report its step each second; return its exit code.
+
+    An interruption ends the tool with everything that it started.
+    """
+    started = time.monotonic()
+    with log.open("wb") as output:
+        with interrupt.held():
+            process = subprocess.Popen(
+                [str(part) for part in command],
+                cwd=log.parent,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls nothing but prctl
+            )
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1.0)
+                    break
+                request.progress(f"{step()} ({time.monotonic() - started:.0f} s)")
+        finally:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return process.returncode
+
+
+def last_lines(log: Path, number: int) -> list[str]:
+    """Return the last lines of a log that are not empty."""
+    with log.open(errors="replace") as file:
+        return list(deque((line.strip() for line in file if line.strip()), maxlen=number))
+
+
+def on_path(program: str, request: Request) -> Path | None:
+    """Return the program that the request's PATH finds."""
+    found = shutil.which(program, path=request.environment.get("PATH"))
+    return Path(found).absolute() if found else None
 
 
 def fill_once(

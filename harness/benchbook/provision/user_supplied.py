@@ -52,7 +52,7 @@ def find(system: System, request: Request) -> Program | None:
 def preview(system: System, request: Request) -> str | None:
     """Describe what would be used; raise what ``find`` raises."""
     if request.given.get(system.name, "").startswith(docker.SCHEME):
-        return f"run {request.given[system.name].removeprefix(docker.SCHEME)} in a container (given)"
+        return f"run the image {request.given[system.name].removeprefix(docker.SCHEME)} (given)"
     found = find(system, request)
     if found is None:
         return None

@@ -31,6 +31,12 @@ class Confined:
                 f"{limits.describe()} does not apply to {program.system}, which already runs at {program.url}.",
                 "Let Benchbook start it (leave out --system), or leave the limit out.",
             )
+        if program.root is not None and (options := program.container):
+            limits = replace(
+                limits,
+                memory_bytes=limits.memory_bytes or options.memory_bytes,
+                cpu_cores=limits.cpu_cores or options.cpus,
+            )
         self.limits = limits
         # The engine creates the control group of a container, with its limits.
         self.group = ControlGroup(limits, index) if limits.any and program.image is None else None

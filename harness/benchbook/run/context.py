@@ -221,7 +221,9 @@ def program_record(program: Program | Unavailable | None) -> dict[str, Any] | No
         return None
     if isinstance(program, Unavailable):
         return {"unavailable": str(program)}
-    return {**asdict(program), "path": str(program.path) if program.path else None}
+    record = {**asdict(program), "path": str(program.path) if program.path else None}
+    del record["root"]  # a folder of the cache; the digest names the image
+    return record
 
 
 def keep_declarations(context: Context) -> None:

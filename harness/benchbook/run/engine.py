@@ -218,7 +218,7 @@ def _set_aside(place: Path, aside: Path, observer: Observer) -> None:
 def _require_entrance(context: Context) -> None:
     """Raise RequestError if a server that runs as another user could not reach its data."""
     for program in context.programs.values():
-        if context.cluster or not isinstance(program, Program) or program.url or program.image:
+        if context.cluster or not isinstance(program, Program) or program.url or program.isolated:
             continue
         users = server_users(context.system(program.system).driver)
         try:

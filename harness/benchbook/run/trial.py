@@ -23,8 +23,8 @@ from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
 from benchbook.process import network, secret
-from benchbook.process.containers import launching
 from benchbook.process.launch import Program
+from benchbook.process.sandbox import launching
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 from benchbook.record.trial import SCHEMA
 from benchbook.run import watchdog

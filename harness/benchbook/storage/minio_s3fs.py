@@ -205,9 +205,10 @@ def driver(options: S3fsOptions, place: StoragePlace) -> MinioS3fs:
 
 def _path(place: StoragePlace, name: str) -> Path:
     program = place.programs[name]
-    if program.path is None:
+    if program.path is None or program.isolated:
+        what = "an image" if program.isolated else "a running server"
         raise Unavailable(
-            f"--system {name}=…: minio-s3fs always starts its own {name}, so it cannot use a running server.",
+            f"--system {name}=…: minio-s3fs always starts its own {name}, so it cannot use {what}.",
             "Give the path of the program.",
         )
     return program.path

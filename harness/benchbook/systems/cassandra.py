@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
-from benchbook.process.launch import call
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Setting
@@ -55,7 +54,6 @@ class Cassandra(Inspected):
     url_schemes = ("cassandra",)
     ports = ("native", "storage", "jmx")
     harness_settings = ("heap",)
-    in_containers = False
     ready_seconds = 300.0
 
     def files(self, at: Layout) -> dict[str, str]:
@@ -83,7 +81,7 @@ class Cassandra(Inspected):
 
     def command(self) -> Sequence[str | Path]:
         """Return the command of Cassandra's start script."""
-        files, heap, place = java.jars(self.program), java.heap_of(self.place), self.place
+        files, heap, place = java.jars_of(self.place), java.heap_of(self.place), self.place
         agent = next((file for file in files if file.name.startswith("jamm-")), None)
         return [
             *self._java(), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseG1GC", *([f"-javaagent:{agent}"] if agent else []),
@@ -96,7 +94,7 @@ class Cassandra(Inspected):
         """Return the command and options that the server and its tool share."""
         config = self.place.config
         return [
-            java.program(), "-cp", java.classpath(java.jars(self.program)),
+            java.program(self.place), "-cp", java.classpath(java.jars_of(self.place)),
             "-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true",
             *(f"--add-exports={name}=ALL-UNNAMED" for name in EXPORTS),
             *(f"--add-opens={name}=ALL-UNNAMED" for name in OPENS),
@@ -120,7 +118,7 @@ class Cassandra(Inspected):
             "-h", self.place.host, "-p", self.layout.ports["jmx"], *arguments,
         ]  # fmt: skip
         try:
-            ran = call(command, NODETOOL_SECONDS)
+            ran = self.place.call(command, NODETOOL_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise TrialFailed(
                 f"nodetool {arguments[0]} did not end within {NODETOOL_SECONDS:.0f} s."

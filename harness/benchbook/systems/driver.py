@@ -8,6 +8,7 @@ from a place; ``systems/<name>.toml`` names the module.
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,10 +68,21 @@ class Place:
         )
 
     def call(
-        self, command: Sequence[str | Path], timeout_seconds: float = CALL_SECONDS
+        self,
+        command: Sequence[str | Path],
+        timeout_seconds: float = CALL_SECONDS,
+        *,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the system to its end; raise OSError or TimeoutExpired like ``subprocess.run``."""
-        return (self.launch or launch).call(command, timeout_seconds)
+        """Run a program of the system to its end; raise OSError or TimeoutExpired like ``subprocess.run``.
+
+        ``environment`` is added to that of the harness, or of the image.
+        """
+        if self.launch is not None:
+            return self.launch.call(command, timeout_seconds, cwd=cwd, environment=environment)
+        variables = {**os.environ, **environment} if environment else None
+        return launch.call(command, timeout_seconds, cwd=cwd, env=variables)
 
 
 @dataclass(frozen=True)
@@ -280,8 +292,13 @@ def driver_class(name: str) -> type[Any]:
 
 
 def runs_in_containers(name: str) -> bool:
-    """Return whether a driver starts all its programs through its place, and so supports containers."""
-    return name in names() and bool(getattr(driver_class(name), "in_containers", False))
+    """Return whether an engine can run the images of a driver's systems."""
+    return runs_from_images(name) and bool(getattr(driver_class(name), "in_containers", False))
+
+
+def runs_from_images(name: str) -> bool:
+    """Return whether a driver starts all its programs through its place, which may be in an image."""
+    return name in names() and bool(getattr(driver_class(name), "in_images", False))
 
 
 def server_users(name: str) -> tuple[str, ...]:

@@ -87,18 +87,32 @@ class Elasticsearch(Server):
 
     def initialise(self) -> None:
         """Complete the configuration from the distribution's, and make the server's user the owner of its folders."""
-        place, distribution = self.place, self.program.resolve().parent.parent
-        self._user = ordinary_user(*self.users)
-        options = (distribution / "config" / "jvm.options").read_text(encoding="utf-8")
+        place, program = self.place, self.program
+        distribution = (program if place.program.isolated else program.resolve()).parent.parent
+        options = self._stated(distribution / "config" / "jvm.options")
         # The server's user may not write to the distribution's folder.
         options = options.replace("logs/", f"{place.logs}/").replace(
             "HeapDumpPath=data", f"HeapDumpPath={place.logs}"
         )
         (place.config / "jvm.options").write_text(options, encoding="utf-8")
-        shutil.copyfile(distribution / "config" / "log4j2.properties", place.config / "log4j2.properties")
+        log4j = self._stated(distribution / "config" / "log4j2.properties")
+        (place.config / "log4j2.properties").write_text(log4j, encoding="utf-8")
         (place.data / "data").mkdir(exist_ok=True)
+        if place.program.isolated:
+            self._home = distribution
+            return
+        self._user = ordinary_user(*self.users)
         self._link(distribution, self._user)
         self._user.take_over(place.config, place.logs, place.data)
+
+    def _stated(self, file: Path) -> str:
+        """Return a file of the distribution, from its image if it runs from one."""
+        if not self.place.program.isolated:
+            return file.read_text(encoding="utf-8")
+        ran = self.place.call(["cat", file])
+        if ran.returncode != 0:
+            raise TrialFailed(f"The image of {self.name} has no {file}: {ran.stderr.strip()}.")
+        return ran.stdout
 
     def _link(self, distribution: Path, user: OrdinaryUser) -> None:
         """Link the distribution to a folder that the server's user may enter, unlike the home of root."""
@@ -116,8 +130,8 @@ class Elasticsearch(Server):
 
     def command(self) -> Sequence[str | Path]:
         """Return the distribution's start script, run as an ordinary user."""
-        assert self._user is not None
-        return self._user.command([self._home / "bin" / "elasticsearch"])
+        script: list[str | Path] = [self._home / "bin" / "elasticsearch"]
+        return self._user.command(script) if self._user is not None else script
 
     def environment(self) -> dict[str, str]:
         heap = java.heap_of(self.place)
@@ -125,7 +139,7 @@ class Elasticsearch(Server):
             "ES_PATH_CONF": str(self.place.config),
             "ES_JAVA_OPTS": f"-Xms{heap} -Xmx{heap}",
             "ES_TMPDIR": str(self.place.data),
-            "JAVA_HOME": java.home(),
+            **({} if self.place.program.isolated else {"JAVA_HOME": java.home()}),
         }
 
     def answers(self) -> bool:

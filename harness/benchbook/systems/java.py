@@ -28,8 +28,10 @@ LOGBACK = """<configuration>
 """Configuration of logback: warnings only, to standard output."""
 
 
-def program() -> str:
-    """Return the path of ``java``."""
+def program(place: Place | None = None) -> str:
+    """Return the path of ``java``, or its name if the system's image has it on its PATH."""
+    if place is not None and place.program.isolated:
+        return "java"
     found = shutil.which("java")
     if found is None:
         raise TrialFailed(
@@ -37,6 +39,17 @@ def program() -> str:
             "Install it with: apt-get install openjdk-17-jdk-headless",
         )
     return found
+
+
+def jars_of(place: Place) -> list[Path]:
+    """Return the jars of a trial's program, which may be in an image."""
+    assert place.program.path is not None
+    if not place.program.isolated:
+        return jars(place.program.path)
+    folder = place.program.path.parent.parent / "lib"
+    return sorted(
+        folder / name for name in place.call(["ls", folder]).stdout.split() if name.endswith(".jar")
+    )
 
 
 def jars(path: Path) -> list[Path]:

@@ -27,7 +27,7 @@ class MariaDB(MySQL):
         ]  # fmt: skip
 
     def _install(self) -> str:
-        if self.place.program.image:
+        if self.place.program.isolated:
             return f"/usr/bin/{INSTALL}"
         program = self.program
         beside = [program.parent, program.parent.parent / "bin", program.parent.parent / "scripts"]

@@ -23,7 +23,6 @@ class Minio(DatabaseServer):
 
     target = "s3"
     ports = ("port", "console")
-    in_containers = False
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)

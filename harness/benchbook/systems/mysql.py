@@ -33,7 +33,7 @@ class MySQL(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._connection: Any = None
-        user = None if place.program.image else ordinary_user(*self.users)
+        user = None if place.program.isolated else ordinary_user(*self.users)
         self._user = user if user is not None and user.setpriv else None
         """The account to which the server changes if the harness is root."""
 

@@ -16,7 +16,7 @@ class NullServer(Server):
     """One null server in one trial."""
 
     target = "influx"
-    in_containers = False
+    in_containers = in_images = False
 
     def files(self, at: Layout) -> dict[str, str]:  # noqa: ARG002 - it has no configuration
         """Return no files."""

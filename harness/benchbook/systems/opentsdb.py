@@ -143,7 +143,7 @@ class OpenTSDB(Server):
     target = "opentsdb"
     ports = ("port", "zookeeper")
     harness_settings = ("heap",)
-    in_containers = False
+    in_containers = in_images = False
     ready_seconds = 300.0
     settle_seconds = 1800.0
 

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 
 from benchbook.errors import TrialFailed
 from benchbook.process import secret
-from benchbook.process.launch import call
-from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
+from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
@@ -52,6 +51,7 @@ def quoted(value: Setting) -> Setting:
 class Psql:
     """One database, queried through PostgreSQL's ``psql``; every query is a separate connection."""
 
+    place: Place
     program: Path
     host: str
     port: int
@@ -81,7 +81,7 @@ class Psql:
             "--dbname", self.database, "--command", statement,
         ]  # fmt: skip
         try:
-            return call(command, QUERY_SECONDS, env={**os.environ, "PGPASSWORD": self.password})
+            return self.place.call(command, QUERY_SECONDS, environment={"PGPASSWORD": self.password})
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"psql could not query the server: {error}.") from error
 
@@ -103,7 +103,8 @@ class PostgreSQL(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self.log = place.logs / "postgres.log"
-        self._user: OrdinaryUser | None = None
+        self._user = None if self.external or place.program.isolated else ordinary_user(*self.users)
+        """The user as whom its programs run; None for an external server and for an image, which states its user."""
         self._cluster = place.data / "cluster"
         self._password = os.environ.get("PGPASSWORD", "") if self.external else secret.draw()
 
@@ -124,8 +125,7 @@ class PostgreSQL(DatabaseServer):
         """Refuse settings that the server does not know, and create the cluster."""
         if self.settings:
             check_settings(self.settings, self._known_settings(), "PostgreSQL")
-        self._user = ordinary_user(*self.users)
-        self._initdb(self._user)
+        self._initdb()
         with (self._cluster / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write((self.place.config / FILE).read_text(encoding="utf-8"))
 
@@ -135,17 +135,18 @@ class PostgreSQL(DatabaseServer):
             raise TrialFailed(f"PostgreSQL does not list its settings: {' '.join(ran.stderr.split())}")
         return [line.partition("\t")[0] for line in ran.stdout.splitlines()]
 
-    def _initdb(self, user: OrdinaryUser) -> None:
+    def _initdb(self) -> None:
         file = self.place.data / "password"
         file.touch(mode=0o600)
         file.write_text(self._password + "\n", encoding="utf-8")
-        user.take_over(self.place.data)
+        if self._user is not None:
+            self._user.take_over(self.place.data)
         command: list[str | Path] = [
             self._beside("initdb"), "--pgdata", self._cluster, "--username", USER, "--pwfile", file,
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
         ]  # fmt: skip
         try:
-            ran = self._call(user.command(command), INIT_SECONDS)
+            ran = self._call(self._as_user(command), INIT_SECONDS)
         finally:
             with contextlib.suppress(OSError):
                 file.unlink()
@@ -154,25 +155,34 @@ class PostgreSQL(DatabaseServer):
 
     def _call(self, command: Sequence[str | Path], seconds: float) -> subprocess.CompletedProcess[str]:
         try:
-            return call(command, seconds, cwd=self.place.data)
+            return self.place.call(command, seconds, cwd=self.place.data)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"{self.name} could not be prepared: {error}.") from error
 
     def _beside(self, name: str) -> Path:
         """Return a program of the same PostgreSQL: a link on PATH leads to the folder of all its programs."""
-        return self.program.resolve().with_name(name)
+        program = self.program if self.place.program.isolated else self.program.resolve()
+        return program.with_name(name)
+
+    def _as_user(self, command: Sequence[str | Path]) -> Sequence[str | Path]:
+        return self._user.command(command) if self._user is not None else command
 
     def command(self) -> Sequence[str | Path]:
         """Return the command, run as an ordinary user."""
-        assert self._user is not None
-        return self._user.command([self._beside("postgres"), "-D", self._cluster])
+        return self._as_user([self._beside("postgres"), "-D", self._cluster])
 
     def psql(self, database: str = "postgres") -> Psql:
         """Return the connection to a database."""
         at = urlsplit(self.url)
         program = Path(shutil.which("psql") or "psql") if self.external else self._beside("psql")
         return Psql(
-            program, str(at.hostname), at.port or 5432, at.username or "postgres", self._password, database
+            self.place,
+            program,
+            str(at.hostname),
+            at.port or 5432,
+            at.username or "postgres",
+            self._password,
+            database,
         )
 
     def answers(self) -> bool:

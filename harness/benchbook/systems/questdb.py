@@ -25,7 +25,6 @@ class QuestDB(Server):
 
     target = "questdb"
     ports = ("http", "health", "postgres", "lines")
-    in_containers = False
     ready_seconds = 300.0
     settle_seconds = 600.0
 
@@ -48,9 +47,12 @@ class QuestDB(Server):
         shutil.copyfile(self.place.config / FILE, folder / FILE)
 
     def command(self) -> Sequence[str | Path]:
+        """Return the command of its start script. In an image the program is a ``java`` that holds the server."""
+        options = ["-XX:+UseParallelGC", f"-Djava.io.tmpdir={self.place.data}", "-Dcontainerized=true"]
+        if self.place.program.isolated:
+            return [self.program, *options, "-m", "io.questdb/io.questdb.ServerMain", "-d", self.place.data]
         return [
-            java.program(), "--add-exports=java.base/jdk.internal.math=ALL-UNNAMED", "-XX:+UseParallelGC",
-            f"-Djava.io.tmpdir={self.place.data}", "-Dcontainerized=true",
+            java.program(), "--add-exports=java.base/jdk.internal.math=ALL-UNNAMED", *options,
             "-cp", java.classpath(java.jars(self.program)), "io.questdb.ServerMain", "-d", self.place.data,
         ]  # fmt: skip
 

@@ -58,8 +58,10 @@ class Server:
     """Settings of an arm for the driver, not for the server."""
     users: ClassVar[tuple[str, ...]] = ()
     """Users as whom it runs if the harness is root, the first that exists; empty if it runs as root."""
-    in_containers: ClassVar[bool] = True
+    in_images: ClassVar[bool] = True
     """True if it can run from an image; all its programs start through ``place``."""
+    in_containers: ClassVar[bool] = True
+    """True if an engine can run its image too: it accepts the harness's user, whom the image does not know."""
     ready_seconds: ClassVar[float] = 120.0
     """Time that it may take to answer after its start."""
     settle_seconds: ClassVar[float] = 900.0

@@ -21,7 +21,7 @@ class Spark(PythonServer):
     scheme = "hive2"
     url_schemes = ("hive2",)
     harness_settings = (java.HEAP,)
-    in_containers = False
+    in_containers = in_images = False
     engine = "spark"
     title = "Spark SQL"
     library = "impyla"

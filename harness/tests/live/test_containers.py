@@ -19,6 +19,7 @@ from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.process import containers
 from benchbook.process.launch import ContainerOptions, Program
+from benchbook.process.sandbox import launching
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 
@@ -78,7 +79,7 @@ def test_the_image_is_known_by_its_identity_and_the_limits_arrive(program: Progr
     assert program.digest == program.image
     assert program.container == ContainerOptions(cpus=0.5, cores="0", memory_bytes=256 << 20)
     assert not (tmp_path / "lock.json").exists(), "an image that was built here is locked to nothing"
-    with containers.launching(program, [tmp_path], tmp_path / "processes") as launch:
+    with launching(program, [tmp_path], tmp_path / "processes") as launch:
         assert launch is not None
         started = launch.start(
             ["/usr/bin/influxd", "run"],
@@ -113,7 +114,7 @@ def test_the_image_is_known_by_its_identity_and_the_limits_arrive(program: Progr
 
 
 def test_a_program_that_the_image_lacks_is_told(program: Program, tmp_path: Path) -> None:
-    with containers.launching(program, [tmp_path], None) as launch:
+    with launching(program, [tmp_path], None) as launch:
         assert launch is not None
         with pytest.raises(TrialFailed, match=r"could not be started in a container: .*no such file"):
             launch.start(["/usr/bin/nothing"], name="nothing", log=tmp_path / "log")
@@ -125,7 +126,7 @@ def test_a_program_that_the_image_lacks_is_told(program: Program, tmp_path: Path
 def test_more_memory_than_the_limit_is_told(docker: str, tmp_path: Path) -> None:
     given = {SYSTEM.name: f"docker://{TAG}?memory=6MiB"}
     small = find(SYSTEM, Request(given=given, image_lock=tmp_path / "lock.json"))
-    with containers.launching(small, [tmp_path], None) as launch:
+    with launching(small, [tmp_path], None) as launch:
         assert launch is not None
         with pytest.raises(TrialFailed, match=r"more memory than its limit|could not be started"):
             _until_it_ends(launch, tmp_path / "log")

@@ -7,7 +7,8 @@ import pytest
 
 from benchbook.declare.system import ContainerSource, System
 from benchbook.errors import RequestError, Unavailable
-from benchbook.provision import docker
+from benchbook.process import containers
+from benchbook.provision import docker, image_lock
 from benchbook.provision.find import find, preview
 from benchbook.provision.request import Missing, Request
 
@@ -20,13 +21,24 @@ def around(tmp_path):
     return {"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}
 
 
-def test_without_an_engine_the_command_that_gives_one_is_told(around, tmp_path):
+def test_without_an_engine_the_way_that_needs_none_is_advised(around, tmp_path):
     for ask in (docker.find, docker.preview):
         found = ask(INFLUX, Request(environment=around))
         assert isinstance(found, Missing)
         assert found.reason == f"docker: no Docker engine listens on {tmp_path}/docker.sock"
-        assert "apt-get install docker.io" in found.command
-        assert "influxdb:1.8.10@sha256:" in found.command
+        assert found.command is None
+    with pytest.raises(Unavailable) as caught:
+        find(INFLUX, Request(environment=around, cache=tmp_path))
+    assert "sudo apt-get install bubblewrap" in caught.value.hint
+    assert "docker.io" not in caught.value.hint
+
+
+def test_the_socket_of_podman_is_an_engine_too(tmp_path, monkeypatch):
+    assert containers.address({}) == containers.SOCKET
+    (tmp_path / "podman.sock").touch()
+    monkeypatch.setattr(containers, "PODMAN_SOCKETS", (str(tmp_path / "none"), str(tmp_path / "podman.sock")))
+    assert containers.address({}) == f"unix://{tmp_path}/podman.sock"
+    assert containers.address({"DOCKER_HOST": "unix:///own"}) == "unix:///own"
 
 
 def test_only_one_source_is_asked_where_it_is_a_factor(around):
@@ -46,10 +58,15 @@ def test_a_socket_that_nobody_serves_is_no_engine(around, tmp_path):
     assert "no Docker engine answers" in docker.find(INFLUX, Request(environment=around)).reason
 
 
-def test_a_given_image_needs_an_engine(around):
+def test_a_given_image_runs_without_an_engine_unless_its_options_need_one(around):
     given = {INFLUX.name: "docker://influxdb:1.8.10?network=private&memory=512MiB"}
-    assert "in a container" in preview(INFLUX, Request(given=given, environment=around))
-    with pytest.raises(Unavailable, match="no Docker engine"):
+    assert preview(INFLUX, Request(given=given, environment=around)).startswith(
+        "run the image influxdb:1.8.10?"
+    )
+    with pytest.raises(Unavailable, match='network = "private" needs a container engine'):
+        find(INFLUX, Request(given=given, environment=around))
+    given = {INFLUX.name: "docker://influxdb:1.8.10?memory=512MiB"}
+    with pytest.raises(Unavailable, match="no bwrap on PATH"):
         find(INFLUX, Request(given=given, environment=around))
 
 
@@ -68,10 +85,13 @@ def test_memory_is_read_in_its_unit(text, count):
 
 def test_the_lock_keeps_every_tag_and_refuses_a_broken_file(tmp_path):
     lock = tmp_path / "images.lock.json"
-    assert docker.locked_digest(lock, "a:1") is None
-    docker.lock_tag(lock, "b:1", "sha256:2")
-    docker.lock_tag(lock, "a:1", "sha256:1")
-    assert (docker.locked_digest(lock, "a:1"), docker.locked_digest(lock, "b:1")) == ("sha256:1", "sha256:2")
+    assert image_lock.locked_digest(lock, "a:1") is None
+    image_lock.lock_tag(lock, "b:1", "sha256:2")
+    image_lock.lock_tag(lock, "a:1", "sha256:1")
+    assert (image_lock.locked_digest(lock, "a:1"), image_lock.locked_digest(lock, "b:1")) == (
+        "sha256:1",
+        "sha256:2",
+    )
     lock.write_text("{")
     with pytest.raises(RequestError, match="is unreadable"):
-        docker.locked_digest(lock, "a:1")
+        image_lock.locked_digest(lock, "a:1")

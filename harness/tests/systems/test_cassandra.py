@@ -25,7 +25,7 @@ def local(place, tmp_path, monkeypatch):
     java = tmp_path / "java"
     java.write_text(f"#!/bin/sh\n{JAVA}")
     java.chmod(0o755)
-    monkeypatch.setattr("benchbook.systems.java.program", lambda: str(java))
+    monkeypatch.setattr("benchbook.systems.java.program", lambda *_: str(java))
 
     def make(**settings):
         one = driver(place("cassandra", settings=settings))
