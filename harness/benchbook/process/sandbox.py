@@ -97,7 +97,8 @@ class Sandboxed(spawn.Running):
                 os.kill(pid, number)
 
     def _ending_text(self, code: int) -> str:
-        return super()._ending_text(128 - code if code > 128 else code)
+        # bubblewrap ends with 128 and the number of the signal that ended the server.
+        return super()._ending_text(128 - code if code - 128 in signal.valid_signals() else code)
 
 
 class Sandbox:

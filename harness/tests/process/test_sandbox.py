@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,9 @@ import pytest
 from benchbook.errors import TrialFailed
 from benchbook.process import sandbox
 from benchbook.process.launch import ContainerOptions, Program
+from benchbook.process.leftovers import identity
 from benchbook.process.sandbox import Sandbox, inside
+from benchbook.process.wait import until
 
 
 @pytest.mark.parametrize(
@@ -121,9 +122,7 @@ def test_the_stop_signal_reaches_the_server_alone_and_its_ending_is_told(box, tm
     script = "trap 'echo stopping; sleep 0.2; echo stopped; exit 3' TERM; echo ready; while :; do :; done"
     started = box[0].start(["/host/usr/bin/sh", "-c", script], name="server", log=log)
     try:
-        while "ready" not in log.read_text():
-            started.check()
-            time.sleep(0.01)
+        assert until(lambda: "ready" in log.read_text(), 20.0)
         assert len(started.tree()) >= 1
         started.stop(grace_seconds=20.0)
     finally:
@@ -132,25 +131,28 @@ def test_the_stop_signal_reaches_the_server_alone_and_its_ending_is_told(box, tm
     assert started.ending() == "exited with code 3"
 
 
-def test_a_killed_server_is_told_by_its_signal(box, tmp_path):
-    started = box[0].start(["/host/usr/bin/sh", "-c", "kill -KILL $$"], name="server", log=tmp_path / "log")
-    started.wait_ending(20.0)
-    assert started.ending() == "was ended by SIGKILL"
-    with pytest.raises(TrialFailed, match="server was ended by SIGKILL"):
+@pytest.mark.parametrize(
+    ("script", "ending"), [("kill -KILL $$", "was ended by SIGKILL"), ("exit 232", "exited with code 232")]
+)
+def test_a_server_that_ended_is_told_by_its_signal_or_code(box, tmp_path, script, ending):
+    started = box[0].start(["/host/usr/bin/sh", "-c", script], name="server", log=tmp_path / "log")
+    assert until(started.ending, 20.0)
+    assert started.ending() == ending
+    with pytest.raises(TrialFailed, match=f"server {ending}"):
         started.check()
     started.stop()
 
 
 def test_a_server_ends_with_bubblewrap(box, tmp_path):
     started = box[0].start(["/host/usr/bin/sleep", "1000"], name="server", log=tmp_path / "log")
-    while not started.tree():
-        time.sleep(0.01)
+
+    def running() -> bool:
+        return any(Path(f"/proc/{pid}/comm").read_text() == "sleep\n" for pid in started.tree())
+
+    assert until(running, 20.0)
     (server, *_) = started.tree()
     os.kill(started.pid, signal.SIGKILL)  # as when the kernel ends it because the harness died
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{server}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{server}").exists()
+    assert until(lambda: identity(server) is None, 20.0)
     started.stop()
 
 
