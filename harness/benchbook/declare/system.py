@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +12,8 @@ from benchbook.declare.toml import Model, Name, Setting, Text
 
 Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Address of a file in Maven repositories."""
+Wheel = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+-[^-\s]+(-[^-\s]+)?-[^-\s]+-[^-\s]+-[^-\s]+\.whl$")]
+"""File name of a Python package."""
 SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own", "image")
 """The sources of a program in the order in which Benchbook tries them; the levels of the factor ``source``."""
 Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
@@ -105,13 +108,32 @@ class HostSource(Model):
 class PythonSource(Model):
     """An embedded system, used through its official Python binding in the locked environment.
 
-    With ``program``: a server that is distributed as a Python package, which users install themselves.
+    With ``wheels``: the binding in a separate environment, which Benchbook builds once. With ``program``: a server that
+    is distributed as a Python package, which users install themselves.
     """
 
     package: Text
     """Name of the Python package."""
+    python: str | None = Field(default=None, pattern=r"^3\.\d+$")
+    """Series of the Python of the separate environment, such as ``3.11``."""
+    requires: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+==[^=\s]+$")]] = Field(default_factory=list)
+    """Other packages of the separate environment at fixed versions, such as ``numpy==1.26.4``; the worker needs
+    pyarrow to load series."""
+    wheels: dict[Wheel, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(default_factory=dict)
+    """Every file of the separate environment → its SHA-256; written by ``harness/relock-python``."""
     program: str | None = Field(default=None, pattern=r"^[^/].*$")
     """Path of the server's program in the package's folder."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.wheels and self.program:
+            raise ValueError("has wheels and program; remove one, because users install a server themselves")
+        if bool(self.wheels) != bool(self.python) or (self.requires and not self.wheels):
+            raise ValueError(
+                "python, requires and wheels describe a separate environment; give python and wheels "
+                "(harness/relock-python writes wheels), or none of them"
+            )
+        return self
 
 
 class PythonClient(Model):
@@ -228,6 +250,21 @@ class System(Model):
     """Python client; needed if benchload has no client for the system."""
     arms: dict[Name, Arm] = Field(min_length=1)
     """Named configurations; ``vanilla`` has the system's defaults."""
+    released: date | None = None
+    """Day of the version's release. Charts of several releases of a system need it."""
+
+    @model_validator(mode="after")
+    def _locked(self) -> Self:
+        source = self.source.python
+        if source is None or not source.wheels:
+            return self
+        pinned = f"{source.package.replace('-', '_')}-{self.version}-".lower()
+        if not any(file.lower().startswith(pinned) for file in source.wheels):
+            raise ValueError(
+                f"source.python.wheels: no file of {source.package} {self.version}; "
+                f"run harness/relock-python {self.name}"
+            )
+        return self
 
     def accepts(self, stated: str) -> bool:
         """Return whether a server that reports this version is the pinned one."""

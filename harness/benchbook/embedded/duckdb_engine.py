@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DIALECT = Dialect(time_to_ns='epoch_ns("time")', ns_to_time="make_timestamp_ns(?)", divide="//")
+OLDER = replace(DIALECT, ns_to_time="make_timestamp(? // 1000)::TIMESTAMP_NS")
+"""Before DuckDB 1.1, whose functions have microseconds; no query set asks for parts of them."""
 
 
 class DuckDB:
@@ -23,6 +26,8 @@ class DuckDB:
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._connection = duckdb.connect(str(path), config=dict(settings))
+        has = "SELECT count(*) FROM duckdb_functions() WHERE function_name = 'make_timestamp_ns'"
+        self._dialect = DIALECT if self._one(has) else OLDER
 
     def version(self) -> str:
         return str(self._one("SELECT version()")).removeprefix("v")
@@ -53,7 +58,7 @@ class DuckDB:
             self._connection.unregister("benchbook_batch")
 
     def query(self, specification: Specification) -> list[Row]:
-        text, parameters = render(specification, DIALECT)
+        text, parameters = render(specification, self._dialect)
         return self._connection.execute(text, parameters).fetchall()
 
     def reader(self) -> Reader:
@@ -62,7 +67,7 @@ class DuckDB:
         return lambda text, values: cursor.execute(text, values).fetchall()
 
     def bar_reader(self) -> Ask:
-        return sql_bar_reader(self.reader(), DIALECT)
+        return sql_bar_reader(self.reader(), self._dialect)
 
     def settle(self) -> None:
         """Write the log to the database file and empty it (CHECKPOINT)."""

@@ -16,40 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdrh.histogram import HdrHistogram
+from benchbook.embedded.latencies import Latencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
-
-
-class Latencies:
-    """Latencies of one kind of operation in ns, in benchload's range and format. Values outside count at the limit."""
-
-    def __init__(self) -> None:
-        self._histogram = HdrHistogram(LOWEST_NS, HIGHEST_NS, DIGITS)
-        self.count = 0
-        self.sum_ns = 0
-        self.min_ns = 0
-        self.max_ns = 0
-
-    def add(self, latency_ns: int) -> None:
-        """Count one latency."""
-        self._histogram.record_value(min(max(latency_ns, LOWEST_NS), HIGHEST_NS))
-        self.min_ns = latency_ns if self.count == 0 else min(self.min_ns, latency_ns)
-        self.max_ns = max(self.max_ns, latency_ns)
-        self.sum_ns += latency_ns
-        self.count += 1
-
-    def mean_ns(self) -> float:
-        """Return the mean, or 0 if there is none."""
-        return self.sum_ns / self.count if self.count else 0.0
-
-    def encoded(self) -> str:
-        """Return the whole histogram in the compressed V2 format, base64-encoded."""
-        return str(self._histogram.encode().decode())
 
 
 BLOCK_OPERATIONS = 32_768

@@ -54,7 +54,9 @@ class Program:
     source: str
     """One of ``declare.system.SOURCE_NAMES``: ``given``, ``nix``, ``docker`` …"""
     path: Path | None = None
-    """The executable, or its path inside the image; None for a running server and for Python bindings."""
+    """The executable, or its path inside the image; None for a running server and for Python bindings.
+
+    A binding with a separate environment has the path of that environment's Python."""
     url: str | None = None
     """Address of a running server; None when the harness starts one."""
     digest: str | None = None

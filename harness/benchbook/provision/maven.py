@@ -20,6 +20,7 @@ from xml.sax.saxutils import escape
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
+from benchbook.provision.lock import with_lock
 from benchbook.provision.request import Missing, Request, fill_once, on_path
 
 if TYPE_CHECKING:
@@ -44,26 +45,6 @@ def coordinates(folder: Path) -> dict[str, str]:
     return found
 
 
-def with_lock(text: str, locked: dict[str, str]) -> str:
-    r"""Return a declaration with its table of digests replaced.
-
-    >>> print(with_lock('a = 1\n\n[source.maven.sha256]\n"x" = "0"\n\n[arms]\n', {"g:a:1:jar": "f"}))
-    a = 1
-    <BLANKLINE>
-    [source.maven.sha256]
-    "g:a:1:jar" = "f"
-    <BLANKLINE>
-    [arms]
-    <BLANKLINE>
-    """
-    before, heading, after = text.partition(HEADING + "\n")
-    if not heading:
-        return text
-    rest = after[after.index("\n[") + 1 :] if "\n[" in after else ""
-    lines = "".join(f'"{name}" = "{sha256}"\n' for name, sha256 in locked.items())
-    return f"{before}{heading}{lines}\n{rest}"
-
-
 def main(arguments: list[str]) -> None:
     """Serve ``harness/relock-maven``: ``project FILE`` prints a project, ``write FILE FOLDER`` writes the lock."""
     file = Path(arguments[1])
@@ -73,7 +54,7 @@ def main(arguments: list[str]) -> None:
         wanted = [one if one.count(":") > 2 else f"{one}:jar" for one in artifacts]
         print(project(wanted, without_dependencies=False))  # noqa: T201
     else:
-        file.write_text(with_lock(text, coordinates(Path(arguments[2]))), encoding="utf-8")
+        file.write_text(with_lock(text, HEADING, coordinates(Path(arguments[2]))), encoding="utf-8")
 
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from benchbook.declare.catalogue import root
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program
+from benchbook.provision import environment
 from benchbook.provision.request import Missing, Request, program_at
 
 if TYPE_CHECKING:
@@ -38,12 +39,10 @@ def command(system: System) -> str:
     return shlex.join([*_installer(Path(sys.prefix)), *wanted])
 
 
-def _installer(environment: Path) -> list[str]:
+def _installer(prefix: Path) -> list[str]:
     """Return the command that installs packages here: uv if it made this environment, which then has no pip."""
-    bundled = environment.parent / "uv" / "bin" / "uv"
-    uv = _shown(bundled) if bundled.is_file() else shutil.which("uv")
-    python = _shown(environment / "bin" / "python")
-    return [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    uv, python = environment.uv(), _shown(prefix / "bin" / "python")
+    return [_shown(uv), "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
 
 
 def _shown(path: Path) -> str:
@@ -55,11 +54,13 @@ STANDARD_LIBRARY = "sqlite3"
 """The only binding that Python includes; its version is that of its SQLite library."""
 
 
-def find(system: System, request: Request) -> Program | Missing | None:  # noqa: ARG001 - the shape of a source
+def find(system: System, request: Request) -> Program | Missing | None:
     """Return the binding if its library has the pinned version; the digest is the extension's."""
     source = system.source.python
     if source is None:
         return None
+    if source.wheels:
+        return environment.find(system, source, request)
     found = _version(source.package)
     if found is None:
         wanted = command(system) if source.program else f"pip install {source.package}"
@@ -78,6 +79,9 @@ def find(system: System, request: Request) -> Program | Missing | None:  # noqa:
 
 def preview(system: System, request: Request) -> str | Missing | None:
     """Describe which binding would be used."""
+    source = system.source.python
+    if source is not None and source.wheels:
+        return environment.preview(system, source, request)
     found = find(system, request)
     return f"use {found.detail}" if isinstance(found, Program) else found
 

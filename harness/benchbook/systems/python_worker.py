@@ -29,22 +29,31 @@ from benchbook.systems.server import Server
 class PythonWorker:
     """One worker in one trial."""
 
-    def __init__(self, place: Place, name: str, title: str) -> None:
-        """``name`` is the name of its log; messages call its system ``title``."""
+    def __init__(self, place: Place, name: str, title: str, python: Path | None = None) -> None:
+        """``name`` is the name of its log; messages call its system ``title``.
+
+        ``python`` is the interpreter of a separate environment; None means the one that runs Benchbook.
+        """
         self.place = place
+        self._python = python
         self._title = title
         self._log = place.logs / f"{name}.log"
         self.worker: spawn.Running | None = None
 
     def start(self) -> None:
-        paths = [str(Path(benchbook.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+        paths = [str(Path(benchbook.__file__).parent.parent)]
+        paths += [] if self._python else [os.environ.get("PYTHONPATH", "")]
         self.worker = spawn.start(
-            [sys.executable, "-m", "benchbook.embedded"],
+            [self._python or sys.executable, "-m", "benchbook.embedded"],
             name=f"the {self._title} worker",
             log=self._log,
             cwd=self.place.data,
             # Modules in the data folder must not be importable.
-            environment={"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"},
+            environment={
+                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+                "PYTHONSAFEPATH": "1",
+                "PYTHONNOUSERSITE": "1",
+            },
             registry=self.place.processes,
             pipes=True,
         )
@@ -253,7 +262,7 @@ class EmbeddedDriver(PythonWorker):
     """A checkpoint returns when it is done, so ``settle`` has no watching time."""
 
     def __init__(self, place: Place) -> None:
-        super().__init__(place, self.engine, self.title)
+        super().__init__(place, self.engine, self.title, place.program.path)
         self._file = place.data / f"benchbook.{self.engine}"
         self._open = False
 

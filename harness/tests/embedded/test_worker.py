@@ -223,3 +223,12 @@ def test_queries_for_a_time_are_asked_again(worker, load, tmp_path):
     assert summary["operations"] > 6
     assert summary["window_ns"] == 200_000_000
     assert "operations" not in start
+
+
+def test_it_needs_only_the_standard_library():
+    """A worker in a system's own environment finds only that system's packages."""
+    modules = [
+        f"benchbook.embedded.{name}" for name in ("__main__", "bars", "blob", "query", "sqlite_engine")
+    ]
+    asked = [sys.executable, "-S", "-c", f"import {', '.join(modules)}"]
+    subprocess.run(asked, env={"PYTHONPATH": str(HARNESS)}, check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ def embedded(place: Callable[..., Place]) -> Iterator[Callable[..., Any]]:
     made = []
 
     def make(driver: Any, name: str, version: str, settings: dict[str, Any]) -> Any:
-        one = driver(place(name, version, settings=settings))
+        made_at = place(name, version, settings=settings)
+        one = driver(replace(made_at, program=replace(made_at.program, path=None)))
         made.append(one)
         one.configure()
         one.start()
