@@ -99,7 +99,11 @@ def _data(run: Run) -> str:
     if not rows:
         return ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
-    duration = (profile.get("options") or {}).get("duration")
+    free = any(
+        phase.get("workload") == "load" and "duration" not in (phase.get("fixed") or [])
+        for phase in run.declared.get("phases") or []
+    )
+    duration = (profile.get("options") or {}).get("duration") if free else None
     size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
     if duration:
         return f"synthetic rows{of}; each client writes for {duration} in each trial"

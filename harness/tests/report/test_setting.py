@@ -1,0 +1,20 @@
+"""The table of the publication next to the rerun."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.report.tables import setting
+
+
+@pytest.mark.parametrize(("fixed", "words"), [([], "writes for 5s"), (["duration"], "synthetic rows")])
+def test_a_load_that_fixes_its_end_is_described_by_its_amount(plain, monkeypatch, fixed, words):
+    declared = {
+        **plain.declared,
+        "phases": [{"workload": "load", "fixed": fixed}],
+        "profiles": {plain.profile: {"options": {"duration": "5s"}}},
+    }
+    monkeypatch.setitem(plain.__dict__, "declared", declared)
+    told = setting._data(plain)
+    assert words in told
+    assert ("writes for" in told) == (not fixed)
