@@ -182,13 +182,37 @@ class BlobParameters(Model):
         return [f"--count={self.count}", f"--size={self.size}"]
 
 
-Parameters = DevopsParameters | IotParameters | KlineParameters | BlobParameters
+class FramesParameters(Model):
+    """Parameters of the generator ``frames``: the table of the group-by questions of the db-benchmark."""
+
+    table_rows: Annotated[int, Field(ge=1, le=10**9)]
+    """Number of rows; 1e7 in the smallest published case."""
+    groups: Annotated[int, Field(ge=1, le=10**6)] = 100
+    """Number of values of id1, id2, id4 and id5; id3 and id6 have as many as rows per group."""
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        if self.groups > self.table_rows:
+            raise ValueError(f"groups ({self.groups}) is above table_rows ({self.table_rows})")
+        return self
+
+    def rows(self) -> int:
+        """Return the number of rows that the generator makes."""
+        return self.table_rows
+
+    def flags(self) -> list[str]:
+        """Return benchload's flags for these parameters, without the seed."""
+        return [f"--rows={self.table_rows}", f"--groups={self.groups}"]
+
+
+Parameters = DevopsParameters | IotParameters | KlineParameters | BlobParameters | FramesParameters
 
 GENERATORS: dict[str, type[Parameters]] = {
     "devops": DevopsParameters,
     "iot": IotParameters,
     "kline": KlineParameters,
     "blob": BlobParameters,
+    "frames": FramesParameters,
 }
 """Parameter model of each benchload generator; a new generator adds an entry."""
 

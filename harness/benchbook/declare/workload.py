@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from math import prod
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -295,6 +295,7 @@ DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "
 IotQuery = Literal[
     "last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-load"
 ]
+FramesQuery = Literal["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10"]
 
 
 class LoadOptions(Model):
@@ -332,7 +333,7 @@ QUERIES_OF_DURATION = 1000
 class QueryOptions(LoopOptions):
     """Options of the workload ``query``: run queries of one type, the same for every system."""
 
-    type: DevopsQuery | IotQuery
+    type: DevopsQuery | IotQuery | FramesQuery
     queries: Positive | None = None
     """Timed queries, each asked once; 100 if there is no duration either."""
     duration: Duration | None = None
@@ -350,11 +351,15 @@ class QueryOptions(LoopOptions):
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         _refuse_two_ends("queries", self.queries, self.duration)
+        if self.type in get_args(FramesQuery) and self.duration is None:
+            raise ValueError(f"type {self.type} is one question, which is repeated; give a duration")
         return self
 
     @property
     def different(self) -> int:
-        """The number of different queries."""
+        """The number of different queries. A question of the dataset ``frames`` has no parameters."""
+        if self.type in get_args(FramesQuery):
+            return 1
         return self.queries or (QUERIES if self.duration is None else QUERIES_OF_DURATION)
 
 

@@ -8,6 +8,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/dataset/series"
@@ -126,6 +127,27 @@ func (f klineFlags) extent() (dataset.Extent, error) {
 
 func (klineFlags) generator(e dataset.Extent) dataset.Generator { return kline.New(e) }
 
+// framesFlags are those of the dataset frames, whose rows are series with one tick.
+type framesFlags struct {
+	Seed   uint64 `required:"" placeholder:"N" help:"The number that all values follow from."`
+	Rows   int64  `required:"" range:"1:1000000000" placeholder:"N" help:"Rows of the table."`
+	Groups int64  `default:"100" range:"1:1000000" placeholder:"N" help:"Values of id1, id2, id4 and id5; id3 and id6 have --rows / --groups. Default: ${default}."`
+}
+
+func (framesFlags) kind() string { return "frames" }
+
+func (f framesFlags) extent() (dataset.Extent, error) {
+	if f.Groups > f.Rows {
+		return dataset.Extent{}, mistakef("--groups %d is above --rows %d; give fewer.", f.Groups, f.Rows)
+	}
+	x := dataset.Extent{End: int64(time.Second), Interval: int64(time.Second), Tags: []int64{f.Groups}}
+	fleet := fleetFlags{Seed: f.Seed, Scale: f.Rows}
+	err := fleet.fill(&x, f.kind())
+	return x, err
+}
+
+func (framesFlags) generator(e dataset.Extent) dataset.Generator { return frames.New(e) }
+
 // clockFlags are those of a dataset with a tick per interval.
 type clockFlags struct {
 	End      instant       `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
@@ -146,19 +168,20 @@ type fleetFlags struct {
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
-	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
 }
 
 // helpNames are the lists of names in help texts.
 func helpNames() map[string]string {
 	var tables []string
-	for _, kind := range []string{"devops", "iot", "kline", "inch", "stress"} {
+	for _, kind := range []string{"devops", "iot", "kline", "frames", "inch", "stress"} {
 		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
 	}
 	return map[string]string{
 		"tables": strings.Join(tables, "; "), "formats": strings.Join(formatNames(), ","),
 		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
-		"targets": strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
+		"frames_types": strings.Join(frames.QueryTypes(), ", "),
+		"targets":      strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"benchbook/benchload/dataset/devops"
+	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/query/spec"
 )
@@ -14,6 +15,7 @@ import (
 type queriesCommand struct {
 	Devops writeQueries[devopsFlags] `cmd:"" help:"Write queries for the dataset devops. Types: ${devops_types}."`
 	IoT    writeQueries[iotFlags]    `cmd:"" name:"iot" help:"Write queries for the dataset iot. Types: ${iot_types}."`
+	Frames writeQueries[framesFlags] `cmd:"" help:"Write the questions for the dataset frames. Types: ${frames_types}."`
 }
 
 // Help describes all of them.
@@ -36,8 +38,11 @@ func (q *writeQueries[D]) Run(c *console) error {
 		return err
 	}
 	known, draw := devops.QueryTypes(), devops.Queries
-	if q.Dataset.kind() == "iot" {
+	switch q.Dataset.kind() {
+	case "iot":
 		known, draw = iot.QueryTypes(), iot.Queries
+	case "frames":
+		known, draw = frames.QueryTypes(), frames.Queries
 	}
 	types := strings.Split(q.Types, ",")
 	for _, name := range types {
