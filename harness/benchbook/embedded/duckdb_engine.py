@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from benchbook.embedded import frames
 from benchbook.embedded.bars import sql_bar_reader
-from benchbook.embedded.engine import Ask, Count, Reader, Row, Setting, Specification
+from benchbook.embedded.engine import Ask, Count, Found, Reader, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
@@ -57,7 +58,15 @@ class DuckDB:
         finally:
             self._connection.unregister("benchbook_batch")
 
-    def query(self, specification: Specification) -> list[Row]:
+    def query(self, specification: Specification) -> Found:
+        """Fetch the rows of an answer; a question of frames makes a temporary table, like a frame in memory."""
+        if specification.form:
+            make = f"CREATE OR REPLACE TEMP TABLE answer AS {frames.SQL[specification.form]}"
+            self._connection.execute(make)
+            # Every release has fetch_arrow_table, although newer ones call it deprecated.
+            return lambda: frames.condensed(
+                specification.form, self._connection.execute("FROM answer").fetch_arrow_table()
+            )
         text, parameters = render(specification, self._dialect)
         return self._connection.execute(text, parameters).fetchall()
 

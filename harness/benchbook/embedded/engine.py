@@ -36,6 +36,8 @@ class Specification:
     end_ns: int
     """First nanosecond after the range."""
     group_by_host: bool
+    form: str = ""
+    """A question of the dataset ``frames``, which has no bucket, hosts or range."""
 
 
 class FailedError(Exception):
@@ -49,9 +51,11 @@ class StreamBrokenError(Exception):
 Setting = str | int | float | bool
 Row = tuple[int, str | None, float | int | None]
 """One row of an answer: start of the bucket in ns, host if grouped by host, value."""
+Found = list[Row] | Callable[[], list[Row]]
+"""The rows of an answer; or a function, called untimed, that condenses a large answer into rows to compare."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
-ENGINES = ("duckdb", "sqlite", "files", "spark", "oracle", "dolphindb")
+ENGINES = ("duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "spark", "oracle", "dolphindb")
 """The last three are servers; their Python clients act as the engine."""
 
 
@@ -112,7 +116,7 @@ class Engine(Protocol):
         """Insert one batch in one transaction, which is committed when this returns."""
         ...
 
-    def query(self, specification: Specification) -> list[Row]:
+    def query(self, specification: Specification) -> Found:
         """Run one query and return its whole answer."""
         ...
 

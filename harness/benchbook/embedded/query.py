@@ -8,7 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +82,14 @@ def quoted(name: str) -> str:
 
 
 def _parse(line: Any) -> Specification:
-    missing = [field.name for field in fields(Specification) if field.name not in line]
-    if missing:
+    names = [field.name for field in fields(Specification) if field.default is MISSING]
+    if missing := [name for name in names if name not in line]:
         raise ValueError(f"the query specification lacks {', '.join(missing)}")
-    values = {field.name: line[field.name] for field in fields(Specification)}
+    values = {name: line[name] for name in names} | {"form": line.get("form", "")}
     values["hosts"] = tuple(values["hosts"] or ())
     found = Specification(**values)
+    if found.form:
+        return found
     if found.aggregate not in AGGREGATES:
         raise ValueError(f'aggregate "{found.aggregate}"; allowed: {", ".join(AGGREGATES)}')
     if not isinstance(found.bucket_ns, int) or found.bucket_ns <= 0 or found.start_ns < 0:
@@ -147,7 +149,8 @@ def answers(
     for one in asked:
         try:
             with watchdog.within(timeout_seconds):
-                rows = engine.query(one)
+                found = engine.query(one)
+            rows = found() if callable(found) else found
         except Exception as failure:
             refusal = str(failure)
             recorder.failed(watchdog.kind(), refusal)

@@ -1,0 +1,59 @@
+"""Polars: frames with the text keys as categories, asked through the lazy interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from benchbook.embedded.engine import Count, Setting
+from benchbook.embedded.frames import TEXTS, Frames
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Polars(Frames):
+    """A Polars frame in memory."""
+
+    library: ClassVar[Any] = pl
+
+    def frame(self, table: pa.Table) -> Any:
+        found: Any = pl.from_arrow(table)
+        return found.with_columns(pl.col(list(TEXTS)).cast(pl.Categorical)).rechunk()
+
+    def counted(self, frame: Any) -> Count:
+        names = [name for name in frame.columns if name not in TEXTS]
+        return Count(frame.height, {name: frame.height - frame[name].null_count() for name in names})
+
+    def questions(self) -> Mapping[str, Callable[[Any], Any]]:
+        v1, v2, v3 = pl.col("v1"), pl.col("v2"), pl.col("v3")
+        return {
+            "q1": _grouped(["id1"], v1.sum()),
+            "q2": _grouped(["id1", "id2"], v1.sum()),
+            "q3": _grouped(["id3"], v1.sum(), v3.mean()),
+            "q4": _grouped(["id4"], v1.mean(), v2.mean(), v3.mean()),
+            "q5": _grouped(["id6"], v1.sum(), v2.sum(), v3.sum()),
+            "q6": _grouped(["id4", "id5"], v3.median().alias("median"), v3.std().alias("deviation")),
+            "q7": _grouped(["id3"], (v1.max() - v2.min()).alias("span")),
+            "q8": lambda x: x.lazy().group_by("id6").agg(v3.top_k(2)).explode("v3").collect(),
+            "q9": _grouped(["id2", "id4"], (pl.corr("v1", "v2") ** 2).alias("r2")),
+            "q10": _grouped(["id1", "id2", "id3", "id4", "id5", "id6"], v3.sum(), pl.len().alias("rows")),
+        }
+
+    def arrow(self, answer: Any) -> pa.Table:
+        """Return the answer with its text keys as numbers: releases differ in the Arrow type of text."""
+        texts = [name for name in TEXTS if name in answer.columns]
+        numbers = [pl.col(name).cast(pl.String).str.slice(2).cast(pl.Int64) for name in texts]
+        return answer.with_columns(numbers).to_arrow()
+
+
+def _grouped(keys: list[str], *values: Any) -> Callable[[Any], Any]:
+    return lambda x: x.lazy().group_by(keys).agg(*values).collect()
+
+
+def open_database(where: str | Path, settings: Mapping[str, Setting]) -> Polars:  # noqa: ARG001 - no file
+    """Return an engine without tables."""
+    return Polars(settings)

@@ -1,0 +1,110 @@
+"""The questions of frames: two libraries give the same answers, and other answers are told apart."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from benchbook.analyse.answers import Answer, compare
+from benchbook.embedded import frames
+from benchbook.embedded.engine import Count, FailedError, Specification, open_engine
+
+ROWS = 2000
+QUESTION = Specification(0, "q1", "x", "", "", 0, (), 0, 1, group_by_host=False, form="q1")
+
+
+def batch(first: int, count: int) -> pa.RecordBatch:
+    draw = random.Random(first)
+    columns = {
+        "time": pa.array([0] * count, pa.timestamp("ns", "UTC")),
+        "id1": [f"id{draw.randint(1, 5):03d}" for _ in range(count)],
+        "id2": [f"id{draw.randint(1, 5):03d}" for _ in range(count)],
+        "id3": [f"id{draw.randint(1, 400):010d}" for _ in range(count)],
+        "id4": [draw.randint(1, 5) for _ in range(count)],
+        "id5": [draw.randint(1, 5) for _ in range(count)],
+        "id6": [draw.randint(1, 400) for _ in range(count)],
+        "v1": [draw.randint(1, 5) for _ in range(count)],
+        "v2": [draw.randint(1, 15) for _ in range(count)],
+        "v3": [round(draw.uniform(0, 100), 6) for _ in range(count)],
+    }
+    return pa.RecordBatch.from_pydict(columns)
+
+
+@pytest.fixture(params=["duckdb", "polars", "pandas", "datafusion"])
+def engine(request, tmp_path):
+    pytest.importorskip(request.param)  # a system's own environment has the others
+    found = open_engine(request.param, tmp_path / "file", {})
+    for first in range(0, ROWS, 500):
+        one = batch(first, 500)
+        found.create("x", one.schema)
+        found.insert("x", found.convert(one))
+    found.settle()
+    yield found
+    found.close()
+
+
+def expected() -> list[dict[str, object]]:
+    return [row for first in range(0, ROWS, 500) for row in batch(first, 500).to_pylist()]
+
+
+def test_every_question_has_an_answer_with_its_groups(engine):
+    assert engine.count()["x"] == Count(ROWS, dict.fromkeys(("id4", "id5", "id6", "v1", "v2", "v3"), ROWS))
+    rows = expected()
+    for question, columns in frames.COLUMNS.items():
+        found = engine.query(replace(QUESTION, form=question, type=question))()
+        keys = [name for name in columns if name.startswith("id")]
+        groups = {tuple(row[key] for key in keys) for row in rows}
+        per_group = dict.fromkeys(groups, 0)
+        for row in rows:
+            per_group[tuple(row[key] for key in keys)] += 1
+        wanted = sum(min(2, count) for count in per_group.values()) if question == "q8" else len(groups)
+        assert found[0] == (0, "rows", wanted), question
+
+
+def test_all_libraries_agree_on_every_question(tmp_path):
+    held = []
+    for name in ("duckdb", "polars", "pandas", "datafusion"):
+        try:
+            engine = open_engine(name, tmp_path / name, {})
+        except ImportError:
+            continue  # a system's own environment has it
+        one = batch(7, ROWS)
+        engine.create("x", one.schema)
+        engine.insert("x", engine.convert(one))
+        engine.settle()
+        for question in frames.SQL:
+            rows = engine.query(replace(QUESTION, form=question, type=question))()
+            held.append(Answer(name, name, question, question, ("time_ns", "host", "value"), tuple(rows)))
+        engine.close()
+    assert len({answer.system for answer in held}) >= 2
+    assert compare(held, 1e-6).ok
+
+
+def test_exchanged_values_are_another_answer():
+    answer = pa.table({"id1": ["id001", "id002"], "v1": [10, 20]})
+    exchanged = pa.table({"id1": ["id002", "id001"], "v1": [10, 20]})
+    turned = pa.table({"id1": ["id002", "id001"], "v1": [20, 10]})
+    assert frames.condensed("q1", answer) != frames.condensed("q1", exchanged)
+    assert frames.condensed("q1", answer) == frames.condensed("q1", turned)
+
+
+def test_groups_without_a_value_count_as_zero():
+    nothing = pa.table({"id2": ["id001"] * 2, "id4": [1, 2], "r2": pa.array([None, float("nan")])})
+    assert [row[2] for row in frames.condensed("q9", nothing)][-1] == 0.0
+    assert (
+        frames.condensed("q1", pa.table({"id1": pa.array([], pa.string()), "v1": pa.array([], pa.int64())}))[
+            0
+        ][2]
+        == 0
+    )
+
+
+def test_frames_answer_nothing_else(tmp_path):
+    engine = open_engine("polars", tmp_path / "file", {})
+    with pytest.raises(FailedError, match="not groupby"):
+        engine.query(replace(QUESTION, form="", type="groupby"))
+    with pytest.raises(ValueError, match="no setting threads"):
+        open_engine("polars", tmp_path / "file", {"threads": 1})
