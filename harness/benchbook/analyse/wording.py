@@ -10,14 +10,14 @@ from benchbook.analyse import quantity
 
 FACTORS = {
     "arm": "configuration", "size": "object size", "workers": "number in flight", "in_flight": "number in flight",
-    "stocks": "number of stocks",
+    "stocks": "number of stocks", "table_rows": "rows",
 }  # fmt: skip
 """Factor → its name in a sentence; others only lose their underscores."""
 LEVELS = {
     "arm": "configuration {}", "size": "objects of {}", "workers": "{} operations in flight",
     "in_flight": "{} reads in flight", "storage": "its files on {}", "cache": "{} caches", "stocks": "{} stocks",
     "batch_size": "batches of {}", "batch": "{} objects per transaction", "count": "{} objects",
-    "clients": "{} clients",
+    "clients": "{} clients", "table_rows": "{} rows",
 }  # fmt: skip
 """Factor → a level of it in a sentence."""
 STORAGES = {
