@@ -19,4 +19,4 @@ def command(
     from benchbook.declare.catalogue import root
 
     script = root() / ".ci" / "lint"
-    return subprocess.run([script, *([] if check else ["--fix"])], check=False).returncode
+    return subprocess.run(["bash", script, *([] if check else ["--fix"])], check=False).returncode

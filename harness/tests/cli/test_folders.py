@@ -82,7 +82,10 @@ def test_compare_a_published_run_with_an_imported_one(
     assert "cannot be compared with itself" in capsys.readouterr().err
 
 
-def test_rerun_and_import_and_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_and_import_and_export(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHBOOK_NIX", "nix")
     assert run(["rerun", str(QUICKSTART), "--flake", "github:o/n", "--print"]) == 0
     assert "--order-seed" in capsys.readouterr().out
     assert run(["import", str(QUICKSTART)]) == 0

@@ -78,6 +78,8 @@ def test_every_check_runs_and_those_that_failed_are_named(
 
 
 def test_an_unknown_argument_changes_nothing(checkout: Path) -> None:
-    done = subprocess.run([checkout / ".ci/lint", "--fixed"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", checkout / ".ci/lint", "--fixed"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (2, "usage: .ci/lint [--fix]\n")
     assert not (checkout / "calls").exists()

@@ -1,5 +1,6 @@
 """Building into the cache: once, completely or not at all, with a script as the Go toolchain."""
 
+import os
 import threading
 import time
 
@@ -37,7 +38,7 @@ def toolchain(tmp_path):
 @pytest.fixture
 def request_with(tmp_path):
     def make(go, **more):
-        around = {"PATH": "/usr/bin:/bin", "GOOS": "plan9", "GOFLAGS": "-race"}
+        around = {"PATH": os.environ["PATH"], "GOOS": "plan9", "GOFLAGS": "-race"}
         return Request(go=go, cache=tmp_path / "a cache", environment=around, **more)
 
     return make

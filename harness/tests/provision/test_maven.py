@@ -18,7 +18,8 @@ from benchbook.provision.request import Request
 
 from .conftest import system
 
-MAVEN = """#!/usr/bin/env -S '{python}'
+MAVEN = """#!/bin/sh
+''''exec '{python}' "$0" "$@" # '''
 import sys, xml.etree.ElementTree as tree
 out = next(one.split("=", 1)[1] for one in sys.argv if one.startswith("-DoutputDirectory="))
 pom = tree.parse(sys.argv[sys.argv.index("--file") + 1])

@@ -8,7 +8,8 @@ from benchbook.errors import TrialFailed
 from benchbook.systems import redis
 from benchbook.systems.redis import DayService
 
-SERVICE = """#!/usr/bin/env -S '{python}'
+SERVICE = """#!/bin/sh
+''''exec '{python}' "$0" "$@" # '''
 import http.server, sys
 address = sys.argv[sys.argv.index("--listen") + 1]
 assert sys.argv[sys.argv.index("--store") + 1] == "redis://127.0.0.1:6379"

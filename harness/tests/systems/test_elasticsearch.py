@@ -1,6 +1,7 @@
 """Elasticsearch: its configuration, its index template, and its answers."""
 
 import json
+import os
 
 import pytest
 
@@ -33,7 +34,7 @@ def local(place, tmp_path, monkeypatch):
         object.__setattr__(made.program, "path", program)
         monkeypatch.setattr(
             "benchbook.systems.elasticsearch.ordinary_user",
-            lambda _: OrdinaryUser("tester", 0, 0, user),
+            lambda _: OrdinaryUser("tester", os.getuid(), os.getgid(), user),
         )
         return driver(made)
 

@@ -1,5 +1,7 @@
 """MariaDB: initialisation of its data folder; test_mysql.py has the rest."""
 
+import os
+
 import pytest
 
 from benchbook.errors import TrialFailed
@@ -11,7 +13,8 @@ from benchbook.systems.mariadb import driver
 def local(place, monkeypatch):
     def make(setpriv=None, **settings):
         monkeypatch.setattr(
-            "benchbook.systems.mysql.ordinary_user", lambda name: OrdinaryUser(name, 0, 0, setpriv)
+            "benchbook.systems.mysql.ordinary_user",
+            lambda name: OrdinaryUser(name, os.getuid(), os.getgid(), setpriv),
         )
         return driver(place("mariadbd", settings=settings))
 

@@ -1,5 +1,6 @@
 """MySQL: its options, the initialisation of its data folder, and its answers, with a scripted connection."""
 
+import os
 import re
 
 import pymysql
@@ -73,7 +74,8 @@ def external(place, opened):
 def local(place, monkeypatch):
     def make(setpriv=None, **settings):
         monkeypatch.setattr(
-            "benchbook.systems.mysql.ordinary_user", lambda name: OrdinaryUser(name, 0, 0, setpriv)
+            "benchbook.systems.mysql.ordinary_user",
+            lambda name: OrdinaryUser(name, os.getuid(), os.getgid(), setpriv),
         )
         return driver(place("mysqld", script=INITIALISE, settings=settings))
 

@@ -14,7 +14,8 @@ from benchbook.process.launch import Program
 from benchbook.systems.driver import Place
 from benchbook.systems.spark import driver
 
-SERVER = """#!/usr/bin/env -S '{python}'
+SERVER = """#!/bin/sh
+''''exec '{python}' "$0" "$@" # '''
 import socket, sys
 where = dict(part.split("=", 1) for part in sys.argv[1:] if "=" in part)
 listening = socket.create_server((where["hive.server2.thrift.bind.host"], int(where["hive.server2.thrift.port"])))
