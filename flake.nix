@@ -20,6 +20,7 @@
     packages = output "packages";
     apps = output "apps";
     checks = output "checks";
+    legacyPackages = output "legacyPackages";
     devShells = output "devShells";
     formatter = output "formatter";
   };

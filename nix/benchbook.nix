@@ -1,6 +1,7 @@
 # The command benchbook: the harness with its Python and benchload, run from the flake's source.
 {
   benchload,
+  lib,
   pkgs,
   python,
   self,
@@ -27,19 +28,21 @@ in rec {
     export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
     export BENCHBOOK_NIX_REVISION="${revision}"
     export PYTHONPATH=${library}
+    export QUARTO_PYTHON=${python.runtime}/bin/python3
     export PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1
   '';
 
-  # The command line alone, without systems from nixpkgs.
-  command = pkgs.writeShellApplication {
-    name = "benchbook";
-    # Go builds load tools and systems from their modules; hyperfine times the commands of load-tools.
-    runtimeInputs = [python.runtime pkgs.go pkgs.hyperfine];
-    text = ''
-      ${environment}
-      export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${systems "no" {}}}"
-      export BENCHBOOK_COMMAND="''${BENCHBOOK_COMMAND:-nix run .#benchbook --}"
-      exec python3 -P -m benchbook "$@"
-    '';
-  };
+  # The command line with the programs in `tools`, without systems from nixpkgs.
+  commandWith = tools:
+    pkgs.writeShellApplication {
+      name = "benchbook";
+      runtimeInputs = [python.runtime] ++ tools.first;
+      text = ''
+        ${environment}
+        export PATH="$PATH${lib.optionalString (tools.last != []) ":${lib.makeBinPath tools.last}"}"
+        export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${systems "no" {}}}"
+        export BENCHBOOK_COMMAND="''${BENCHBOOK_COMMAND:-nix run .#benchbook --}"
+        exec python3 -P -m benchbook "$@"
+      '';
+    };
 }

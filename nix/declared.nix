@@ -18,13 +18,17 @@ in rec {
 
   experiments = lib.genAttrs folders (slug: read (../experiments + "/${slug}/experiment.toml"));
 
-  # The names of the systems that an experiment can need in any profile: those under test, those behind its
-  # storages, and tools that are systems themselves.
+  # The levels of a factor in any profile.
+  levels = experiment: factor:
+    lib.unique (builtins.concatMap (from: from.factors.${factor} or []) ([experiment] ++ builtins.attrValues experiment.profiles));
+
+  storagesOf = experiment: levels experiment "storage";
+
+  # The names of the systems that an experiment can need: those under test, those behind its storages, and tools
+  # that are systems themselves.
   systemsOf = experiment: let
-    levels = factor:
-      builtins.concatMap (from: from.factors.${factor} or []) ([experiment] ++ builtins.attrValues experiment.profiles);
-    behind = builtins.concatMap (name: storages.${name}.programs or []) (levels "storage");
+    behind = builtins.concatMap (name: storages.${name}.programs or []) (storagesOf experiment);
     tools = builtins.filter (name: systems ? ${name}) (map (phase: phase.workload) experiment.phases);
   in
-    lib.unique (levels "system" ++ behind ++ tools);
+    lib.unique (levels experiment "system" ++ behind ++ tools);
 }

@@ -6,22 +6,30 @@
   system,
 }: let
   inherit (nixpkgs) lib;
-  pins = import ./pins.nix {inherit nixpkgs nixpkgs-historic system;};
+  pins = import ./pins.nix {inherit lib nixpkgs nixpkgs-historic system;};
   pkgs = pins.modern;
   declared = import ./declared.nix {inherit lib;};
   pinned = import ./systems.nix {inherit declared lib pins;};
   python = import ./python.nix {inherit lib pkgs;};
   benchload = import ./benchload.nix {inherit pkgs;};
-  benchbook = import ./benchbook.nix {inherit benchload pkgs python self;};
+  benchbook = import ./benchbook.nix {inherit benchload lib pkgs python self;};
+  tools = import ./tools.nix {inherit declared lib pkgs;};
+  # For builds: the command line with Python alone.
+  bare = benchbook.commandWith tools.none;
+  command = benchbook.commandWith tools.all;
   experiments = import ./experiments.nix {
-    inherit benchbook declared lib nixpkgs nixpkgs-historic pinned pkgs;
+    inherit benchbook declared lib nixpkgs nixpkgs-historic pinned pkgs tools;
   };
   dispatcher = import ./dispatcher.nix {
     inherit experiments lib nixpkgs pkgs self;
   };
-  test = import ./test.nix {inherit benchload pkgs python self;};
+  test = import ./test.nix {inherit benchload pkgs python self tools;};
+  vm = import ./vm.nix {inherit experiments pkgs;};
   help = import ./help.nix {inherit experiments lib pkgs;};
-  site = import ./site.nix {inherit benchbook pkgs;};
+  site = import ./site.nix {
+    inherit pkgs;
+    command = bare;
+  };
   app = description: package: {
     type = "app";
     program = "${package}/bin/${package.name}";
@@ -34,21 +42,24 @@ in {
     // {
       inherit benchload site;
       systems = benchbook.systems "all" pinned.packages;
-      benchbook = benchbook.command;
-      default = benchbook.command;
+      benchbook = command;
+      default = command;
     };
   apps =
     lib.mapAttrs (slug: app declared.experiments.${slug}.question) experiments
     // {
-      benchbook = app "The command line: list, plan, run, report and more" benchbook.command;
+      benchbook = app "The command line: list, plan, run, report and more" command;
       experiment = app "Run an experiment by its name, with only the systems that it needs" dispatcher;
       test = app "Every test, Python and Go, on a copy of this source" test;
       default = app "What can be run from this flake" help;
     };
   checks = import ./checks.nix {
-    inherit benchbook declared experiments lib pinned pkgs python self test;
+    inherit declared experiments lib pinned pkgs python self test;
+    command = bare;
   };
-  devShells.default = import ./shell.nix {inherit pkgs python;};
+  # Where `nix flake check` does not look, because they need a machine with KVM and much memory.
+  legacyPackages = {inherit vm;};
+  devShells.default = import ./shell.nix {inherit pkgs python tools;};
   # `nix fmt` passes no path; alejandra alone would read its standard input.
   formatter = pkgs.writeShellApplication {
     name = "format";

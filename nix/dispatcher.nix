@@ -19,7 +19,9 @@
 in
   pkgs.writeShellApplication {
     name = "experiment";
+    # The user's Nix comes first, because it fits the user's store.
     text = ''
+      PATH="$PATH:${pkgs.nix}/bin"
       case ''${1:-} in
       ${lib.concatStringsSep " | " names}) ;;
       "" | -*)

@@ -7,6 +7,7 @@
   nixpkgs-historic,
   pinned,
   pkgs,
+  tools,
 }: let
   inputs = {
     modern = nixpkgs;
@@ -20,6 +21,7 @@
     names = declared.systemsOf experiment;
     packages = lib.filterAttrs (name: _: builtins.elem name names) pinned.packages;
     pins = lib.genAttrs (lib.unique (["modern"] ++ pinned.pinsOf names)) stated;
+    command = benchbook.commandWith (tools.of experiment);
   in
     pkgs.writeShellApplication {
       name = slug;
@@ -29,8 +31,8 @@
         export BENCHBOOK_NIX_INPUTS=${pkgs.writeText "${slug}-inputs.json" (builtins.toJSON pins)}
         export BENCHBOOK_COMMAND="nix run .#${slug} --"
         case ''${1:-} in
-        "" | -*) exec ${benchbook.command}/bin/benchbook run ${slug} "$@" ;;
-        *) exec ${benchbook.command}/bin/benchbook "$@" ;;
+        "" | -*) exec ${command}/bin/benchbook run ${slug} "$@" ;;
+        *) exec ${command}/bin/benchbook "$@" ;;
         esac
       '';
     };

@@ -6,6 +6,7 @@
 }:
 pkgs.writeShellApplication {
   name = "benchbook-help";
+  runtimeInputs = [pkgs.coreutils];
   text = ''
     cat <<'TEXT'
     Benchbook: rerun published comparisons of databases and storage.
@@ -14,6 +15,7 @@ pkgs.writeShellApplication {
       nix run .#quickstart -- resume                        any command, with that experiment's systems
       nix run .#benchbook -- list                           the command line alone
       nix run .#test                                        every test
+      nix build -L .#vm.quickstart                          a test in a virtual machine; there is also .#vm.server
       nix develop                                           a shell with all tools
 
     Experiments: ${lib.concatStringsSep ", " (builtins.attrNames experiments)}

@@ -8,7 +8,7 @@
   name = requirement: builtins.head (builtins.match "([A-Za-z0-9-]+).*" requirement);
   bound = requirement: builtins.match "[A-Za-z0-9-]+>=([0-9.]+).*" requirement;
   # ./bench does the type checking with the locked checker and stubs; ruff is a separate program.
-  development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout"]) file.dependency-groups.dev;
+  development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout" "pytest-xdist"]) file.dependency-groups.dev;
 
   own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages pkgs;};};
   all = packages: packages // own packages;

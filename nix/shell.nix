@@ -2,22 +2,21 @@
 {
   pkgs,
   python,
+  tools,
 }:
 pkgs.mkShell {
   # Quarto runs the cells of the reports with this Python.
   QUARTO_PYTHON = "${python.testing}/bin/python3";
-  packages = [
-    python.testing
-    pkgs.alejandra
-    pkgs.duckdb
-    pkgs.fio
-    pkgs.git
-    pkgs.go
-    pkgs.go-tools
-    pkgs.hyperfine
-    pkgs.quarto
-    pkgs.ruff
-    pkgs.shellcheck
-    pkgs.uv
-  ];
+  packages =
+    [
+      python.testing
+      pkgs.alejandra
+      pkgs.duckdb
+      pkgs.go-tools
+      pkgs.ruff
+      pkgs.shellcheck
+      pkgs.uv
+    ]
+    ++ tools.all.first
+    ++ tools.all.last;
 }

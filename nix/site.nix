@@ -1,6 +1,6 @@
 # The reports website, rendered from the results that are committed under reports/data.
 {
-  benchbook,
+  command,
   pkgs,
 }: let
   data = ../reports/data;
@@ -9,7 +9,7 @@
     then builtins.attrNames (builtins.readDir data)
     else [];
 in
-  pkgs.runCommand "site" {nativeBuildInputs = [benchbook.command];} (
+  pkgs.runCommand "site" {nativeBuildInputs = [command];} (
     if files == []
     then ''
       echo "There is no site yet: reports/data holds no published results. Publish a run with: bench export --publish" >&2

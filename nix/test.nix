@@ -4,10 +4,11 @@
   pkgs,
   python,
   self,
+  tools,
 }:
 pkgs.writeShellApplication {
   name = "benchbook-test";
-  runtimeInputs = [python.testing pkgs.go pkgs.git];
+  runtimeInputs = [python.testing] ++ tools.all.first;
   text = ''
     scratch=$(mktemp -d)
     trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
@@ -17,7 +18,7 @@ pkgs.writeShellApplication {
     export BENCHBOOK_ROOT=$scratch/benchbook
     export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
     export PYTHONPATH=$scratch/benchbook/harness
-    export PYTHONNOUSERSITE=1
+    export PYTHONNOUSERSITE=1 QUARTO_PYTHON=${python.testing}/bin/python3
     export GOCACHE="''${GOCACHE:-$scratch/go-cache}" GOPROXY=off GOFLAGS=
     python3 -P -m benchbook test "$@"
   '';

@@ -9,33 +9,43 @@
 
   builders = import ./builders.nix {inherit host system;};
   go = import ./go.nix {inherit builders host;};
-  program = import ./program.nix {inherit builders host;};
+  package = import ./package.nix {inherit builders host;};
+  programs = import ./programs.nix {inherit package;};
 
   made = {
-    modern = {
-      inherit (builders) mkShell runCommand writeShellApplication writeText;
-      inherit (go) buildGoModule;
-      # The source is not fetched here: a test compares its hash with that of the lock.
-      fetchPypi = {
-        pname,
-        version,
-        hash,
-      }: {inherit pname version hash;};
-      python3 = import ./python.nix {inherit builders host surface;};
-      bashInteractive = program "bash";
-      alejandra = program "alejandra";
-      duckdb = program "duckdb";
-      fio = program "fio";
-      git = program "git";
-      go = go.toolchain;
-      go-tools = program "staticcheck";
-      hyperfine = program "hyperfine";
-      quarto = program "quarto";
-      ruff = program "ruff";
-      s3fs = program "s3fs";
-      shellcheck = program "shellcheck";
-      uv = program "uv";
-    };
+    modern =
+      programs
+      // {
+        inherit (builders) mkShell runCommand writeShellApplication writeText;
+        inherit (go) buildGoModule;
+        # The source is not fetched here: a test compares its hash with that of the lock.
+        fetchPypi = {
+          pname,
+          version,
+          hash,
+        }: {inherit pname version hash;};
+        python3 = import ./python.nix {inherit builders host surface;};
+        go = go.toolchain;
+        maven = programs.maven // {override = {jdk_headless}: programs.maven;};
+        quarto =
+          programs.quarto
+          // {
+            override = {
+              python3,
+              rWrapper,
+            }:
+              programs.quarto;
+          };
+        testers.runNixOSTest = {
+          name,
+          nodes,
+          testScript,
+        }:
+          builders.build name {
+            inherit testScript;
+            script = ''echo "$name: only nixpkgs has virtual machines." >&2; exit 1'';
+          };
+      };
     historic.influxdb = import ./influxdb.nix {inherit go;};
   };
 
@@ -46,8 +56,8 @@
     then throw "the stand-in makes ${builtins.head (unlisted section)}, which surface.toml does not list under [${section}]."
     else
       builtins.mapAttrs
-      (name: _: made.${section}.${name} or (program.missing name))
+      (name: _: made.${section}.${name} or (package name []))
       surface.${section};
 in
-  assert config == {};
+  assert builtins.attrNames config == ["allowUnfreePredicate" "permittedInsecurePackages"];
     checked host.pin

@@ -11,7 +11,9 @@ let
           value = value name;
         })
         names);
+    getName = package: package.pname or package.name;
     hasPrefix = prefix: text: builtins.substring 0 (builtins.stringLength prefix) text == prefix;
+    makeBinPath = packages: concatStringsSep ":" (map (one: "${one}/bin") packages);
     mapAttrsToList = convert: set: map (name: convert name set.${name}) (builtins.attrNames set);
     optionalString = wanted: text:
       if wanted
