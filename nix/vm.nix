@@ -16,9 +16,10 @@
         machine.wait_for_unit("multi-user.target")
         machine.succeed(
             "env -i PATH=/var/empty HOME=/root ${experiment}/bin/${experiment.name}"
-            " --profile smoke --results /root/results --yes ${arguments}"
+            " --profile smoke --results /tmp/results --yes ${arguments}"
         )
-        machine.succeed("test -s /root/results/runs/*/report.html")
+        machine.succeed("test -s /tmp/results/runs/*/report.html")
+        machine.fail("grep -L '\"status\": \"ok\"' /tmp/results/runs/*/trials/*/trial.json | grep .")
       '';
     };
 in {
@@ -27,5 +28,5 @@ in {
   # PostgreSQL as another user than root, on the machine's disk and on an ext4 that the harness makes and mounts.
   server =
     test "benchbook-server" experiments.seaweedfs-vs-postgres
-    "--set system=postgresql-15 --set storage=local,loop-ext4";
+    "--set system=postgresql-15,filesystem --set storage=local,loop-ext4";
 }
