@@ -56,6 +56,29 @@ def test_every_system_of_nixpkgs_is_on_the_surface(surface):
             )
 
 
+def test_the_table_of_sources_is_what_the_systems_declare():
+    text = (ROOT / "docs" / "pinning.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (\S+) \| (.+?) \| (\S+) \| (build|evaluation|-) \|$", text, re.MULTILINE)
+    declared = [toml(path) for path in sorted((ROOT / "systems").glob("*.toml"))]
+    assert [row[:3] for row in table] == [
+        (one["name"], _source(one["source"]), one["version"] + (".x" if one["match"] == "series" else ""))
+        for one in declared
+    ]
+    proven = {"Benchbook": "build", "Python package": "build", "historic `influxdb`": "build"}
+    for name, source, _, proof in table:
+        assert proof == proven.get(source, "evaluation" if "`" in source else "-"), name
+
+
+def _source(sources):
+    """Return the source that a run of the flake uses, on a machine without the system."""
+    names = {"image": "image", "docker": "image", "go": "Go module", "maven": "Maven", "own": "Benchbook"}
+    if "nix" in sources:
+        return f"{sources['nix']['pin']} `{sources['nix']['attribute']}`"
+    if "python" in sources:
+        return "pip" if "program" in sources["python"] else "Python package"
+    return next(names[one] for one in names if one in sources)
+
+
 def test_the_surface_is_what_the_flake_uses(surface):
     files = [ROOT / "flake.nix", *NIX.glob("*.nix")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
