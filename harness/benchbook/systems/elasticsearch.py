@@ -130,7 +130,8 @@ class Elasticsearch(Server):
 
     def command(self) -> Sequence[str | Path]:
         """Return the distribution's start script, run as an ordinary user."""
-        script: list[str | Path] = [self._home / "bin" / "elasticsearch"]
+        # Its first line names /bin/bash, which NixOS does not have.
+        script: list[str | Path] = ["bash", self._home / "bin" / "elasticsearch"]
         return self._user.command(script) if self._user is not None else script
 
     def environment(self) -> dict[str, str]:

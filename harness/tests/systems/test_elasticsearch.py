@@ -69,7 +69,7 @@ def test_root_runs_a_linked_distribution_that_is_removed_at_the_end(local, tmp_p
 def test_an_ordinary_user_runs_the_distribution_itself(local, tmp_path):
     one = local()
     one.configure()
-    assert one.command() == [tmp_path / "home" / "bin" / "elasticsearch"]
+    assert one.command() == ["bash", tmp_path / "home" / "bin" / "elasticsearch"]
 
 
 def test_an_unknown_template_names_the_nearest(local):
