@@ -93,6 +93,16 @@ def test_the_surface_is_what_the_flake_uses(surface):
     assert used <= set().union(*surface.values())
 
 
+def test_the_stand_in_knows_every_program_that_the_harness_looks_for():
+    programs = (Path(__file__).parent / "stand-in" / "programs.txt").read_text(encoding="utf-8")
+    sources = (ROOT / "harness" / "benchbook").rglob("*.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    wanted = set(re.findall(r'\b(?:which|_on_path)\("([\w.-]+)"', text))
+    made_otherwise = {"benchload", "go", "psql"}
+    assert wanted - made_otherwise <= set(programs.split())
+    assert {"java", "setpriv"} <= wanted
+
+
 def _requirements():
     project = toml(ROOT / "harness" / "pyproject.toml")
     return [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
