@@ -31,7 +31,9 @@
       else throw "nix wants ${pname} ${version}, but harness/requirements.lock has ${versions.${pname} or "none"}.";
   };
   package = name: _:
-    functions.${name}
+    functions.${
+      name
+    }
     or (
       if versions ? ${name}
       then stub name versions.${name}
