@@ -60,10 +60,10 @@ in {
   # Where `nix flake check` does not look, because they need a machine with KVM and much memory.
   legacyPackages = {inherit vm;};
   devShells.default = import ./shell.nix {inherit pkgs python tools;};
-  # `nix fmt` passes no path; alejandra alone would read its standard input.
+  # `nix fmt` passes no path; alejandra alone would read its standard input. .bench has copies of the stand-in.
   formatter = pkgs.writeShellApplication {
     name = "format";
     runtimeInputs = [pkgs.alejandra];
-    text = ''alejandra "''${@:-.}"'';
+    text = ''alejandra --exclude ./.bench -- "''${@:-.}"'';
   };
 }
