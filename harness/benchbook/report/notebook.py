@@ -195,7 +195,7 @@ def _named(document: Document, number: int, source: str) -> str:
 OPTIONS = {"echo": False, "output": True, "include": True, "eval": True, "fig-cap": "", "warning": True}
 """Cell options that both renderers honour, with their defaults."""
 SILENT = {"label", "fig-alt"}
-"""Cell options that Benchbook ignores."""
+"""Cell options that change no output; a label is the id of its cell, which is not counted in the ids of the others."""
 HEADER = {"title", "subtitle", "lang", "execute", "format", "jupyter", "description"}
 """Header entries that a .qmd may have; only Quarto uses ``format`` and ``jupyter``."""
 
@@ -248,11 +248,12 @@ def read(path: Path, title: str = "") -> Document:
     _refuse(path, body, text.count("\n") - body.count("\n"))
     notebook = jupytext.reads(body, fmt="Rmd")
     defaults = {**OPTIONS, **_execute(path, header)}
+    unnamed = 0
     for number, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{number:03d}"
         cell["metadata"] = {}
-        if cell.cell_type == "code":
-            _apply(path, number, cell, defaults)
+        label = _apply(path, number, cell, defaults) if cell.cell_type == "code" else ""
+        cell["id"] = label or f"cell-{unnamed:03d}"
+        unnamed += not label
     return Document(
         path=path,
         title=title or str(header.get("title") or path.stem),
@@ -302,8 +303,8 @@ def _execute(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     return dict(execute)
 
 
-def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]) -> None:
-    """Move the ``#|`` options of a cell from its source into its metadata."""
+def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]) -> str:
+    """Move the ``#|`` options of a cell from its source into its metadata; return its label."""
     lines = cell.source.split("\n")
     stated = []
     while lines and (found := OPTION_LINE.match(lines[0])):
@@ -325,6 +326,7 @@ def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]
         },
         "tags": [] if chosen["eval"] else ["skip-execution"],
     }
+    return str(chosen.get("label") or "")
 
 
 def _mapping(where: str, text: str) -> dict[str, Any]:

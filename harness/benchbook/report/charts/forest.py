@@ -65,11 +65,11 @@ def chart(run: Run) -> Block | Markdown:
     order = sorted(
         (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
     )
-    scale = _scale([one for one in order if claim.has_ratio(one)])
+    ratios = [one for one in order if claim.has_ratio(one)]
+    scale = scale_of([claim.shown(one) for one in ratios], [claim.stated(one).value for one in ratios])
     counted = Counter(note for one in order for note in claim.caveats(one))
     shared = {note: rows for note, rows in counted.items() if rows > SHARED}
     rows = "".join(_row(one, scale, shared) for one in order)
-    axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     table = verdicts.table(run)
     others = len(found) - len(order)
     statements = "1 underspecified statement" if others == 1 else f"{others} underspecified statements"
@@ -88,24 +88,27 @@ def chart(run: Run) -> Block | Markdown:
             f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."
         )
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
-    markup = (
-        f'<div class="bb-forest">{head}<ul>{rows}</ul>'
-        f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div></div>'
+    return Block(
+        f'<div class="bb-forest">{head}{plot(rows, scale)}</div>',
+        table.markdown if isinstance(table, Markdown) else table.markdown(),
     )
-    return Block(markup, table.markdown if isinstance(table, Markdown) else table.markdown())
 
 
-def _scale(found: Sequence[Judgement]) -> Scale:
-    points = [1.0]
-    seen = [claim.shown(one) for one in found]
-    for one, held in zip(found, seen, strict=True):
-        points += [value for value in (*held.values, claim.stated(one).value) if value]
+def scale_of(seen: Sequence[claim.Shown], stated: Sequence[float | None]) -> Scale:
+    """Return the scale on which measured and published ratios fit."""
+    points = [1.0, *(value for one in seen for value in one.values if value), *filter(None, stated)]
     low, high = max(min(points), 1 / FARTHEST), min(max(points), FARTHEST)
     # A wide interval ends at the edge, so that it does not squeeze the others.
-    ends = [end for held in seen for end in (held.low, held.high) if end]
+    ends = [end for one in seen for end in (one.low, one.high) if end]
     near = [low, high, *(min(max(end, low / WIDER), high * WIDER) for end in ends)]
     room = max((max(near) / min(near)) ** 0.04, 1.05)
     return Scale(min(near) / room, max(near) * room)
+
+
+def plot(rows: str, scale: Scale) -> str:
+    """Return rows with their axis in HTML."""
+    axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
+    return f'<ul>{rows}</ul><div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div>'
 
 
 def _tick(scale: Scale, value: float) -> str:
@@ -118,7 +121,7 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
     said = escape_html(claim.statement(one))
     said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
     if not claim.has_ratio(one):
-        return _parts(
+        return parts(
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
@@ -134,15 +137,15 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
         )
     seen = claim.shown(one)
     numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
-    lane = _lane(scale, seen, stated.value, stated.kind)
-    return _parts(one.verdict, said, lane, claim.word(one), numbers, _cases(one, scale))
+    drawn = lane(scale, seen, stated.value, stated.kind)
+    return parts(one.verdict, said, drawn, claim.word(one), numbers, _cases(one, scale))
 
 
-def _parts(verdict: str, said: str, lane: str, word: str, numbers: str = "", fold: str = "") -> str:
+def parts(verdict: str, said: str, drawn: str, word: str, numbers: str = "", fold: str = "") -> str:
     """Return a row of its parts in HTML; ``word`` is plain text."""
     colour = theme.verdict_colour(verdict)
     return (
-        f'<li class="bb-row" style="--verdict: {colour}"><span class="bb-said">{said}</span>{lane}'
+        f'<li class="bb-row" style="--verdict: {colour}"><span class="bb-said">{said}</span>{drawn}'
         f'<span class="bb-verdict"><em>{escape_html(word)}</em>{numbers}</span>{fold}</li>'
     )
 
@@ -153,20 +156,20 @@ def _why(one: Judgement) -> str:
     return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
 
 
-def _lane(scale: Scale, seen: claim.Shown, stated: float | None, kind: str) -> str:
+def lane(scale: Scale, seen: claim.Shown, stated: float | None, kind: str) -> str:
     """Return the marks of a row: the line at 1, the interval, a dot for each case, and the published ratio."""
-    parts = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
+    marks = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
     if seen.low is not None and seen.high is not None:
         left, right = scale.at(seen.low), scale.at(seen.high)
-        parts.append(f'<i class="bar" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>')
-    parts += [f'<i class="dot" style="left:{scale.at(value):.1f}%"></i>' for value in seen.values]
+        marks.append(f'<i class="bar" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>')
+    marks += [f'<i class="dot" style="left:{scale.at(value):.1f}%"></i>' for value in seen.values]
     label = f"rerun {seen.text}"
     if stated:
         sign = "" if kind == "=" else kind
         mark = f"<b>{sign}</b>" if sign else ""
-        parts.append(f'<i class="was" style="left:{scale.at(stated):.1f}%">{mark}</i>')
+        marks.append(f'<i class="was" style="left:{scale.at(stated):.1f}%">{mark}</i>')
         label += f", published {sign}{quantity.number(stated)}"
-    return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(parts)}</span>'
+    return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
 
 
 def _cases(one: Judgement, scale: Scale) -> str:
@@ -179,9 +182,9 @@ def _cases(one: Judgement, scale: Scale) -> str:
     rows = ""
     for cell in cells:
         seen = claim.shown_case(cell)
-        rows += _parts(
+        rows += parts(
             cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
-            _lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(cell)}",
+            lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(cell)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 
