@@ -19,7 +19,7 @@ from benchbook.analyse.claim_cells import Sides, absent, counted, differing, els
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
-from benchbook.analyse.model import ALPHA
+from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.paired import pooled
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
@@ -76,12 +76,34 @@ class Judgement:
     """Setups that were published or planned and have no result."""
     level: float = ALPHA
     """Level of its tests: 1 minus the confidence of its interval."""
+    fit: Fit | None = None
+    """The estimate of ``measured`` on logarithms; None without an interval, or if nothing may be compared."""
     scaled: str | None = None
     """The shortfall of the machine against the publication's, if profile published ran on a smaller one."""
 
     def row(self) -> dict[str, Any]:
         """Return what ``bench claims --json`` prints of it."""
         return {name: getattr(self, name) for name in COLUMNS}
+
+
+def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
+    """Return the cases with the least and the largest ratio, if a pooled ratio would hide them; else None.
+
+    It would if the intervals of these two do not overlap, if cases have different verdicts, or if the pooled interval
+    includes 1 and no case's interval does.
+    """
+    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
+    if len(cells) < 2:
+        return None
+    least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
+    apart = (least.high or 0.0) < (most.low or 0.0)
+    differ = len({str(cell.verdict) for cell in cells}) > 1
+    unlike = _includes_1(one) and not any(map(_includes_1, cells))
+    return (least, most) if apart or differ or unlike else None
+
+
+def _includes_1(one: Judgement | JudgedCell) -> bool:
+    return one.low is not None and one.high is not None and one.low <= 1 <= one.high
 
 
 def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
@@ -124,7 +146,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     try:
         found = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
         worded = _wording_of_today(root(), run.experiment)
-        claims = [worded.get(_without_words(claim), claim) for claim in found]
+        claims = [worded.get(without_words(claim), claim) for claim in found]
         machine = experiment.get("published_machine")
         return claims, PublishedMachine.model_validate(machine) if machine else None
     except ValueError as error:
@@ -139,7 +161,7 @@ WORDS = {"statement", "source"}
 """Keys of a claim that no verdict depends on."""
 
 
-def _without_words(claim: Claim) -> str:
+def without_words(claim: Claim) -> str:
     """Return what is judged, as text that can be compared."""
     return claim.model_dump_json(exclude=WORDS)
 
@@ -152,7 +174,7 @@ def _wording_of_today(checkout: Path, experiment: str) -> dict[str, Claim]:
     """
     try:
         declared = Catalogue(checkout).unchecked("experiment", experiment).get("claims") or []
-        return {_without_words(one): one for one in map(Claim.model_validate, declared)}
+        return {without_words(one): one for one in map(Claim.model_validate, declared)}
     except (RequestError, ValueError):  # an experiment that this checkout lacks, or that is being edited
         return {}
 
@@ -199,7 +221,9 @@ def judge(
         _shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
     )  # fmt: skip
-    return _said(shown, *_verdict(claim, found, refusals(found.cells, work), conditions))
+    refused = refusals(found.cells, work)
+    shown = replace(shown, fit=None) if refused else shown
+    return _said(shown, *_verdict(claim, found, refused, conditions))
 
 
 # The verdict on all cases of a claim.
@@ -369,7 +393,7 @@ def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) ->
     values = [cell.published for cell in cells]
     return replace(
         blank, published=_mean(values) or blank.published, measured=whole.value, low=whole.low, high=whole.high,
-        cells=tuple(cells),
+        cells=tuple(cells), fit=whole.fit,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from benchbook.analyse import interval, noise, quantity, verdict
+from benchbook.analyse import interval, noise, quantity, same_work, verdict
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.paired import paired
@@ -146,6 +146,17 @@ class Versus:
         return self.above.cell
 
     @property
+    def quantity(self) -> str:
+        """The title of the metric, and its phase unless that is the load or the whole trial."""
+        phase = "" if self.above.phase in ("trial", "load") else f" ({self.above.phase})"
+        return f"{describe(self.above.metric).title}{phase}"
+
+    @property
+    def sides(self) -> str:
+        """The two cells: "DuckDB compared with SQLite"."""
+        return f"{self.above.cell.label} compared with {self.below.cell.label}"
+
+    @property
     def value(self) -> float:
         """The ratio; only comparisons that have one are made."""
         assert self.ratio.value is not None
@@ -257,6 +268,42 @@ def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
         zip(family, interval.adjusted([pairs[place].ratio.differs for place in family]), strict=True)
     )
     return [pair.verdict(adjusted.get(place), len(family)) for place, pair in enumerate(pairs)]
+
+
+NOT_RANKED = "not ranked"
+"""Verdict on an embedded system compared with a server."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A comparison with the baseline, and its verdict in a word."""
+
+    pair: Versus
+    word: str
+    """better, worse, no clear difference, no verdict or not ranked."""
+    reason: str
+
+
+@functools.cache
+def judged(run: Run) -> tuple[Judged, ...]:
+    """Return every comparison with the baseline, as one family of tests; none if systems did not do the same work."""
+    base = baseline(run)
+    if base is None or same_work.faults(run):
+        return ()
+    pairs = [pair for phase, metric in metrics(run) for pair in against(run, phase, metric, base)]
+    said = iter(verdicts([pair for pair in pairs if not mixed(run, pair)]))
+    made = []
+    for pair in pairs:
+        if mixed(run, pair):
+            made.append(Judged(pair, NOT_RANKED, "embedded systems and servers are not ranked together"))
+            continue
+        found = next(said)
+        if found.winner is not None:
+            word = "better" if found.winner == pair.cell.label else "worse"
+        else:
+            word = "no verdict" if pair.errors or pair.advantage.low is None else "no clear difference"
+        made.append(Judged(pair, word, found.sentence))
+    return tuple(made)
 
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import quantity
+from benchbook.analyse.claims import ends
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, together
 from benchbook.declare.catalogue import Catalogue
@@ -305,26 +306,6 @@ def published_words(one: Judgement) -> str:
     if found.kind == "=" and len(set(each)) > 1 and len(each) == len(one.cells):
         return span(min(each), max(each))
     return found.text
-
-
-def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
-    """Return the cases with the least and the largest ratio, if a pooled ratio would hide them; else None.
-
-    It would if the intervals of these two do not overlap, if cases have different verdicts, or if the pooled interval
-    includes 1 and no case's interval does.
-    """
-    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
-    if len(cells) < 2:
-        return None
-    least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
-    apart = (least.high or 0.0) < (most.low or 0.0)
-    differ = len({str(cell.verdict) for cell in cells}) > 1
-    unlike = _includes_1(one) and not any(map(_includes_1, cells))
-    return (least, most) if apart or differ or unlike else None
-
-
-def _includes_1(one: Judgement | JudgedCell) -> bool:
-    return one.low is not None and one.high is not None and one.low <= 1 <= one.high
 
 
 def differing_factors(cells: Sequence[JudgedCell]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from benchbook.analyse import comparison, quantity, rules, same_work
 from benchbook.analyse import limits as limits_of
 from benchbook.analyse.cells import labelled
+from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.run import Cell, Run
@@ -133,7 +134,7 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
 def _how_sure(lead: Judgement) -> str:
     """Return the interval of a claim, its trials and its verdict; of cases that differ, their verdicts."""
     trials = claim.trials_words([cell for held in lead.cells for cell in held.sides.cells])
-    if claim.ends(lead):
+    if ends(lead):
         return f"{trials} of each side: {claim.word(lead)}"
     around = claim.interval(lead.low, lead.high) or "unknown"
     when = "decided after " if lead.level < ALPHA else ""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse import claims, comparison, quantity, same_work
+from benchbook.analyse import claims, comparison, quantity
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, theme
-
-NOT_RANKED = "not ranked"
-"""Verdict on an embedded system compared with a server."""
 
 
 @dataclass(frozen=True)
@@ -178,55 +174,23 @@ class Compared:
     outcome: Outcome
 
 
-@functools.cache
-def compared(run: Run) -> tuple[Compared, ...]:
+def compared(run: Run) -> list[Compared]:
     """Return every comparison with the baseline; none if the systems did not do the same work."""
-    base = comparison.baseline(run)
-    if base is None or same_work.faults(run):
-        return ()
-    pairs = [
-        pair
-        for phase, metric in comparison.metrics(run)
-        for pair in comparison.against(run, phase, metric, base)
-    ]
-    said = iter(comparison.verdicts([pair for pair in pairs if not comparison.mixed(run, pair)]))
     made = []
-    for pair in pairs:
-        judged = None if comparison.mixed(run, pair) else next(said)
-        better = pair.advantage
-        if judged is None:
-            verdict = NOT_RANKED
-        elif judged.winner is not None:
-            verdict = "better" if judged.winner == pair.cell.label else "worse"
-        else:
-            verdict = "no verdict" if pair.errors or better.low is None else "no clear difference"
-        metric = describe(pair.above.metric).title
-        phase = "" if pair.above.phase in ("trial", "load") else f" ({pair.above.phase})"
-        sides = f"{pair.cell.label} compared with {base.label}"
-        reason = "embedded systems and servers are not ranked together" if judged is None else judged.sentence
-        made.append(
-            Compared(
-                metric,
-                pair.cell.label,
-                Outcome(
-                    f"{sides}: {metric}{phase}",
-                    verdict,
-                    better.value,
-                    better.low,
-                    better.high,
-                    None,
-                    reason,
-                    f"{metric}{phase}: {sides}",
-                ),
-            )
-        )
-    return tuple(made)
+    for one in comparison.judged(run):
+        pair, better = one.pair, one.pair.advantage
+        found = Outcome(
+            f"{pair.sides}: {pair.quantity}", one.word, better.value, better.low, better.high, None, one.reason,
+            f"{pair.quantity}: {pair.sides}",
+        )  # fmt: skip
+        made.append(Compared(describe(pair.above.metric).title, pair.cell.label, found))
+    return made
 
 
 def tool_finding(run: Run) -> str:
     """Return how the baseline of a run without claims compares with the others, metric by metric."""
     base = comparison.baseline(run)
-    ranked = [one for one in compared(run) if one.outcome.verdict != NOT_RANKED]
+    ranked = [one for one in compared(run) if one.outcome.verdict != comparison.NOT_RANKED]
     if base is None or not ranked:
         return "No comparison: fewer than two systems gave the same answers."
     others = list(dict.fromkeys(own_name(run, one) for one in run.cells if one.name != base.name and one.ok))

@@ -148,13 +148,13 @@ def test_a_ratio_that_depends_on_a_factor_says_so():
 def test_a_pooled_ratio_hides_no_case():
     low, high = cell("1", 0.2, 0.4, measured=0.3), cell("5000", 0.3, 0.9, measured=0.5)
     alike = judged("reproduced", low, high, low=0.2, high=0.8)
-    assert claim.ends(alike) is None
+    assert claims.ends(alike) is None
     wide = judged(
         "reproduced", low, high, low=0.05, high=2.0
     )  # the interval of two cases has one degree of freedom
-    assert claim.ends(wide) == (low, high)
+    assert claims.ends(wide) == (low, high)
     other = cell("5000", 0.3, 0.9, measured=0.5, verdict="inconclusive")
-    assert claim.ends(judged("inconclusive", low, other, low=0.2, high=0.8)) == (low, other)
+    assert claims.ends(judged("inconclusive", low, other, low=0.2, high=0.8)) == (low, other)
 
 
 def test_another_size_says_whether_its_direction_is_certain():
