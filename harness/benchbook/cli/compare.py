@@ -1,14 +1,24 @@
-"""``bench compare A B``: compare two runs, for example of two machines or versions."""
+"""``bench compare A B [C ...]``: compare two runs, or the runs of one experiment on several machines."""
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchbook.cli import options, table
+from benchbook.errors import RequestError
+
+if TYPE_CHECKING:
+    from benchbook.analyse.machines import Finding, Machines
+    from benchbook.analyse.run import Run
+
+MEAN = "mean over machines"
+"""Stands for a machine in the row of a summary."""
 
 
 def command(
@@ -17,6 +27,12 @@ def command(
         typer.Argument(metavar="A", help=f"The baseline. {options.RUN_HELP}"),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The run to compare with it, named in the same way.")],
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar=options.optional("C"), help="More runs of the experiment, from other machines."
+        ),
+    ] = None,
     across: Annotated[
         bool,
         typer.Option(
@@ -32,14 +48,23 @@ def command(
     """Compare two runs, machines or versions.
 
     Shows how the runs differ (machine, versions, settings). Then shows the ratio B/A with its 95 % CI, for each cell
-    and metric.
+    and metric. For runs of one experiment on several machines, shows whether a verdict depends on the machine.
     """
     from benchbook.analyse import compare
     from benchbook.declare.metric import MAIN
     from benchbook.record.opened import opened
 
-    with opened(results, a, b) as both:
-        found = compare.compare(both.results, *both.run_ids, across=across, metrics=None if every else MAIN)
+    names = [a, b, *(others or [])]
+    if others and every:
+        raise RequestError(
+            "--all shows metrics of two runs, and these are more.", "Leave out --all, or name two runs."
+        )
+    with opened(results, *names) as runs:
+        if others:
+            _show_machines(_machines(_named(names, runs.results, runs.run_ids), across), as_json)
+            return
+        found = compare.compare(runs.results, *runs.run_ids, across=across, metrics=None if every else MAIN)
+        several = None if as_json else _if_two_machines(_named(names, runs.results, runs.run_ids), across)
     if as_json:
         for note in found.notes:
             print(f"bench: {note}", file=sys.stderr)
@@ -59,6 +84,105 @@ def command(
     print()
     for note in found.notes:
         print(note)
+    if several:
+        print()
+        _show_machines(several, as_json=False)
+
+
+def _named(names: list[str], results: Path, run_ids: tuple[str, ...]) -> dict[str, Run]:
+    """Return the runs by the name of their machine: that of an exported folder, otherwise the run's id."""
+    from benchbook.analyse.run import Run
+    from benchbook.record.opened import is_folder
+
+    labels = [
+        Path(name).resolve().name if is_folder(name) else one
+        for name, one in zip(names, run_ids, strict=True)
+    ]
+    if len(set(labels)) < len(labels):
+        labels = list(run_ids)
+    if len(set(labels)) < len(labels):
+        raise RequestError(f"A run is named twice: {', '.join(labels)}.", "Name each run once.")
+    return {label: Run(results, one) for label, one in zip(labels, run_ids, strict=True)}
+
+
+def _machines(runs: dict[str, Run], across: bool) -> Machines:
+    from benchbook.analyse import machines
+
+    found = machines.of_runs(runs, across=across)
+    if found.left_out:
+        why = "; ".join(f"{name}: {said}" for name, said in found.left_out.items())
+        raise RequestError(
+            f"These runs did other work than {next(iter(runs))}: {why}.",
+            "Leave them out, or add --across to compare them anyway.",
+        )
+    return found
+
+
+def _if_two_machines(runs: dict[str, Run], across: bool) -> Machines | None:
+    """Return what two runs show as those of two machines; None unless they are of one experiment and two machines."""
+    from benchbook.analyse import machines
+
+    one, two = runs.values()
+    if one.experiment != two.experiment or None in (one.machine, two.machine) or one.machine == two.machine:
+        return None
+    if one.against_itself or two.against_itself:
+        return None
+    found = machines.of_runs(runs, across=across)
+    return found if len(found.runs) > 1 else None
+
+
+def _show_machines(found: Machines, as_json: bool) -> None:
+    """Show each verdict on each machine, and the mean over machines."""
+    by_finding = [(one, _of_machines(one)) for one in found.findings]
+    if as_json:
+        table.show([row for _, rows in by_finding for row in rows], as_json=True)
+        return
+    print(found.sentence)
+    for one, rows in by_finding:
+        print(f"\n{one.statement.rstrip('.')}: {one.counted}")
+        table.show(
+            [
+                {
+                    "machine": row["machine"],
+                    "verdict": row["verdict"],
+                    "ratio": "" if row["ratio"] is None else f"{row['ratio']:.3g}",
+                    "95 % CI": _between(row["low"], row["high"]),
+                    "new machine": _between(row["predicted_low"], row["predicted_high"]),
+                    "I²": "" if row["i_squared"] is None else f"{100 * row['i_squared']:.0f} %",
+                }
+                for row in rows
+            ],
+            as_json=False,
+        )
+    for names in found.same_machine:
+        print(f"\nOne machine, by the digest in their facts: {', '.join(names)}.")
+
+
+def _of_machines(one: Finding) -> list[dict[str, Any]]:
+    """Return a row for each machine, and one for the mean over them."""
+    empty = {"predicted_low": None, "predicted_high": None, "i_squared": None}
+    found: list[dict[str, Any]] = [
+        {
+            "id": one.id, "statement": one.statement, "machine": result.machine, "verdict": result.verdict,
+            "ratio": result.value, "low": result.low, "high": result.high, **empty, "reason": result.reason,
+        }
+        for result in one.results
+    ]  # fmt: skip
+    if made := one.summary:
+        low, high = map(math.exp, made.fit.interval())
+        predicted = made.prediction()
+        ends = (None, None) if predicted is None else (math.exp(predicted[0]), math.exp(predicted[1]))
+        found.append(
+            found[0]
+            | {"machine": MEAN, "verdict": "", "ratio": math.exp(made.fit.centre), "low": low, "high": high}
+            | {"predicted_low": ends[0], "predicted_high": ends[1]}
+            | {"i_squared": made.i_squared, "reason": ""}
+        )
+    return found
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.3g}-{high:.3g}"
 
 
 def rows(found: Any) -> list[dict[str, Any]]:

@@ -30,6 +30,15 @@ def command(
             " reports/data/EXPERIMENT-aa.",
         ),
     ] = False,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            metavar="NAME",
+            help="With --publish: name the machine of a run that you contribute. It goes to"
+            " reports/data/EXPERIMENT/NAME, beside the project's own run.",
+        ),
+    ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
     """Export or publish a run as a folder of files.
@@ -43,13 +52,18 @@ def command(
 
     if publish:
         _require_checkout(root(), private=private, output=output)
+    elif machine is not None:
+        raise RequestError(
+            "--machine names the folder of a published run, but --publish is missing.",
+            f"Add it: {typed(f'export {run} --publish --machine {machine}')}",
+        )
     with opened(results, run, answering=publish, floors=False, from_trials=True) as found:
         if publish:
             from benchbook.site.published import publish as write
 
             for doubt in _doubts(found.results, found.run_id):
                 print(f"bench: warning: {doubt}", file=sys.stderr)
-            print(write(found.results, found.run_id, root() / "reports" / "data"))
+            print(write(found.results, found.run_id, root() / "reports" / "data", machine=machine))
             return
         folder = output or Path(f"{found.run_id}-export")
         export_run(

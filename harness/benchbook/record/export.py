@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command
-from benchbook.record import crate, database, folder, manifest, runs, thinning
+from benchbook.record import contributed, crate, database, folder, manifest, runs, thinning
+from benchbook.record.contributed import AGAINST_ITSELF
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import Scrubber, scrubber
 from benchbook.record.runs import Run
@@ -24,8 +25,6 @@ SMALL_PARTS = (folder.RUN_FILE, folder.PLAN_FILE, "declared")
 PARTS = (*SMALL_PARTS, "queries", folder.TRIALS_FOLDER)
 """The parts of a run folder that an import needs; the rest of an export is made from them."""
 ENVIRONMENT = "environment.json"
-AGAINST_ITSELF = "-aa"
-"""Ends the name of a published A/A run's folder, which is beside the folder of the experiment's run."""
 PROVENANCE = ("benchbook_version", "git_revision", "git_dirty", "source_digest", "lock_digest")
 
 SCRUBBED = "names of user and host, and private paths"
@@ -71,19 +70,25 @@ def export_run(
     return _write(found, output, fill, PARTS, about, None if private else scrubber(), say)
 
 
-def publish_run(results: Path, run_id: str, data: Path, drawn: thinning.Drawn, say: Say = tell) -> Path:
+def publish_run(
+    results: Path, run_id: str, data: Path, drawn: thinning.Drawn, say: Say = tell, machine: str | None = None
+) -> Path:
     """Write the small form of a run to ``data/<experiment>`` in place of an earlier one; return the folder.
 
-    An A/A run goes to ``data/<experiment>-aa``. The same run gives the same bytes. ``drawn`` is the telemetry that
-    charts draw. Raises RequestError if the run does not exist or is not finished, or if it stays larger than 2 MB.
+    The run of another machine goes to ``data/<experiment>/<machine>``. The name of an A/A run's folder ends in -aa.
+    The same run gives the same bytes. ``drawn`` is the telemetry that charts draw. Raises RequestError if the run does
+    not exist or is not finished, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
     """
+    name = None if machine is None else contributed.require_name(machine)
     found = runs.find(results, run_id, say)
     if not found.whole or found.finished_at is None:
         raise RequestError(
             f"Run {found.run_id} is not finished: {found.done} of {found.planned} trials exist.",
             f"Finish it with `{command(f'resume {found.run_id}')}`, then publish it.",
         )
-    output = data / (found.experiment + AGAINST_ITSELF if found.against_itself else found.experiment)
+    output = data / found.experiment if name is None else data / found.experiment / name
+    if found.against_itself:
+        output = output.with_name(output.name + AGAINST_ITSELF)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
         return thinning.fitting(stage, found.run_id, made / folder.TABLES_FOLDER, drawn)
@@ -181,7 +186,7 @@ def _require_writable(output: Path, overwrite: bool) -> None:
 
 
 def _move_into_place(made: Path, output: Path) -> None:
-    """Move the finished folder into place, and an earlier export out of it."""
+    """Move the finished folder into place, and an earlier export out of it; the runs of other machines stay."""
     earlier = output.with_name(f".{output.name}.{os.getpid()}.earlier")
     if output.exists():
         output.rename(earlier)
@@ -191,4 +196,6 @@ def _move_into_place(made: Path, output: Path) -> None:
         with contextlib.suppress(OSError):
             earlier.rename(output)
         raise
+    for path in contributed.folders(earlier):
+        path.rename(output / path.name)
     shutil.rmtree(earlier, ignore_errors=True)

@@ -16,6 +16,7 @@ from benchbook.analyse import run as reading
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
 from benchbook.declare.catalogue import root
 from benchbook.errors import RequestError
+from benchbook.record import contributed, manifest
 from benchbook.record.opened import opened
 from benchbook.report.table import QUARTO_VARIABLE
 
@@ -45,6 +46,30 @@ def shared(results: Path, run_id: str) -> Run:
     run = reading.open_run(results, run_id)
     kept.enter_context(run.opened())
     return run
+
+
+PROJECT = "the project's machine"
+"""Name of the machine of the published run; those of other machines are names of folders."""
+
+
+def machines(run: Run) -> tuple[dict[str, Run], dict[str, str]]:
+    """Return machine → run of a published run and of those that other machines contributed; and machine → problem.
+
+    For any other run, it is the only one.
+    """
+    place = root() / "reports" / "data" / run.experiment
+    if not contributed.folders(place) or manifest.checked(place).run_id != run.run_id:
+        return {PROJECT: run}, {}
+    runs, problems = {PROJECT: run}, {}
+    for export in contributed.checked(place)[0]:
+        if export.against_itself:
+            continue
+        try:
+            found = kept.enter_context(opened(run.results, str(export.folder)))
+            runs[export.folder.name] = shared(found.results, export.run_id)
+        except RequestError as error:
+            problems[export.folder.name] = error.message
+    return runs, problems
 
 
 def is_experiment(slug: str) -> bool:

@@ -230,6 +230,7 @@ def _card(one: Comparison) -> str:
     caveat = outcome.caveat(one.run, one.lead)
     grade = conclusion.strength(one.run, one.lead.phase if one.lead else None).partition(" ")[0].lower()
     rerun = f" · rerun: {escape_html(', '.join(filter(None, (grade, caveat))))}"
+    rerun += f" · {machines}" if (machines := _machines(one.run)) else ""
     listed = "".join(
         f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
     )
@@ -238,6 +239,14 @@ def _card(one: Comparison) -> str:
         f"{escape_html(publication.by)}{rerun}</p>"
         f"<h3>{_linked_title(one.run)}</h3><dl>{listed}</dl>{_every(one)}</article>"
     )
+
+
+def _machines(run: Run) -> str:
+    """Return the number of machines with a run of the experiment, with a link to their results; empty for one."""
+    number = published.machines(root(), run.experiment)
+    if number < 2:
+        return ""
+    return f'<a href="{escape_html(run.experiment)}.html#machines">runs from {number} machines</a>'
 
 
 def strip(found: Sequence[Judgement]) -> str:
@@ -318,10 +327,11 @@ def tools() -> Cards | Markdown:
     for run in found:
         every = outcome.outcomes(run)
         table = Details(f"All {len(every)} comparisons", comparisons_table(every)).html() if every else ""
+        machines = f"<dt>Measured on</dt><dd>{held}</dd>" if (held := _machines(run)) else ""
         cards.append(
             f'<article class="bb-card"><h3>{_linked_title(run)}</h3><dl><dt>Question</dt>'
             f"<dd>{escape_html(run.info['question'] or '')}</dd><dt>Found</dt>"
-            f"<dd>{escape_html(outcome.tool_finding(run))}</dd></dl>{table}</article>"
+            f"<dd>{escape_html(outcome.tool_finding(run))}</dd>{machines}</dl>{table}</article>"
         )
     plain = "\n\n".join(f"{run.info['title']}: {outcome.tool_finding(run)}" for run in found)
     return Cards(f'<div class="bb-cards">{"".join(cards)}</div>', plain)

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.record import export, manifest
+from benchbook.errors import RequestError
+from benchbook.record import contributed, export, manifest
 from benchbook.record import opened as opening
 from benchbook.record.folder import Say, tell
 from benchbook.record.manifest import Export
@@ -22,15 +23,34 @@ Published = Export
 results = opening.results_of
 
 
-def publish(results: Path, run_id: str, data: Path, say: Say = tell) -> Path:
-    """Write the published form of a run below ``data``, with the telemetry that charts draw; return its folder."""
+def publish(results: Path, run_id: str, data: Path, say: Say = tell, machine: str | None = None) -> Path:
+    """Write the published form of a run below ``data``, with the telemetry that charts draw; return its folder.
+
+    ``machine`` names the machine of a run that is contributed to those of the project.
+    """
     drawn = [(panel.scope, metric) for panel in PANELS for metric in panel.metrics]
-    return export.publish_run(results, run_id, data, drawn, say)
+    return export.publish_run(results, run_id, data, drawn, say, machine)
 
 
 def all_published(root: Path) -> list[Export]:
     """Return the published runs under ``root``, by folder; raise RequestError if one is damaged or too new."""
     return [manifest.checked(path.parent) for path in sorted((root / DATA).glob(f"*/{manifest.FILE}"))]
+
+
+def of_other_machines(root: Path) -> tuple[list[Export], list[RequestError]]:
+    """Return the runs that other machines contributed, and an error for each folder that is unusable."""
+    found: list[Export] = []
+    problems: list[RequestError] = []
+    for place in sorted((root / DATA).glob("*")):
+        exports, errors = contributed.checked(place)
+        found += exports
+        problems += errors
+    return found, problems
+
+
+def machines(root: Path, experiment: str) -> int:
+    """Return the number of machines with a usable published run of an experiment."""
+    return 1 + sum(not one.against_itself for one in contributed.checked(root / DATA / experiment)[0])
 
 
 def opened(root: Path) -> list[Run]:

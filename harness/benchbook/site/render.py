@@ -43,10 +43,12 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
 
     Pages of the earlier site are kept if neither their data nor any source of theirs has changed. ``note`` gets a line
     for each page that is rendered. Raises RequestError if ``output`` is not an earlier site or cannot be written, or if
-    published data is damaged, and BenchbookError if a page fails.
+    published data is damaged, and BenchbookError if a page fails. A run of another machine that is unusable hides no
+    page: the site is written without it, then RequestError is raised.
     """
     _may_write(output)
     found = published.all_published(root)
+    others, problems = published.of_other_machines(root)
     pages = index.pages(root, found)
     missing = [one.source.name for one in pages if not one.source.is_file()]
     if missing:
@@ -56,7 +58,7 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
         )
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     program = render.quarto()
-    made_of = keys.of(root, pages, found, program)
+    made_of = keys.of(root, pages, [*found, *others], program)
     try:
         with tempfile.TemporaryDirectory(prefix="benchbook-site-") as scratch:
             results = published.results(found, Path(scratch) / "results")
@@ -65,6 +67,8 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
             for one in found:
                 if not one.against_itself:
                     _copy_data(one, beside / DATA / one.experiment)
+            for one in others:
+                _copy_data(one, beside / DATA / one.experiment / one.folder.name)
             stale = [one for one in pages if not _kept(output, beside, one, made_of[one.name])]
             if len(stale) < len(pages):
                 note(f"unchanged: {len(pages) - len(stale)} of {len(pages)} pages")
@@ -77,7 +81,16 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
         raise cannot_write(output, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+    if problems:
+        raise RequestError(
+            f"{output} is rendered without {_runs(len(problems))} of other machines. "
+            + " ".join(map(str, problems))
+        )
     return output
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"
 
 
 def _copy_data(export: Export, target: Path) -> None:

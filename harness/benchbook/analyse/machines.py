@@ -1,0 +1,290 @@
+"""Compare what several machines found in one experiment: whether a verdict depends on the machine, and a summary.
+
+Each run is judged alone, as on its own page. A finding is a claim or, in an experiment without claims, a comparison
+with the baseline. Its verdicts are counted, and ``random_effects`` combines its ratios. A run that did different work
+is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbook.analyse import claims, comparison, judgement, random_effects
+from benchbook.analyse.claim_evidence import JudgedCell
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.difference import MIXING, Difference, differences
+from benchbook.analyse.model import Fit
+from benchbook.analyse.random_effects import Summary
+from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.wording import level_words, listing
+from benchbook.declare.experiment import LIMIT_FACTORS
+from benchbook.errors import RequestError, command
+
+OPPOSITE = ("better", "worse")
+"""Verdicts on a comparison that say something."""
+ORDER = (*judgement.DECIDED, *OPPOSITE)
+Dependence = Literal["direction", "size", "none", "undecided"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one machine for a claim or a comparison."""
+
+    machine: str
+    verdict: str
+    value: float | None
+    """The ratio, of a comparison as "times as good"."""
+    low: float | None
+    high: float | None
+    fit: Fit | None
+    """The estimate on logarithms; None if there is none, or if it is not judged."""
+    reason: str
+    judgement: Judgement | None = None
+    """The judgement on the claim; None for a comparison."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim or a comparison on several machines."""
+
+    id: str
+    statement: str
+    results: tuple[Result, ...]
+
+    @property
+    def cases(self) -> list[Finding]:
+        """Its cases as findings, each with its levels as the statement; none for a claim with one case."""
+        cells = {
+            one.machine: {_shared_levels(cell): cell for cell in one.judgement.cells}
+            for one in self.results if one.judgement is not None
+        }  # fmt: skip
+        keys = list(dict.fromkeys(key for held in cells.values() for key in held))
+        telling = (
+            [name for name in dict(keys[0]) if len({dict(key).get(name) for key in keys}) > 1] if keys else []
+        )
+        return [
+            Finding(
+                self.id,
+                ", ".join(level_words(name, dict(key)[name]) for name in telling if name in dict(key)),
+                tuple(_of_case(one.machine, cells.get(one.machine, {}).get(key)) for one in self.results),
+            )
+            for key in keys
+            if len(keys) > 1
+        ]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The verdicts of the machines, in their order."""
+        return [one.verdict for one in self.results]
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary of the ratios; None for fewer than two, or if a ratio hides cases that differ."""
+        if any(one.judgement is not None and claims.ends(one.judgement) for one in self.results):
+            return None
+        return random_effects.summary([one.fit for one in self.results if one.fit is not None])
+
+    @property
+    def dependence(self) -> Dependence:
+        """The kind of dependence on the machine: in its direction, only in the size, not, or too few decided."""
+        return dependence(self.verdicts)
+
+    @property
+    def counted(self) -> str:
+        """The number of machines for each verdict: "reproduced on 2 machines and contradicted on 1"."""
+        counts = Counter(self.verdicts)
+        words = sorted(
+            counts, key=lambda word: (-counts[word], ORDER.index(word) if word in ORDER else len(ORDER))
+        )
+        said = [f"{word} on {counts[word]}" for word in words]
+        said[0] += " machine" if counts[words[0]] == 1 else " machines"
+        return listing(said)
+
+
+def _shared_levels(cell: JudgedCell) -> tuple[tuple[str, str], ...]:
+    """Return the levels that both sides of a case share, without limits, as a key."""
+    return tuple((name, level) for name, level in cell.sides.levels.items() if name not in LIMIT_FACTORS)
+
+
+def _of_case(machine: str, cell: JudgedCell | None) -> Result:
+    if cell is None:
+        return Result(machine, "not run", None, None, None, None, "it was not measured")
+    fit = None if cell.unfit else cell.ratio.fit
+    return Result(machine, str(cell.verdict), cell.measured, cell.low, cell.high, fit, cell.reason)
+
+
+def dependence(verdicts: Iterable[str]) -> Dependence:
+    """Return how verdicts depend on the machine; an undecided one says nothing.
+
+    >>> dependence(["reproduced", "contradicted"]), dependence(["reproduced", "different size", "inconclusive"])
+    ('direction', 'size')
+    >>> dependence(["reproduced", "direction only"]), dependence(["better", "no clear difference"])
+    ('none', 'undecided')
+    """
+    decided = [word for word in verdicts if word in ORDER]
+    if len(decided) < random_effects.FEWEST:
+        return "undecided"
+    found = set(decided)
+    if found.issuperset(OPPOSITE) or ("contradicted" in found and found.intersection(claims.HOLDS)):
+        return "direction"
+    return "size" if found.issuperset(("reproduced", "different size")) else "none"
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The runs of an experiment on several machines, and what they found."""
+
+    runs: Mapping[str, Run]
+    """Name of the machine → its run; the first is the one that the others are compared with."""
+    findings: tuple[Finding, ...]
+    noun: str
+    """The word for a finding: claim or comparison."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Name of the machine → why its run is not compared."""
+
+    @property
+    def sentence(self) -> str:
+        """A sentence on whether the verdicts depend on the machine."""
+        kinds = Counter(one.dependence for one in self.findings)
+        decided = len(self.findings) - kinds["undecided"]
+        them = f"{self.noun}{'s' if decided > 1 else ''} that at least 2 machines decided"
+        depends = kinds["direction"] + kinds["size"]
+        if not decided:
+            return f"It is open whether a verdict depends on the machine: no 2 machines decided the same {self.noun}."
+        if not depends:
+            every = f"all {decided}" if decided > 1 else "the one"
+            return f"No verdict depends on the machine: the machines agree on {every} {them}."
+        size = f", for {kinds['size']} of them in its size alone" if kinds["size"] else ""
+        return f"The verdict depends on the machine for {depends} of {decided} {them}{size}."
+
+    @property
+    def same_machine(self) -> list[list[str]]:
+        """The names of runs from one and the same machine, by the digest in its facts."""
+        named: dict[str, list[str]] = {}
+        for name, run in self.runs.items():
+            if run.machine is not None:
+                named.setdefault(run.machine, []).append(name)
+        return [names for names in named.values() if len(names) > 1]
+
+    def deviations(self, name: str) -> list[Difference]:
+        """Return how the work of a machine's run differs from that of the first: systems, experiment and harness."""
+        first, run = next(iter(self.runs.values())), self.runs[name]
+        found = differences(first, run, _matched(first, run))
+        return [one for one in found if one.group in ("experiment", "systems", "harness", *MIXING)]
+
+
+def of_runs(runs: Mapping[str, Run], *, across: bool = False) -> Machines:
+    """Compare the runs of one experiment on several machines, by name; the first is what the others are compared with.
+
+    A run of different work is left out, unless ``across``. Raises RequestError for an A/A run, or runs of different
+    experiments.
+    """
+    name, first = next(iter(runs.items()))
+    left_out: dict[str, str] = {}
+    for other, run in runs.items():
+        if run.experiment != first.experiment:
+            raise RequestError(
+                f"{other} is a run of {run.experiment}, and {name} one of {first.experiment}.",
+                f"Name runs of one experiment; `{command('list runs')}` shows them.",
+            )
+        if why := _unlike(first, run, across):
+            left_out[other] = why
+    kept = {other: run for other, run in runs.items() if other not in left_out}
+    if first.declared.get("claims"):
+        return Machines(kept, tuple(_claims(kept)), "claim", left_out)
+    return Machines(kept, tuple(_comparisons(kept)), "comparison", left_out)
+
+
+def _unlike(first: Run, run: Run, across: bool) -> str:
+    """Return why the ratios of two runs are not those of the same work; empty if they are."""
+    try:
+        claims.declared(run)
+    except RequestError as error:
+        return error.message
+    matched = _matched(first, run)
+    if not matched:
+        return "it has no setup in common with the first run"
+    found = [
+        f"{one.what}: {one.b} in place of {one.a}"
+        for one in differences(first, run, matched)
+        if not across and (one.group in MIXING or one.what == "profile")
+    ]
+    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def _matched(first: Run, run: Run) -> list[tuple[Cell, Cell]]:
+    theirs = {_setup(cell): cell for cell in run.cells if cell.ok}
+    return [(cell, theirs[_setup(cell)]) for cell in first.cells if cell.ok and _setup(cell) in theirs]
+
+
+def _setup(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """Return the levels of a cell as a key; a limit that all cells of the run share is one of the machine."""
+    varying = dict(cell.varying)
+    return tuple(one for one in cell.size if one[0] not in LIMIT_FACTORS or one[0] in varying)
+
+
+def _claims(runs: Mapping[str, Run]) -> list[Finding]:
+    """Return the claims of the first run on every machine that declared the same ones."""
+    declared, judged = {}, {}
+    for name, run in runs.items():
+        declared[name] = {one.id: claims.without_words(one) for one in claims.declared(run)[0]}
+        judged[name] = {one.id: one for one in claims.of_run(run)}
+    first = next(iter(runs))
+    found = []
+    for one in judged[first].values():
+        results = [
+            _of_claim(name, judged[name][one.id])
+            if declared[name].get(one.id) == declared[first][one.id]
+            else Result(
+                name,
+                "not run",
+                None,
+                None,
+                None,
+                None,
+                "the run declared this claim differently, or not at all",
+            )
+            for name in runs
+        ]
+        found.append(Finding(one.id, one.statement, tuple(results)))
+    return found
+
+
+def _of_claim(machine: str, one: Judgement) -> Result:
+    judged = one.verdict in (*judgement.DECIDED, "inconclusive") and not any(cell.unfit for cell in one.cells)
+    fit = one.fit if judged else None
+    return Result(machine, str(one.verdict), one.measured, one.low, one.high, fit, one.reason, one)
+
+
+def _comparisons(runs: Mapping[str, Run]) -> list[Finding]:
+    """Return the comparisons with the baseline of the first run, on every machine that made them."""
+    made: dict[str, dict[Hashable, Result]] = {}
+    for name, run in runs.items():
+        made[name] = {_key(one): _of_comparison(name, one) for one in comparison.judged(run)}
+    first = next(iter(runs.values()))
+    return [
+        Finding(
+            f"{one.pair.above.phase}-{one.pair.above.metric}-{one.pair.cell.name}",
+            f"{one.pair.quantity}: {one.pair.sides}",
+            tuple(
+                found.get(_key(one)) or Result(name, "not run", None, None, None, None, "it was not measured")
+                for name, found in made.items()
+            ),
+        )
+        for one in comparison.judged(first)
+        if one.word != comparison.NOT_RANKED
+    ]
+
+
+def _key(one: comparison.Judged) -> Hashable:
+    pair = one.pair
+    return (pair.above.phase, pair.above.metric, _setup(pair.above.cell), _setup(pair.below.cell))
+
+
+def _of_comparison(machine: str, one: comparison.Judged) -> Result:
+    better = one.pair.advantage
+    fit = None if one.pair.errors else better.fit
+    return Result(machine, one.word, better.value, better.low, better.high, fit, one.reason)

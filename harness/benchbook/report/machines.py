@@ -1,0 +1,206 @@
+"""The section of a report on other machines: whether the verdicts depend on the machine, and a mean over machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from benchbook.analyse import claims, machines, quantity
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.machines import Finding, Machines, Result
+from benchbook.analyse.random_effects import Summary
+from benchbook.analyse.run import Run
+from benchbook.analyse.wording import level_words, listing
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.experiment import LIMIT_FACTORS
+from benchbook.errors import sentence
+from benchbook.report import claim, conclusion, opening
+from benchbook.report.charts import forest
+from benchbook.report.claim import Shown
+from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
+from benchbook.report.tables import setting
+
+MOST = 3
+"""Most findings that are drawn; the table has all."""
+MARKS = (
+    "Dot and bar: the ratio on one machine with its 95 % CI; a hollow diamond is a published ratio. A bar that reaches "
+    "the edge is longer than shown."
+)
+MEAN = (
+    "The mean over machines is that of a random-effects model (variance between machines: Paule and Mandel; interval: "
+    "Hartung-Knapp-Sidik-Jonkman)."
+)
+TIMES = "A ratio above 1 means that the first of the two is better."
+PREDICTED = "The bar of a new machine is the 95 % prediction interval for its ratio."
+TWO = "Two machines show little about others, so the CI of their mean is wide."
+
+
+def section(run: Run) -> Block | None:
+    """Return the section on the machines of a published run; None, which shows nothing, if there is only one."""
+    runs, problems = opening.machines(run)
+    if len(runs) < 2 and not problems:
+        return None
+    return shown(machines.of_runs(runs), problems)
+
+
+def shown(found: Machines, problems: Mapping[str, str]) -> Block:
+    """Return the section; ``problems`` are the machines whose runs cannot be read, and why."""
+    number = len(found.runs)
+    title = f"Results on {number} machines" if number > 1 else "Other machines"
+    parts: list[tuple[str, str]] = [(f'<h2 id="machines">{title}</h2>', f"## {title}")]
+    if number > 1:
+        parts.append(_paragraph(found.sentence))
+        drawn = _drawn(found)
+        means = [one.summary for one in drawn if one.summary]
+        notes = [
+            *([TIMES] if found.noun == "comparison" else []),
+            MARKS,
+            *([forest.CASES] if any(one.cases for one in drawn) else []),
+            *([MEAN] if means else []),
+            *([PREDICTED if any(one.prediction() for one in means) else TWO] if means else []),
+        ]
+        parts += [_forest(one) for one in drawn]
+        parts.append(
+            (f'<p class="bb-note">{escape_html(" ".join(notes))}</p>', escape_markdown(" ".join(notes)))
+        )
+    for names in found.same_machine:
+        parts.append(
+            _paragraph(
+                f"By the digest in their facts, {listing(names)} are one machine, so they are no independent results."
+            )
+        )
+    left_out = {**found.left_out, **problems}
+    for name, why in left_out.items():
+        parts.append(_paragraph(f"The run of {name} is left out: {why.rstrip('.')}."))
+    folded = [("The machines and their runs", table(found))]
+    if number > 1:
+        folded.insert(0, (f"Every {found.noun} on each machine", every(found)))
+    parts += [(Details(name, made).html(), f"**{name}**\n\n{made.markdown()}") for name, made in folded]
+    return Block("".join(markup for markup, _ in parts), "\n\n".join(written for _, written in parts))
+
+
+def _paragraph(text: str) -> tuple[str, str]:
+    return f"<p>{escape_html(text)}</p>", escape_markdown(text)
+
+
+def _drawn(found: Machines) -> list[Finding]:
+    """Return the findings to draw: those that answer the question, then those that depend on the machine."""
+    first = next(iter(found.runs.values()))
+    leads = [one.id for one in conclusion.leading(first, Catalogue().publication(first.experiment)).values()]
+    ratios = [one for one in found.findings if sum(result.value is not None for result in one.results) > 1]
+    depends = [one for one in ratios if one.dependence in ("direction", "size")]
+    chosen = [one for one in ratios if one.id in leads] or ratios[:1]
+    drawn = {one.id: one for one in (*chosen, *depends)}
+    return list(drawn.values())[:MOST]
+
+
+def _forest(one: Finding) -> tuple[str, str]:
+    """Return the rows of a finding: a machine each, the mean over them, and what is expected on a new machine."""
+    seen = {result.machine: _shown(result) for result in one.results}
+    rows = [(result.machine, result.verdict, seen[result.machine]) for result in one.results]
+    if made := one.summary:
+        rows.append(("Mean over machines", "random effects", mean(made)))
+        if predicted := made.prediction():
+            low, high = map(math.exp, predicted)
+            rows.append(("A new machine", "predicted", Shown(claim.interval(low, high), (), low, high)))
+    first = _first(one)
+    stated = claim.stated(first) if first else claim.Stated("", None, "=")
+    scale = forest.scale_of([held for _, _, held in rows], [stated.value])
+    lines = "".join(
+        forest.parts(
+            verdict, escape_html(name), forest.lane(scale, held, stated.value, stated.kind), verdict,
+            f"<b>{escape_html(held.text)}</b>",
+        )
+        for name, verdict, held in rows
+    )  # fmt: skip
+    said = f"{one.counted[0].upper()}{one.counted[1:]}. {heterogeneity(one)}"
+    statement = sentence(_statement(one))
+    markup = f"<p><b>{escape_html(statement)}</b> {escape_html(said)}</p>"
+    written = "\n".join(
+        f"- {escape_markdown(f'{name}: {verdict}, {held.text}')}" for name, verdict, held in rows
+    )
+    return (
+        f'{markup}<div class="bb-forest">{forest.plot(lines, scale)}</div>',
+        f"**{escape_markdown(statement)}** {escape_markdown(said)}\n\n{written}",
+    )
+
+
+def _first(one: Finding) -> Judgement | None:
+    return next((result.judgement for result in one.results if result.judgement), None)
+
+
+def _statement(one: Finding) -> str:
+    first = _first(one)
+    return claim.statement(first) if first else one.statement
+
+
+def _shown(one: Result) -> Shown:
+    if one.judgement is not None:
+        return claim.shown(one.judgement)
+    return Shown(
+        claim.ratio_text(one.value, one.low, one.high), (one.value,) if one.value else (), one.low, one.high
+    )
+
+
+def mean(made: Summary) -> Shown:
+    """Return the mean over machines with its interval."""
+    value, (low, high) = math.exp(made.fit.centre), map(math.exp, made.fit.interval())
+    return Shown(claim.ratio_text(value, low, high), (value,), low, high)
+
+
+def heterogeneity(one: Finding) -> str:
+    """Return what I^2 says, or why there is no mean over machines."""
+    made = one.summary
+    if made is None:
+        if any(result.judgement is not None and claims.ends(result.judgement) for result in one.results):
+            return "The cases of this claim differ, so only each of them has a mean over machines (in the table)."
+        return "There is no mean over machines, because fewer than 2 have a ratio that is judged."
+    share = f"{100 * made.i_squared:.0f} %"
+    if share == "0 %":
+        return "I² is 0 %: the machines differ no more than the noise of their trials explains."
+    return f"I² is {share}: the noise of the trials does not explain this share of the variation between machines."
+
+
+def every(found: Machines) -> Table:
+    """Return a row for each finding and each of its cases: verdict and ratio on each machine, and their mean."""
+    rows = []
+    for one in found.findings:
+        if any(held.value for held in one.results):
+            rows.append(_row(one, _statement(one)))
+            rows += [_row(case, f"Only {case.statement}") for case in one.cases if one.summary is None]
+    columns = [found.noun.capitalize(), *found.runs, "Mean over machines (95 % CI)", "I²"]
+    return Table(columns, rows, stacked=True)
+
+
+def _row(one: Finding, statement: str) -> list[str]:
+    made = one.summary
+    cells = [f"{held.verdict}: {_shown(held).text}" if held.value else held.verdict for held in one.results]
+    if made is None:
+        return [statement, *cells, quantity.MISSING, quantity.MISSING]
+    return [statement, *cells, mean(made).text, f"{100 * made.i_squared:.0f} %"]
+
+
+def table(found: Machines) -> Table:
+    """Return a row for each machine: its hardware, its run, and in what its work differs from that of the first."""
+    rows = []
+    for name, run in found.runs.items():
+        differs = [f"{one.what}: {one.b} in place of {one.a}" for one in found.deviations(name)]
+        rows.append(
+            [name, _hardware(run), conclusion.strength(run), _run(run), "; ".join(differs) or "nothing"]
+        )
+    columns = ["Machine", "Hardware", "Evidence", "Run", "Differs from the first in"]
+    return Table(columns, rows, stacked=True)
+
+
+def _hardware(run: Run) -> str:
+    """Return the hardware in a phrase, with the limits that all trials share."""
+    shared = {
+        (name, level) for cell in run.cells for name, level in cell.levels.items()
+        if name in LIMIT_FACTORS and name not in dict(cell.varying)
+    }  # fmt: skip
+    return ", ".join(filter(None, [setting.machine(run), *(level_words(*one) for one in sorted(shared))]))
+
+
+def _run(run: Run) -> str:
+    when = run.info["started_at"]
+    return f"{run.run_id}, profile {run.profile}" + (f", {when:%Y-%m-%d}" if when else "")
