@@ -71,9 +71,11 @@ def test_the_table_of_sources_is_what_the_systems_declare():
 
 def _source(sources):
     """Return the source that a run of the flake uses, on a machine without the system."""
-    names = {"image": "image", "docker": "image", "go": "Go module", "maven": "Maven", "own": "Benchbook"}
+    names = {"go": "Go module", "maven": "Maven", "own": "Benchbook", "docker": "image"}
     if "nix" in sources:
         return f"{sources['nix']['pin']} `{sources['nix']['attribute']}`"
+    if "wheels" in sources.get("python", {}):
+        return "only without Nix"
     if "python" in sources:
         return "pip" if "program" in sources["python"] else "Python package"
     return next(names[one] for one in names if one in sources)
