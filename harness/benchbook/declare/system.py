@@ -65,7 +65,7 @@ class ContainerSource(Model):
     memory: str | None = Field(default=None, pattern=r"^\d+(KiB|MiB|GiB)?$")
     """Memory limit, such as ``512MiB`` or ``2GiB``. Default: no limit."""
     user: str | None = Field(default=None, pattern=r"^\d+(:\d+)?$")
-    """``UID:GID`` of the container's processes. Default: the user who runs Benchbook."""
+    """``UID:GID`` of its processes. Default: the user who runs Benchbook; without an engine, the user of the image."""
 
     def memory_bytes(self) -> int | None:
         """Return the memory limit in bytes.

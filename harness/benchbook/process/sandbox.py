@@ -1,13 +1,15 @@
 """Start the programs of an unpacked image without a container engine: bubblewrap shows them the image as their root.
 
-The program sees the image read-only, the trial's folders under their own paths, and the machine's network; nothing
-else is writable but a private ``/tmp``, ``/run`` and ``/dev/shm``. It has the variables of its image and none of the
-harness's. In its user namespace it has the user of its image; outside, that is the harness's user, who owns the files.
+The program sees the image read-only, the trial's folders under their own paths, and the machine's network. Nothing
+else is writable but a private ``/tmp``, ``/var/tmp``, ``/run`` and ``/dev/shm``. It has the variables of its image and
+none of the harness's. In its user namespace it has the user of its image. Outside, that is the harness's user, who owns
+the files.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -49,7 +51,7 @@ class Unpacked:
         """Return the image of a program."""
         assert program.root is not None
         stated = json.loads(program.root.with_name(CONFIGURATION).read_text(encoding="utf-8"))["config"]
-        variables = dict(one.split("=", 1) for one in stated.get("Env") or [])
+        variables = dict(one.split("=", 1) for one in stated.get("Env") or [] if "=" in one)
         user = (program.container and program.container.user) or "0:0"
         return cls(program.root, user, stated.get("WorkingDir") or "/", variables)
 
@@ -72,7 +74,7 @@ def inside(root: Path, name: str, *, last: bool = True) -> Path:
         if place.is_symlink() and (last or waiting):
             links += 1
             if links > 40:
-                raise OSError(f"{name} in {root}: too many links")
+                raise OSError(errno.ELOOP, "too many links", f"{name} in {root}")
             target = place.readlink()
             found = [] if target.is_absolute() else found
             waiting += reversed(target.parts)
@@ -179,7 +181,7 @@ class Sandbox:
             found += ["--ro-bind", name, name]
         for name in folders:
             found += ["--bind", name, name]
-        return [*found, "--remount-ro", "/"]
+        return [*found, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
 def _shown(root: Path, name: str, free: Collection[str]) -> list[str]:

@@ -152,7 +152,7 @@ def _program(
         )
     user = options.user or _user(folder, driver.server_users(system.driver))
     container = ContainerOptions("host", options.cpus, None, options.memory_bytes(), user)
-    shown = f"{tag.rpartition(':')[0]}@{digest}" if reference == digest else reference
+    shown = reference if "@" in reference else f"{reference}@{digest}"
     return Program(
         system.name,
         system.version,
@@ -279,27 +279,35 @@ def _located(folder: Path, program: str) -> Path | None:
 
 
 def _user(folder: Path, users: tuple[str, ...]) -> str:
-    """Return ``UID:GID`` of the image's processes: its own user, else a server's that refuses to be root, else root."""
-    name, _, group = str(_record(folder)["config"].get("User") or "").partition(":")
-    accounts = _accounts(folder / "root", "etc/passwd")
-    for one in (name, *users):
-        if one.isdigit():
-            return f"{one}:{group if group.isdigit() else one}"
-        if one in accounts:
-            uid, gid = accounts[one][2:4]
-            groups = _accounts(folder / "root", "etc/group")
-            return f"{uid}:{groups[group][2] if group in groups else group if group.isdigit() else gid}"
-    return "0:0"
+    """Return ``UID:GID`` of the image's processes: its own user, else a server's that refuses to be root, else root.
+
+    Raise Unavailable if the image has no account for the user that it names.
+    """
+    record = _record(folder)
+    name, _, group = str(record["config"].get("User") or "").partition(":")
+    accounts = {one[0]: (one[2], one[3]) for one in _accounts(folder / "root", "etc/passwd")}
+    groups = {one[0]: one[2] for one in _accounts(folder / "root", "etc/group")}
+    if not name:
+        return ":".join(next((accounts[one] for one in users if one in accounts), ("0", "0")))
+    by_number = {uid: (uid, gid) for uid, gid in accounts.values()}
+    uid, gid = accounts.get(name) or by_number.get(name) or (name, "0")
+    gid = groups.get(group, group or gid)
+    if not (uid.isdigit() and gid.isdigit()):
+        raise Unavailable(
+            f"the image {record.get('image')} names {name}{':' if group else ''}{group} as its user, but has no such "
+            "account.",
+            "Set user in source.docker.",
+        )
+    return f"{uid}:{gid}"
 
 
-def _accounts(root: Path, name: str) -> dict[str, list[str]]:
-    """Return the lines of a file of accounts by their first field."""
+def _accounts(root: Path, name: str) -> list[list[str]]:
+    """Return the fields of each line of a file of accounts or groups."""
     try:
         lines = sandbox.inside(root, name).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return {}
-    fields = [line.split(":") for line in lines if line.count(":") >= 3]
-    return {one[0]: one for one in fields}
+        return []
+    return [line.split(":") for line in lines if line.count(":") >= 3]
 
 
 def _at_mirror(name: str, environment: Mapping[str, str]) -> str:
@@ -317,9 +325,10 @@ def _at_mirror(name: str, environment: Mapping[str, str]) -> str:
 def _registry(name: str) -> tuple[str, int, str]:
     """Return the host and port of an image's registry, and the image's name there.
 
-    >>> _registry("redis:7"), _registry("127.0.0.1:5000/a:1")
+    >>> _registry("docker.io/redis:7"), _registry("127.0.0.1:5000/a:1")
     (('index.docker.io', 443, 'library/redis:7'), ('127.0.0.1', 5000, 'a:1'))
     """
+    name = name.removeprefix("docker.io/")
     host, slash, rest = name.partition("/")
     if not slash or not (set(".:") & set(host) or host == "localhost"):
         return DEFAULT_REGISTRY, 443, name if slash else f"library/{name}"
@@ -343,4 +352,4 @@ def _reach(reference: str, environment: Mapping[str, str]) -> None:
 
 def _insecure(reference: str, flag: str) -> list[str]:
     """Return skopeo's flag for a registry on this machine; crane needs none."""
-    return [flag] if _registry(reference)[0] in ("localhost", "127.0.0.1", "::1") else []
+    return [flag] if _registry(reference)[0] in ("localhost", "127.0.0.1") else []

@@ -6,6 +6,7 @@ unpacks: owners, device files and the bits that change a user are left out.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
@@ -54,7 +55,9 @@ def _document(layout: Path, digest: str) -> dict[str, Any]:
 
 
 class _Verified:
-    """A file of a layout, hashed while it is read; closing it reads the rest and compares the digest."""
+    """A file of a layout, hashed while it is read; its end in a ``with`` reads the rest and compares the digest."""
+
+    closed = False
 
     def __init__(self, layout: Path, digest: str) -> None:
         self._digest = digest
@@ -73,8 +76,12 @@ class _Verified:
         self._hash.update(part)
         return part
 
+    def close(self) -> None:
+        """Do nothing: a reader that closes the file has not read all of it."""
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, _BROKEN):
+        circle = isinstance(error, OSError) and error.errno == errno.ELOOP
+        if error is None or circle or isinstance(error, _BROKEN):
             while self.read(BUFFER_BYTES):
                 pass
             found = f"sha256:{self._hash.hexdigest()}"
@@ -107,15 +114,26 @@ def _apply(blob: _Verified, kind: str, root: Path) -> None:
             if place == root:
                 raise tarfile.TarError(f"{entry.name} replaces the root")
             if name.name == EMPTIED:
-                for old in place.parent.iterdir() if place.parent.is_dir() else ():
-                    if old not in new and not any(old in one.parents for one in new):
-                        _remove(old)
+                _hide(place.parent, new)
             elif name.name.startswith(REMOVED):
-                _remove(place.with_name(name.name.removeprefix(REMOVED)))
+                removed = name.name.removeprefix(REMOVED)
+                if removed in ("", ".", ".."):
+                    raise tarfile.TarError(f"{entry.name} removes no file")
+                if (hidden := place.with_name(removed)) not in new:
+                    _remove(hidden)
             else:
                 _make_parents(root, place)
                 _add(layer, entry, place, root)
                 new.add(place)
+
+
+def _hide(folder: Path, new: set[Path]) -> None:
+    """Remove what earlier layers have in a folder; ``new`` is what this layer has added."""
+    for old in folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ():
+        if old in new or any(old in one.parents for one in new):
+            _hide(old, new)
+        else:
+            _remove(old)
 
 
 def _plain(blob: _Verified, kind: str) -> IO[bytes]:
@@ -124,10 +142,23 @@ def _plain(blob: _Verified, kind: str) -> IO[bytes]:
     if kind.endswith("gzip"):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
     if kind.endswith("zstd"):
+        return cast("IO[bytes]", _Zstandard(file))
+    return file
+
+
+class _Zstandard:
+    """A file compressed by zstd, which Python's library does not read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
         import pyarrow as pa
 
-        return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
-    return file
+        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return bytes(self._stream.read(None if size < 0 else size))
+        except OSError as error:
+            raise tarfile.ReadError(str(error)) from error
 
 
 def _make_parents(root: Path, place: Path) -> None:
@@ -151,9 +182,9 @@ def _add(layer: tarfile.TarFile, entry: tarfile.TarInfo, place: Path, root: Path
         place.symlink_to(entry.linkname)
     elif entry.islnk():
         same = inside(root, entry.linkname, last=False)
-        if not same.is_file():
+        if not (same.is_symlink() or same.is_file()):
             raise tarfile.TarError(f"{entry.name} links to {entry.linkname}, which the image does not have")
-        place.hardlink_to(same)
+        os.link(same, place, follow_symlinks=False)
     elif entry.isreg():
         content = layer.extractfile(entry)
         assert content is not None

@@ -6,8 +6,8 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -91,8 +91,6 @@ def test_a_killed_server_is_told_with_its_last_words(server: PostgreSQL) -> None
 
 
 def test_nobody_enters_without_the_password(server: PostgreSQL) -> None:
-    stranger = server.psql().__class__(
-        server._beside("psql"), "127.0.0.1", urlsplit(server.url).port, "benchbook", "wrong", "postgres"
-    )
+    stranger = replace(server.psql(), password="wrong")
     with pytest.raises(TrialFailed, match="password authentication failed"):
         stranger.rows("SELECT 1")

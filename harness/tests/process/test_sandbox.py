@@ -21,6 +21,7 @@ from benchbook.process.wait import until
         ("/usr/bin/x", "usr/bin/x"),
         ("/bin/x", "usr/bin/x"),
         ("/absolute/x", "usr/bin/x"),
+        ("/usr/bin/absolute/x", "etc/x"),
         ("/usr/../../../bin/x", "usr/bin/x"),
         ("/up/etc/passwd", "etc/passwd"),
         ("missing/x", "missing/x"),
@@ -30,6 +31,7 @@ def test_links_of_an_image_never_leave_its_root(tmp_path, name, found):
     (tmp_path / "usr/bin").mkdir(parents=True)
     (tmp_path / "bin").symlink_to("usr/bin")
     (tmp_path / "absolute").symlink_to("/usr/bin")
+    (tmp_path / "usr/bin/absolute").symlink_to("/etc")
     (tmp_path / "up").symlink_to("../../..")
     assert inside(tmp_path, name) == tmp_path / found
 
@@ -94,11 +96,20 @@ def test_a_program_has_the_user_the_folder_and_the_variables_of_its_image(box, m
     ]  # fmt: skip
 
 
+def test_the_variables_of_the_driver_come_before_those_of_the_image(box):
+    assert ran(box, 'echo "$STATED"', environment={"STATED": "driver"}) == ["driver"]
+
+
+def test_the_network_and_the_names_of_hosts_are_those_of_the_machine(box):
+    assert ran(box, "readlink /proc/self/ns/net") == [str(Path("/proc/self/ns/net").readlink())]
+    assert ran(box, "cat /etc/hosts") == Path("/etc/hosts").read_text().split()
+
+
 def test_only_the_folders_of_the_trial_are_writable(box):
     _, data = box
     script = (
-        f"for place in /x /etc/x /usr/x /home/x /proc/sys/vm/swappiness {data}/x /tmp/x /run/server/x /dev/shm/x; do"
-        " (echo 1 > $place) 2>/dev/null && echo $place; done; true"
+        "for place in /x /etc/x /usr/x /home/x /dev/x /proc/sys/vm/swappiness "
+        f"{data}/x /tmp/x /run/server/x /dev/shm/x; do (echo 1 > $place) 2>/dev/null && echo $place; done; true"
     )
     assert ran(box, script) == [f"{data}/x", "/tmp/x", "/run/server/x", "/dev/shm/x"]
     assert (data / "x").read_text() == "1\n"
@@ -108,7 +119,8 @@ def test_only_the_folders_of_the_trial_are_writable(box):
 def test_nothing_of_this_machine_is_seen_but_the_folders_of_the_trial(box, tmp_path):
     _, data = box
     (tmp_path / "beside").write_text("1")
-    assert ran(box, f"ls {tmp_path}; ls /home") == ["data", "other"]
+    assert ran(box, f"ls {tmp_path}; ls /home /dev/shm | grep -v :") == ["data", "other"]
+    assert "mem" not in ran(box, "ls /dev")
     assert data.name == "data"
 
 

@@ -8,6 +8,7 @@ import os
 import tarfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,14 @@ from benchbook.provision.request import Missing, Request
 from .conftest import executable, system
 
 TAR, GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.docker.image.rootfs.diff.tar.gzip"
+ZSTD = f"{TAR}+zstd"
+
+
+def packed(layer, kind):
+    """Return a layer in its compression."""
+    if kind == ZSTD:
+        return pa.compress(layer, codec="zstd", asbytes=True)
+    return gzip.compress(layer) if kind == GZIP else layer
 
 
 def layer(*entries):
@@ -53,10 +62,9 @@ def layout(folder, *layers, config=None, kind=TAR):
         (blobs / digest).write_bytes(content)
         return {"digest": f"sha256:{digest}", "size": len(content)}
 
-    packed = [gzip.compress(one) if kind.endswith("gzip") else one for one in layers]
     manifest = {
         "config": keep(json.dumps({"config": config or {}}).encode()),
-        "layers": [{**keep(one), "mediaType": kind} for one in packed],
+        "layers": [{**keep(packed(one, kind)), "mediaType": kind} for one in layers],
     }
     (folder / "index.json").write_text(json.dumps({"manifests": [keep(json.dumps(manifest).encode())]}))
     return folder
@@ -79,7 +87,7 @@ def unpacked(tmp_path, *layers, **more):
     return content(tmp_path / "root")
 
 
-@pytest.mark.parametrize("kind", [TAR, GZIP])
+@pytest.mark.parametrize("kind", [TAR, GZIP, ZSTD])
 def test_a_later_layer_replaces_and_removes_what_earlier_ones_have(tmp_path, kind):
     lower = layer(("a", None), ("a/kept", "1"), ("a/gone", "2"), ("b", None), ("b/old", "3"), ("c", "4"))
     upper = layer(("a/.wh.gone", ""), ("b/new", "5"), ("b/.wh..wh..opq", ""), ("c", None), ("c/d", "6"))
@@ -108,6 +116,29 @@ def test_a_hard_link_is_one_of_the_image(tmp_path):
         unpacked(tmp_path / "other", layer(("b", tarfile.LNKTYPE, f"../../..{__file__}")))
 
 
+def test_marks_concern_earlier_layers_alone(tmp_path):
+    lower = layer(("d", None), ("d/s", None), ("d/s/old", "1"), ("a", "1"))
+    upper = layer(("d/s", None), ("d/s/new", "2"), ("d/.wh..wh..opq", ""), ("a", "2"), (".wh.a", ""))
+    assert unpacked(tmp_path, lower, upper) == {"a": "2", "d": None, "d/s": None, "d/s/new": "2"}
+
+
+@pytest.mark.parametrize("name", [".wh...", "a/.wh...", ".wh..", "a/.wh."])
+def test_a_mark_removes_nothing_above_its_folder(tmp_path, name):
+    with pytest.raises(Unavailable, match="is damaged"):
+        unpacked(tmp_path / "image", layer(("a", None), (name, "")))
+    assert (tmp_path / "image/root/a").is_dir()
+
+
+def test_a_hard_link_to_a_link_is_that_link(tmp_path):
+    found = unpacked(tmp_path, layer(("l", tarfile.SYMTYPE, "/nowhere/program"), ("h", tarfile.LNKTYPE, "l")))
+    assert found == {"h": "-> /nowhere/program", "l": "-> /nowhere/program"}
+
+
+def test_a_circle_of_links_is_damage(tmp_path):
+    with pytest.raises(Unavailable, match="too many links"):
+        unpacked(tmp_path, layer(("a", tarfile.SYMTYPE, "b"), ("b", tarfile.SYMTYPE, "a"), ("a/x", "1")))
+
+
 def test_no_file_keeps_a_bit_that_changes_its_user(tmp_path):
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as tar:
@@ -123,7 +154,7 @@ def test_no_file_keeps_a_bit_that_changes_its_user(tmp_path):
     assert modes == {"sudo": 0o755, "closed": 0o600}
 
 
-@pytest.mark.parametrize("kind", [TAR, GZIP])
+@pytest.mark.parametrize("kind", [TAR, GZIP, ZSTD])
 @pytest.mark.parametrize("damage", [lambda blob: blob[:-700], lambda blob: b"x" + blob[1:], lambda _: b""])
 def test_a_damaged_layer_is_refused(tmp_path, kind, damage):
     place = layout(tmp_path / "layout", layer(("a", os.urandom(2000).hex())), kind=kind)
@@ -231,8 +262,10 @@ def mysql(digest, **more):
         ({}, "mysql:x:999:998::/:/bin/sh\n", "999:998"),
         ({"User": "other"}, "mysql:x:999:998::/:/bin/sh\nother:x:5:6::/:/bin/sh\n", "5:6"),
         ({"User": "other:staff"}, "other:x:5:6::/:/bin/sh\n", "5:50"),
-        ({"User": "7"}, "", "7:7"),
+        ({"User": "7"}, "", "7:0"),
+        ({"User": "7"}, "one:x:7:9::/:/bin/sh\n", "7:9"),
         ({"User": "7:8"}, "", "7:8"),
+        ({"User": "7:staff"}, "", "7:50"),
     ],
 )
 def test_a_server_runs_as_the_user_of_its_image(cached, config, passwd, user):
@@ -242,6 +275,30 @@ def test_a_server_runs_as_the_user_of_its_image(cached, config, passwd, user):
     assert found.isolated
     assert (found.source, found.digest, found.path) == ("image", digest, Path("/usr/bin/server"))
     assert (found.root / "usr/bin/server").exists()
+
+
+@pytest.mark.parametrize("user", ["nobody-here", "7:nogroup", "nobody-here:5"])
+def test_a_user_that_the_image_does_not_have_is_told(cached, user):
+    request, digest = cached({"User": user}, "mysql:x:999:998::/:/bin/sh\n")
+    assert f"names {user} as its user, but has no such account" in image.find(mysql(digest), request).reason
+
+
+def test_a_locked_tag_needs_no_answer_of_the_registry(cached, monkeypatch):
+    request, digest = cached()
+    monkeypatch.setattr(image, "latest_digest", lambda *_: pytest.fail("the registry was asked"))
+    image_lock.lock_tag(request.image_lock, "mysql:8", digest)
+    assert image.find(mysql(None), request).digest == digest
+
+
+def test_an_image_of_the_user_is_not_locked(cached, monkeypatch):
+    request, digest = cached()
+    monkeypatch.setattr(image, "latest_digest", lambda *_: digest)
+    image_lock.lock_tag(request.image_lock, "mysql:8", "sha256:" + "3" * 64)
+    given = image.user_supplied(
+        mysql(None), "--system", "mysql:8", "/usr/bin/server", ContainerSource(), request
+    )
+    assert given.digest == digest
+    assert image_lock.read(request.image_lock) == {"mysql:8": "sha256:" + "3" * 64}
 
 
 def test_a_declared_user_and_limits_come_first(cached):
@@ -291,7 +348,9 @@ def test_what_is_missing_is_told_with_the_command_that_gets_it(tmp_path):
     found = image.preview(declared, request)
     assert found.reason == "image: no crane, skopeo or go on PATH to pull it"
     executable(tmp_path / "bwrap", "#!/bin/sh\necho bwrap: no >&2; exit 1\n")
-    assert image.preview(declared, request).reason == "image: this machine allows no user namespaces (no)"
+    found = image.preview(declared, request)
+    assert found.reason == "image: this machine allows no user namespaces (no)"
+    assert "docker.io" in found.command
 
 
 def test_a_registry_that_is_away_is_told_before_a_tool_is_built(cached, monkeypatch):
