@@ -251,7 +251,7 @@ class System(Model):
     arms: dict[Name, Arm] = Field(min_length=1)
     """Named configurations; ``vanilla`` has the system's defaults."""
     released: date | None = None
-    """Day of the version's release. Charts of several releases of a system need it."""
+    """Day of the version's release, as a string, ``"2024-06-03"``. Charts of several releases need it."""
 
     @model_validator(mode="after")
     def _locked(self) -> Self:

@@ -125,7 +125,7 @@ def main(arguments: list[str]) -> None:
                 if package["name"] == source["package"]:
                     days.add(wheel["upload-time"].date())
     file.write_text(with_lock(text, HEADING, dict(sorted(locked.items()))), encoding="utf-8")
-    print(f"{file.name}: released = {min(days)}")  # noqa: T201
+    print(f'{file.name}: released = "{min(days)}"')  # noqa: T201
 
 
 def _key(source: PythonSource) -> str:
