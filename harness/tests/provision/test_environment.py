@@ -142,5 +142,5 @@ def test_a_lock_is_written_from_what_the_resolver_found(tmp_path: Path, capsys):
     )
     environment.main(["wanted", str(file)])
     environment.main(["write", str(file), str(lock)])
-    assert capsys.readouterr().out == "a-b==1.0\nc==2\nx.toml: released = 2024-06-03\n"
+    assert capsys.readouterr().out == 'a-b==1.0\nc==2\nx.toml: released = "2024-06-03"\n'
     assert '[source.python.wheels]\n"a_b-1.0-py3-none-any.whl" = "f0"\n\n[arms]\n' in file.read_text()
