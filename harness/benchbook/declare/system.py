@@ -89,6 +89,11 @@ class DockerSource(ContainerSource):
     program: str | None = Field(default=None, pattern=r"^/\S+$")
     """Path of the executable in the image; without it Benchbook does not run the image."""
 
+    @property
+    def reference(self) -> str:
+        """The image with its digest, if that is declared."""
+        return f"{self.image}@{self.digest}" if self.digest else self.image
+
 
 class HostSource(Model):
     """A program on PATH whose version is exactly the pinned one."""

@@ -108,7 +108,7 @@ class Sandbox:
 
     def __init__(self, program: Program, folders: Sequence[Path], registry: Path | None) -> None:
         self._image, self._registry = Unpacked.of(program), registry
-        self._folders = [folder.resolve() for folder in folders]
+        self._mounts = _mounts(self._image.root, [str(folder.resolve()) for folder in folders])
         self.host: str | None = None
 
     def start(
@@ -160,28 +160,28 @@ class Sandbox:
         foreign = [part for name in os.environ if name not in variables for part in ("--unsetenv", name)]
         return [
             bubblewrap(), "--die-with-parent", "--unshare-user", "--unshare-ipc", "--uid", user, "--gid", group or user,
-            *self._mounts(), *foreign, "--chdir", str(cwd) if cwd else self._image.folder, "--", *map(str, command),
+            *self._mounts, *foreign, "--chdir", str(cwd) if cwd else self._image.folder, "--", *map(str, command),
         ]  # fmt: skip
 
     def _variables(self, added: Mapping[str, str] | None) -> dict[str, str]:
         return {"PATH": os.defpath, **self._image.environment, **(added or {})}
 
-    def _mounts(self) -> list[str]:
-        """Return the arguments that show the image, the trial's folders and the kernel's."""
-        folders = [str(folder) for folder in self._folders]
-        hosts = [HOSTS] if Path(HOSTS).is_file() else []
-        found = _shown(self._image.root, "/", {*KERNEL, *SCRATCH, *folders, *hosts})
-        found += ["--ro-bind", "/proc", "/proc", "--dev", "/dev"]
-        for name in SCRATCH:
-            found += ["--tmpfs", name]
-        held = self._image.root / "run"
-        for folder in sorted(held.iterdir()) if held.is_dir() and not held.is_symlink() else []:
-            found += ["--dir", f"/run/{folder.name}"] if folder.is_dir() else []
-        for name in hosts:
-            found += ["--ro-bind", name, name]
-        for name in folders:
-            found += ["--bind", name, name]
-        return [*found, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+def _mounts(root: Path, folders: Sequence[str]) -> list[str]:
+    """Return the arguments that show an image, the trial's folders and the kernel's."""
+    hosts = [HOSTS] if Path(HOSTS).is_file() else []
+    found = _shown(root, "/", {*KERNEL, *SCRATCH, *folders, *hosts})
+    found += ["--ro-bind", "/proc", "/proc", "--dev", "/dev"]
+    for name in SCRATCH:
+        found += ["--tmpfs", name]
+    held = root / "run"
+    for folder in sorted(held.iterdir()) if held.is_dir() and not held.is_symlink() else []:
+        found += ["--dir", f"/run/{folder.name}"] if folder.is_dir() else []
+    for name in hosts:
+        found += ["--ro-bind", name, name]
+    for name in folders:
+        found += ["--bind", name, name]
+    return [*found, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
 def _shown(root: Path, name: str, free: Collection[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from benchbook.declare.system import ContainerSource, DockerSource
+from benchbook.declare.system import ContainerSource
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError, Unavailable
 from benchbook.process.containers import NoEngine, connect
@@ -105,19 +105,19 @@ def find(system: System, request: Request) -> Program | Missing | None:
     source = system.source.docker
     if source is None:
         return None
-    if missing := _not_run(system, source):
+    if missing := image.not_run(system, source, "docker"):
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
         return Missing(f"docker: {engine.reason}")
     try:
-        found = ensure_image(engine, _reference(source), image_lock.file(request), request.progress)
+        found = ensure_image(engine, source.reference, image_lock.file(request), request.progress)
     except Unavailable as reason:
         return Missing(f"docker: {reason.message.rstrip('.')}", reason.hint)
     finally:
         engine.close()
     assert source.program is not None
-    return _program(system, "docker", _reference(source), found, source.program, source)
+    return _program(system, "docker", source.reference, found, source.program, source)
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
@@ -125,28 +125,13 @@ def preview(system: System, request: Request) -> str | Missing | None:
     source = system.source.docker
     if source is None:
         return None
-    if missing := _not_run(system, source):
+    if missing := image.not_run(system, source, "docker"):
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
         return Missing(f"docker: {engine.reason}")
     engine.close()
-    return f"run {_reference(source)} in a container, pulled first if it is not here yet"
-
-
-def _reference(source: DockerSource) -> str:
-    return f"{source.image}@{source.digest}" if source.digest else source.image
-
-
-def _not_run(system: System, source: DockerSource) -> Missing | None:
-    """Return why a declared image cannot run on any engine, or None."""
-    if source.program is None:
-        return Missing(
-            f"docker: source.docker in systems/{system.name}.toml does not name a program of {source.image}"
-        )
-    if not driver.runs_in_containers(system.driver):
-        return Missing(f"docker: the driver {system.driver} does not run in containers yet")
-    return None
+    return f"run {source.reference} in a container, pulled first if it is not here yet"
 
 
 def user_supplied(system: System, flag: str, value: str, request: Request) -> Program:

@@ -49,13 +49,12 @@ def find(system: System, request: Request) -> Program | Missing | None:
     source = system.source.docker
     if source is None:
         return None
-    reference = f"{source.image}@{source.digest}" if source.digest else source.image
-    if missing := _not_run(system, source) or _no_sandbox(source, request):
+    if missing := not_run(system, source, "image") or _no_sandbox(source, request):
         return missing
     assert source.program is not None
     lock = image_lock.file(request)
     try:
-        return _program(system, "image", reference, source.program, source, request, lock)
+        return _program(system, "image", source.reference, source.program, source, request, lock)
     except Unavailable as reason:
         return Missing(f"image: {reason.message.rstrip('.')}", reason.hint)
 
@@ -65,9 +64,9 @@ def preview(system: System, request: Request) -> str | Missing | None:
     source = system.source.docker
     if source is None:
         return None
-    if missing := _not_run(system, source) or _no_sandbox(source, request):
+    if missing := not_run(system, source, "image") or _no_sandbox(source, request):
         return missing
-    digest = source.digest or image_lock.wanted_digest(image_lock.file(request), source.image)
+    digest = image_lock.wanted_digest(image_lock.file(request), source.reference)
     shown = f"{source.image}@{digest}" if digest else source.image
     folder = _folder(digest, request) if digest else request.cache_folder() / "images"
     if digest and _is_complete(folder, digest):
@@ -86,15 +85,25 @@ def user_supplied(
     return _program(system, "given", reference, program, options, request, None)
 
 
-def _not_run(system: System, source: DockerSource) -> Missing | None:
-    """Return why a declared image cannot run without an engine anywhere, or None."""
+WAYS = {
+    "docker": (driver.runs_in_containers, "in containers"),
+    "image": (driver.runs_from_images, "from images"),
+}
+"""Source → whether a driver supports it, and its words."""
+
+
+def not_run(system: System, source: DockerSource, way: str) -> Missing | None:
+    """Return why a declared image cannot run in one of the ``WAYS`` on any machine, or None."""
     if source.program is None:
         return Missing(
-            f"image: source.docker in systems/{system.name}.toml does not name a program of {source.image}"
+            f"{way}: source.docker in systems/{system.name}.toml does not name a program of {source.image}"
         )
-    if not driver.runs_from_images(system.driver):
-        return Missing(f"image: the driver {system.driver} does not run from images yet")
-    return None
+    supports, words = WAYS[way]
+    return (
+        None
+        if supports(system.driver)
+        else Missing(f"{way}: the driver {system.driver} does not run {words} yet")
+    )
 
 
 def _no_sandbox(options: ContainerSource, request: Request) -> Missing | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from benchbook.errors import TrialFailed
@@ -81,7 +82,7 @@ class Cassandra(Inspected):
 
     def command(self) -> Sequence[str | Path]:
         """Return the command of Cassandra's start script."""
-        files, heap, place = java.jars_of(self.place), java.heap_of(self.place), self.place
+        files, heap, place = self._jars, java.heap_of(self.place), self.place
         agent = next((file for file in files if file.name.startswith("jamm-")), None)
         return [
             *self._java(), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseG1GC", *([f"-javaagent:{agent}"] if agent else []),
@@ -90,11 +91,16 @@ class Cassandra(Inspected):
             f"-Djava.io.tmpdir={place.data}", "org.apache.cassandra.service.CassandraDaemon",
         ]  # fmt: skip
 
+    @cached_property
+    def _jars(self) -> list[Path]:
+        """The jars of the server; in an image, a program has to list them."""
+        return java.jars_of(self.place)
+
     def _java(self) -> list[str]:
         """Return the command and options that the server and its tool share."""
         config = self.place.config
         return [
-            java.program(self.place), "-cp", java.classpath(java.jars_of(self.place)),
+            java.program(self.place), "-cp", java.classpath(self._jars),
             "-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true",
             *(f"--add-exports={name}=ALL-UNNAMED" for name in EXPORTS),
             *(f"--add-opens={name}=ALL-UNNAMED" for name in OPENS),

@@ -72,13 +72,8 @@ def box(tmp_path):
         "server-1", "1", "image", path=Path("/bin/sh"), root=root, container=ContainerOptions(user="70:71")
     )
     made = Sandbox(program, [data], None)
-    inner = made._mounts
-
-    def with_programs():
-        # The programs of this machine stand in for those of an image.
-        return [*inner()[:-2], "--ro-bind", str(host), "/host/usr", "--remount-ro", "/"]
-
-    made._mounts = with_programs
+    # The programs of this machine stand in for those of an image.
+    made._mounts = [*made._mounts[:-2], "--ro-bind", str(host), "/host/usr", "--remount-ro", "/"]
     return made, data
 
 
