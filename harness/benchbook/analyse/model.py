@@ -244,6 +244,12 @@ def _huber_of_array(sample: Sequence[float], centre: float, scale: float) -> tup
 def _distances(sample: Sequence[float]) -> list[float]:
     """Return the distances to the median; of an odd number of values one is the median, and says nothing."""
     middle = _median(sample)
+    if len(sample) >= LARGE:
+        import numpy as np
+
+        apart = np.abs(np.asarray(sample, dtype=float) - middle)
+        ordered: list[float] = np.sort(apart)[len(sample) % 2 :].tolist()
+        return ordered
     return sorted(abs(value - middle) for value in sample)[len(sample) % 2 :]
 
 

@@ -592,22 +592,20 @@ def mixture(run: Run) -> str:
     Alike are: the data and the queries of trials with the same levels apart from system, arm and storage;
     the configuration of the trials of one cell.
     """
-    trials = run.ok.select("trial_id", "cell", "dataset_digest", "queries_digest", "config_digest").to_dicts()
-    work = {row["trial_id"]: "" for row in trials}
-    for trial_id, factor, level in run.frame("levels").select("trial_id", "factor", "level").iter_rows():
-        if trial_id in work and factor not in ("system", "arm", "storage"):
-            work[trial_id] += f"{factor}={level},"
+    import polars as pl
+
+    levels = run.frame("levels").filter(~pl.col("factor").is_in(["system", "arm", "storage"]))
+    level = pl.format("{}={}", "factor", pl.col("level").fill_null(""))
+    work = levels.group_by("trial_id", maintain_order=True).agg(work=level.str.join(","))
+    trials = run.ok.join(work, on="trial_id", how="left")
     found = []
     for what, digest, alike in (
-        ("dataset", "dataset_digest", lambda row: work[row["trial_id"]]),
-        ("query set", "queries_digest", lambda row: work[row["trial_id"]]),
-        ("configuration", "config_digest", lambda row: row["cell"]),
+        ("dataset", "dataset_digest", "work"),
+        ("query set", "queries_digest", "work"),
+        ("configuration", "config_digest", "cell"),
     ):
-        groups: dict[str, set[str]] = {}
-        for row in trials:
-            if row[digest]:
-                groups.setdefault(alike(row), set()).add(row[digest])
-        worst = max((len(digests) for digests in groups.values()), default=0)
+        stated = trials.filter(pl.col(digest).fill_null("") != "")
+        worst = max(stated.group_by(alike).agg(pl.col(digest).n_unique())[digest].to_list(), default=0)
         if worst > 1:
             found.append(f"its trials used {worst} different digests of one {what}")
     return "; ".join(found)

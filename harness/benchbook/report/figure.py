@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import hashlib
 import json
@@ -11,14 +10,10 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 import altair as alt
 
-from benchbook.declare.catalogue import root
-from benchbook.errors import RequestError
-from benchbook.record.folder import write_whole
 from benchbook.report import theme
 from benchbook.report.table import (
     Block,
@@ -29,26 +24,6 @@ from benchbook.report.table import (
     escape_html,
     escape_markdown,
 )
-
-
-@functools.cache
-def bundle() -> str:
-    """Return the code that draws charts (Vega, Vega-Lite, Vega-Embed), safe inside a ``script`` element.
-
-    It comes from vl-convert in about a second, without a network; a checkout keeps it in ``.bench``.
-    """
-    import vl_convert
-
-    kept = root() / ".bench" / "compiled" / f"charts-{version('vl-convert-python')}.js"
-    if kept.is_file():
-        return kept.read_text(encoding="utf-8")
-    code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub requires a snippet
-    safe = code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    if kept.parent.is_dir():
-        with contextlib.suppress(RequestError):  # a checkout that only others may write
-            write_whole(kept, safe.encode())
-    return safe
-
 
 T = TypeVar("T")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import html
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbook.declare.catalogue import root
+from benchbook.errors import RequestError
+from benchbook.record.folder import write_whole
 from benchbook.report.notebook import Document
 from benchbook.report.table import escape_html
 
@@ -111,6 +116,25 @@ def lighter(drawing: str) -> str:
 def part(name: str) -> str:
     """Return a file of the template: ``page.css``, ``figures.css``, ``site.css`` or ``charts.js``."""
     return (TEMPLATE / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def bundle() -> str:
+    """Return the code that draws charts (Vega, Vega-Lite, Vega-Embed), safe inside a ``script`` element.
+
+    It comes from vl-convert in about a second, without a network; a checkout keeps it in ``.bench``.
+    """
+    import vl_convert
+
+    kept = root() / ".bench" / "compiled" / f"charts-{version('vl-convert-python')}.js"
+    if kept.is_file():
+        return kept.read_text(encoding="utf-8")
+    code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub requires a snippet
+    safe = code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    if kept.parent.is_dir():
+        with contextlib.suppress(RequestError):  # a checkout that only others may write
+            write_whole(kept, safe.encode())
+    return safe
 
 
 def has_figure(document: Document) -> bool:

@@ -216,12 +216,11 @@ def _pages(
 ) -> None:
     """Write the report and its data page; make the code for charts while the cells run."""
     from benchbook.report import data
-    from benchbook.report.figure import bundle
 
     (target, about), (beside, about_data) = targets.items()
     document, other = notebook.read(source), notebook.read(data.SOURCE, about_data.title)
     with ThreadPoolExecutor(max_workers=1) as pool:
-        code = pool.submit(bundle)
+        code = pool.submit(page.bundle)
         text, other_text = executed([Work([document, other], environment)], source.parent, program)
         write(beside, page.render(other, code.result(), colophon=about_data, text=other_text))
         write(target, page.render(document, code.result(), colophon=about, text=text))

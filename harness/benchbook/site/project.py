@@ -8,7 +8,6 @@ from pathlib import Path
 from benchbook.declare.catalogue import root
 from benchbook.report import colophon, notebook, opening, page, render
 from benchbook.report.colophon import Colophon
-from benchbook.report.figure import bundle
 from benchbook.site import index
 from benchbook.site.render import SCRIPT, script
 
@@ -27,7 +26,7 @@ def finish() -> None:
         made = page.render(document, "", index.navigation(path.stem), SCRIPT, about, text)
         render.write(path, made)
     for folder in {path.parent for path in pages}:
-        render.write(folder / SCRIPT, script(bundle()))
+        render.write(folder / SCRIPT, script(page.bundle()))
 
 
 def _about(name: str, title: str) -> Colophon:

@@ -22,7 +22,6 @@ from benchbook.record.folder import cannot_write, require_folder
 from benchbook.record.manifest import Export
 from benchbook.report import colophon, data, notebook, page, render
 from benchbook.report.colophon import Colophon
-from benchbook.report.figure import bundle
 from benchbook.report.notebook import Work
 from benchbook.site import index, keys, published
 from benchbook.site.index import Page
@@ -122,7 +121,7 @@ def _write_script(earlier: Path, output: Path, *, fresh: bool) -> None:
     if not fresh and (earlier / SCRIPT).is_file():
         shutil.copyfile(earlier / SCRIPT, output / SCRIPT)
     else:
-        (output / SCRIPT).write_text(script(bundle()), encoding="utf-8")
+        (output / SCRIPT).write_text(script(page.bundle()), encoding="utf-8")
 
 
 def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str, str]:

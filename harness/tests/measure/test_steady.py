@@ -4,8 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchbook.measure.steady import label, steady_begin
+from benchbook.measure.steady import label, labels, steady_begin
 
 
 def noisy(values: list[float], seed: int, noise: float = 0.05) -> list[float]:
@@ -34,6 +36,22 @@ def test_a_rule_at_its_edges() -> None:
     assert label([5.0] * 4 + [0.0] * 4) == "drifting"
     assert label([0.5, 0.8, 0.9] + [1.0] * 9) == "warming"
     assert label([0.5, 0.8] + [1.0] * 8) == "steady", "two intervals of ten are no evidence"
+
+
+RATES = st.one_of(
+    st.lists(st.sampled_from([0.0, 1.0, 1.05, 1.2, 2.0, 9.0]), max_size=30),
+    st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=20),
+    st.integers(1, 200).map(lambda count: [10.0 + place / 9 for place in range(count)]),
+)
+
+
+@given(st.lists(RATES, max_size=8))
+def test_many_series_have_the_labels_of_each(series: list[list[float]]) -> None:
+    """``labels`` has a shortcut for steady series."""
+    assert labels(series) == [label(one) for one in series]
+    assert labels([noisy([5.0] * 30, seed, 0.3) for seed in range(50)]) == [
+        label(noisy([5.0] * 30, seed, 0.3)) for seed in range(50)
+    ]
 
 
 @pytest.mark.parametrize("count", [8, 10, 12, 16, 24, 60])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.report import figure
+from benchbook.report import page
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -15,9 +15,9 @@ def test_a_checkout_keeps_the_code_that_draws_charts(
 ) -> None:
     made = []
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda: made.append(1) or "draw('</script><!--')")
-    monkeypatch.setattr(figure, "root", lambda: tmp_path)
+    monkeypatch.setattr(page, "root", lambda: tmp_path)
     if kept:
         (tmp_path / ".bench" / "compiled").mkdir(parents=True)
-    texts = [figure.bundle.__wrapped__() for _ in range(2)]
+    texts = [page.bundle.__wrapped__() for _ in range(2)]
     assert texts == ["draw('<\\/script><\\!--')"] * 2
     assert len(made) == (1 if kept else 2)
