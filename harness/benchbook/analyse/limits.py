@@ -53,7 +53,8 @@ def labels(run: Run) -> Labels:
     series = kept.group_by("trial_id", "phase", maintain_order=True).agg(
         rate=(counted / length).filter(whole)
     )
-    return {(trial_id, phase): steady.label(rates) for trial_id, phase, rates in series.iter_rows()}
+    named_labels = steady.labels(series["rate"].to_list())
+    return dict(zip(series.select("trial_id", "phase").iter_rows(), named_labels, strict=True))
 
 
 @functools.cache
@@ -372,17 +373,17 @@ def _machine(run: Run) -> list[str]:
 
 def one_device(run: Run) -> dict[str, str]:
     """Return storage → the sentence that its several disks are files on one device, which they share."""
-    found = {}
+    found: dict[str, str] = {}
     for storage, held in run.ok.select("storage", "storage_facts").unique().iter_rows():
         facts = json.loads(held) if held else {}
         below = (facts.get("below") or {}).get("device")
-        if facts.get("disks") and isinstance(below, dict):
-            found[str(storage)] = (int(facts["disks"]), str(below.get("name")))
-    return {
-        storage: f"The {disks} disks of storage {storage} are files on one device ({device}), which they share, so "
-        "separate disks may gain more."
-        for storage, (disks, device) in sorted(found.items())
-    }
+        disks, most = int(facts.get("disks") or 0), facts.get("writes_per_second")
+        if disks > 1 and isinstance(below, dict):
+            begin = f"The {disks} disks of storage {storage} are files on one device ({below.get('name')})"
+            shared = ", which they share, so separate disks may gain more."
+            limited = f", each limited to {most} writes per second to stand in for separate disks."
+            found[str(storage)] = begin + (limited if most else shared)
+    return dict(sorted(found.items()))
 
 
 def _disks(run: Run) -> list[str]:

@@ -23,6 +23,7 @@ LEVELS = {
 STORAGES = {
     "local": "the local disk", "minio-s3fs": "a MinIO bucket mounted by s3fs", "tmpfs": "tmpfs",
     "loop-ext4": "a loop device", "loop-disks": "four loop devices",
+    "slow-disk": "one slow disk", "slow-disks": "four slow disks",
 }  # fmt: skip
 """Storage → its name in a sentence; others keep theirs."""
 

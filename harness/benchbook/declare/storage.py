@@ -27,6 +27,9 @@ class DisksOptions(Model):
     """Number of file systems, each on a separate loop device."""
     size_mib: Positive = 2048
     """Capacity of each file system in MiB; it occupies only what is written to it."""
+    writes_per_second: Positive | None = None
+    """Most writes per second that the system may send to each device; none by default. It stands in for separate
+    disks where all devices are files on one disk."""
 
 
 class S3fsOptions(Model):

@@ -13,13 +13,14 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
+from benchbook.host.filesystem import mounts
 from benchbook.host.hardware import numbers
 from benchbook.host.reading import Tree, Unreadable
 from benchbook.process.leftovers import identity
@@ -107,27 +108,37 @@ _HINT = (
     "Run as root, or: systemd-run --user --scope --property=Delegate=yes ./bench …; or leave the limit out."
 )
 _REMOVE_SECONDS = 5.0
+V1_WRITES = "blkio.throttle.write_iops_device"
 
 
 class ControlGroup:
     """One group: a folder in each hierarchy that its limits need."""
 
-    def __init__(self, limits: Limits, index: int, tree: Tree | None = None) -> None:
-        """Create the group of trial ``index`` and set its limits; raise Unavailable if that is not permitted."""
+    def __init__(
+        self, limits: Limits, index: int, tree: Tree | None = None, writes: Mapping[str, int] | None = None
+    ) -> None:
+        """Create the group of trial ``index`` and set its limits; raise Unavailable if that is not permitted.
+
+        ``writes`` are the most writes per second to each device, as ``major:minor``.
+        """
         self._tree = tree or Tree()
         self.limits = limits
+        self._writes = dict(writes or {})
         self.folders: dict[str, Path] = {}
         name = f"{_prefix(os.getpid())}-{index:04d}"
-        wanted = {"memory": limits.memory_bytes, "cpu": limits.cpu_cores}
+        wanted: dict[str, object] = {"memory": limits.memory_bytes, "cpu": limits.cpu_cores}
         try:
+            if self._writes:
+                wanted[_devices(self._tree)] = self._writes
             for controller in (controller for controller, limit in wanted.items() if limit is not None):
                 self.folders[controller] = _make(self._tree, controller, name)
             self._set_limits()
         except (OSError, Unreadable) as error:
             self.remove()
             reason = error.strerror if isinstance(error, OSError) else str(error)
+            asked = limits.describe() if limits.any else "A limit of writes per second"
             raise Unavailable(
-                f"{limits.describe()} needs a control group, and this user cannot create one here: {reason}.",
+                f"{asked} needs a control group, and this user cannot create one here: {reason}.",
                 _HINT,
             ) from None
 
@@ -147,6 +158,12 @@ class ControlGroup:
             else:
                 _write(cpu / "cpu.cfs_period_us", str(PERIOD_US))
                 _write(cpu / "cpu.cfs_quota_us", quota)
+        for device, most in self._writes.items():
+            folder = self.folders[_devices(self._tree)]
+            if (folder / V1_WRITES).exists():
+                _write(folder / V1_WRITES, f"{device} {most}")
+            else:
+                _write(folder / "io.max", f"{device} wiops={most}")
 
     def entries(self) -> list[Path]:
         """Return the files into which a process writes ``0`` to enter the group."""
@@ -160,6 +177,13 @@ class ControlGroup:
             memory_bytes=memory_bytes(memory) if memory else None,
             cpu_cores=cpu_cores(cpu) if cpu else None,
         )
+
+    def writes_in_force(self) -> list[str]:
+        """Return the devices whose writes the kernel limits now, as it states them."""
+        folder = next((self.folders[name] for name in ("blkio", "io") if name in self.folders), None)
+        if folder is None:
+            return []
+        return (_text(folder / V1_WRITES) or _text(folder / "io.max")).splitlines()
 
     def members(self) -> set[int]:
         """Return the processes that are in every folder of the group."""
@@ -199,7 +223,7 @@ class ControlGroup:
 def sweep(tree: Tree | None = None) -> None:
     """Remove the groups that dead harnesses left, with the processes in them."""
     tree = tree or Tree()
-    for controller in ("memory", "cpu"):
+    for controller in ("memory", "cpu", "blkio", "io"):
         with contextlib.suppress(Unreadable, OSError, StopIteration):
             for folder in _parent(tree, controller).glob("benchbook-*-*-*"):
                 pid = folder.name.split("-")[1]
@@ -210,6 +234,12 @@ def sweep(tree: Tree | None = None) -> None:
 def _prefix(pid: int) -> str:
     """Return a name prefix that a later process with the same id does not get."""
     return f"benchbook-{pid}-{(identity(pid) or 'gone').rpartition(':')[2]}"
+
+
+def _devices(tree: Tree) -> str:
+    """Return the controller of devices, which has another name in each version."""
+    first = any(mount.kind == "cgroup" and "blkio" in mount.options for mount in mounts(tree))
+    return "blkio" if first else "io"
 
 
 def _parent(tree: Tree, controller: str) -> Path:

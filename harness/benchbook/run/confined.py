@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,20 @@ Cores = tuple[frozenset[int], frozenset[int]]
 class Confined:
     """The limits of one trial: a control group for the server, cores for server and client."""
 
-    def __init__(self, limits: Limits, index: int, program: Program, *, embedded: bool) -> None:
-        """Create the control group; raise Unavailable if a limit cannot be applied to this system."""
+    def __init__(
+        self, limits: Limits, index: int, program: Program, *, embedded: bool,
+        writes: Mapping[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        """Create the control group; raise Unavailable if a limit cannot be applied to this system.
+
+        ``writes`` are the most writes per second to each device of the storage.
+        """
+        if writes and (program.url is not None or program.image is not None):
+            raise Unavailable(
+                f"The storage limits writes per second, which does not apply to {program.system}: Benchbook does not "
+                "start its processes itself.",
+                "Let Benchbook start it as a process, or use another storage.",
+            )
         if limits.any and program.url is not None:
             raise Unavailable(
                 f"{limits.describe()} does not apply to {program.system}, which already runs at {program.url}.",
@@ -39,7 +51,9 @@ class Confined:
             )
         self.limits = limits
         # The engine creates the control group of a container, with its limits.
-        self.group = ControlGroup(limits, index) if limits.any and program.image is None else None
+        grouped = bool(writes) or (limits.any and program.image is None)
+        self.group = ControlGroup(limits, index, writes=writes) if grouped else None
+        self._throttled = len(writes or {})
         self.cores, self.pinning_note = cores_of(limits, program, embedded=embedded)
         self.program = _in_container(program, limits, self.cores[0] if self.cores else None)
         """The program; if it runs in a container, the container's options include the limits."""
@@ -67,6 +81,9 @@ class Confined:
         if self.group:
             found = self.group.in_force()
             self._check_limits(findings, found)
+            if self._throttled:
+                limited = len(self.group.writes_in_force())
+                findings.check("devices with a limit of writes in force", self._throttled, limited)
             findings.check(
                 "processes of the system outside its control group", 0, len(pids - self.group.members())
             )

@@ -144,7 +144,10 @@ class Trial:
             data = held.mount()
             self.storage_facts = held.facts()
             self.storage_work = StorageWork(held)
-            self.confined = Confined(self.limits, self.planned.index, program, embedded=self.system.embedded)
+            self.confined = Confined(
+                self.limits, self.planned.index, program,
+                embedded=self.system.embedded, writes=held.throttled(),
+            )  # fmt: skip
             machines = self.context.machines
             self.findings.client_cores = machines.cores() if machines else self.confined.client_cores()
             for machine in machines.machines if machines else ():

@@ -74,6 +74,10 @@ class Storage:
         """Return file system, mount options, device and free bytes of the data folder."""
         return filesystem(self.folder, Tree())
 
+    def throttled(self) -> dict[str, int]:
+        """Return the most writes per second to each device, as ``major:minor``; empty without a limit."""
+        return {}
+
     def check(self) -> None:
         """Raise TrialFailed with the end of its log if a program behind the data folder has died."""
 

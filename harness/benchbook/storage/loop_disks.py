@@ -1,11 +1,13 @@
 """loop-disks: several ext4 file systems below one data folder, each on a separate loop device.
 
 They represent several disks: each has a separate journal, queue and cache. Their files are on the same disk of the
-host and share its sync rate, which ``facts`` reports.
+host and share its sync rate, which ``facts`` reports. With a limit of writes per second, lower than what the disk
+allows them together, each is as slow as a separate disk would be.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from benchbook.declare.storage import DisksOptions
@@ -41,7 +43,14 @@ class LoopDisks(Storage):
         """Return the facts of the first disk's file system, the number of disks, and the storage below them."""
         below = super().facts()
         first = Storage(self._disks[0][0]).facts()
-        return {**first, "disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
+        made = {"disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
+        return {**first, **made, "writes_per_second": self._options.writes_per_second}
+
+    def throttled(self) -> dict[str, int]:
+        """Return the limit of each disk's device, if the storage declares one."""
+        most = self._options.writes_per_second
+        devices = [point.stat().st_dev for point, _ in self._disks] if most else []
+        return {f"{os.major(device)}:{os.minor(device)}": most for device in devices if most}
 
     def unmount(self) -> None:
         for point, image in self._disks:
