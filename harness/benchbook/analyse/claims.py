@@ -206,7 +206,10 @@ def judge(
         return _said(blank, "not run", gaps) if gaps else _agreement(blank, claim, run, work)
     found = _cells(claim, run, published)
     if claim.underspecified is not None and not spanned(claim, found.cells):
-        return _said(_shown(blank, claim, run, found.cells), "underspecified", [claim.underspecified])
+        shown = _shown(blank, claim, run, found.cells)
+        if claim.unstated and found.lost:  # the levels are in the run, but their trials failed
+            return _said(shown, "inconclusive", found.lost)
+        return _said(shown, "underspecified", [claim.underspecified])
     if gaps:
         return _not_run(blank, claim, run, gaps, published)
     if not found.cells:

@@ -111,7 +111,7 @@ def interval_name(found: Sequence[Judgement]) -> str:
     """Return what the intervals of some claims are; levels differ in a run that was judged after each block."""
     levels = {one.level for one in found}
     if len(levels) == 1:
-        return f"{100 * (1 - levels.pop()):.3g} % CI"
+        return f"{100 * (1 - levels.pop()):.4g} % CI"
     return "CI"
 
 

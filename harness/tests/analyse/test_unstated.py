@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.judgement import NONE, Evidence
+from benchbook.report.claim import interval_name
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
 UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
@@ -93,3 +95,20 @@ def test_what_is_not_stated_stays_open_at_a_single_level(tmp_path: Path) -> None
     factors = {"system": [CNOS, INFLUX], "batch_size": [1]}
     found = only(tmp_path, twice, claim=UNSTATED, factors=factors)
     assert (found.verdict, found.measured and round(found.measured)) == ("underspecified", 2)
+
+
+def test_a_level_whose_trials_failed_is_not_an_open_question_of_the_publication(tmp_path: Path) -> None:
+    def refused(levels: dict[str, Any], _block: int) -> tuple[str, str | None]:
+        gone = levels["system"] == CNOS and levels["batch_size"] == 1
+        return ("failed", "no writable volumes") if gone else ("ok", None)
+
+    factors = {"system": [CNOS, INFLUX], "batch_size": [1, 1000]}
+    found = only(tmp_path, twice, claim=UNSTATED, factors=factors, status=refused)
+    assert found.verdict == "inconclusive"
+    assert "no writable volumes" in found.reason
+
+
+def test_an_interval_of_a_strict_look_is_not_of_100_per_cent(tmp_path: Path) -> None:
+    found = only(tmp_path, twice)
+    assert interval_name([found]) == "95 % CI"
+    assert interval_name([replace(found, level=0.0005)]) == "99.95 % CI"

@@ -88,6 +88,35 @@ def test_version_1_has_a_folder_for_each_controller(tmp_path, monkeypatch):
     assert group.usage() == {"memory_peak_bytes": 1234.0, "memory_kills": 3, "throttled_seconds": 2.0}
 
 
+@pytest.mark.parametrize(
+    ("mounts", "membership", "home", "file", "stated"),
+    [
+        (
+            "30 20 0:25 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n", "4:blkio:/box\n",
+            "blkio/box", confinement.V1_WRITES, "7:1 200",
+        ),
+        (V2, "0::/user/bench\n", "user/bench", "io.max", "7:1 wiops=200"),
+    ],
+)  # fmt: skip
+def test_writes_to_a_device_are_limited(tmp_path, monkeypatch, mounts, membership, home, file, stated):
+    tree = machine(tmp_path, mounts, membership, home)
+    if file == "io.max":
+        (tmp_path / "sys/fs/cgroup" / home / "cgroup.subtree_control").write_text("io")
+    kernel_files(monkeypatch, file, "cgroup.procs")
+    group = ControlGroup(Limits(), 1, tree, {"7:1": 200})
+    [folder] = group.folders.values()
+    assert folder.parent == tmp_path / "sys/fs/cgroup" / home
+    assert (folder / file).read_text() == stated
+    assert group.writes_in_force() == [stated]
+    assert len(group.entries()) == 1
+    assert ControlGroup(Limits(), 2, tree).folders == {}
+
+
+def test_where_writes_cannot_be_limited_that_is_said(tmp_path):
+    with pytest.raises(Unavailable, match="A limit of writes per second needs a control group"):
+        ControlGroup(Limits(), 1, machine(tmp_path, "", "0::/\n"), {"7:1": 200})
+
+
 def test_where_no_group_can_be_made_the_reason_and_the_next_step_are_told(tmp_path):
     tree = machine(tmp_path, "", "0::/\n")
     with pytest.raises(Unavailable, match=r"needs a control group.*no hierarchy.*systemd-run --user"):

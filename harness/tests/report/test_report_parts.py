@@ -217,6 +217,11 @@ def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:
     [said] = limits.one_device(run).values()
     assert said.startswith("The 4 disks of storage loop-disks are files on one device (vda)")
     assert "files on one device" in conclusion.limits(run).markdown
+    slow = facts.replace("4,", '4, "writes_per_second": 200,')
+    [said] = limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{slow}'")).values()
+    assert said.endswith("each limited to 200 writes per second to stand in for separate disks.")
+    one = facts.replace("4,", "1,")
+    assert limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{one}'")) == {}
 
 
 def test_charts_without_data_vanish_and_refusals_stay(plain: Run) -> None:

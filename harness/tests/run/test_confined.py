@@ -4,6 +4,7 @@ import pytest
 
 from benchbook.declare.experiment import Limits
 from benchbook.errors import TrialInvalid, Unavailable
+from benchbook.process.confinement import ControlGroup
 from benchbook.process.launch import Program
 from benchbook.run.confined import Confined
 from benchbook.run.findings import Findings
@@ -16,6 +17,27 @@ def program(url=None):
 def test_a_limit_on_a_server_elsewhere_is_a_reason_to_skip():
     with pytest.raises(Unavailable, match="already runs at http://there"):
         Confined(Limits(cpu_cores=1.0), 0, program("http://there"), embedded=False)
+
+
+def test_a_limit_of_writes_on_a_server_elsewhere_is_a_reason_to_skip():
+    with pytest.raises(Unavailable, match="limits writes per second, which does not apply to a-system"):
+        Confined(Limits(), 0, program("http://there"), embedded=False, writes={"7:1": 200})
+
+
+def test_the_kernel_is_asked_whether_it_limits_the_writes(monkeypatch):
+    try:
+        confined = Confined(Limits(), 9996, program(), embedded=False, writes={"7:1": 200})
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    findings = Findings()
+    try:
+        confined.check(findings, list)
+        monkeypatch.setattr(ControlGroup, "writes_in_force", lambda _: [])
+        confined.check(findings, list)
+    finally:
+        confined.remove()
+    named = [one["ok"] for one in findings.checks if "limit of writes" in one["name"]]
+    assert named == [True, False]
 
 
 def test_a_system_outside_its_group_makes_the_trial_invalid():

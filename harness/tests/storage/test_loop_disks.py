@@ -1,11 +1,16 @@
 """Several disks below one data folder: separate file systems, all removed afterwards, also after a crash."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from benchbook.declare.experiment import Limits
 from benchbook.errors import Unavailable
+from benchbook.process import confinement
+from benchbook.process.confinement import Confinement, ControlGroup, confine
 from benchbook.storage import mounting
 from benchbook.storage.driver import disks
 from tests.storage.mounted import mounted
@@ -39,6 +44,41 @@ def test_each_disk_is_a_file_system_of_its_own(three, tmp_path):
     (found[1] / "file").write_bytes(b"x" * (1 << 20))
     three.sync()
     assert 1 << 20 <= three.bytes() < 2 << 20
+
+
+SYNCED = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+began = time.monotonic()
+for number in range(40):
+    os.pwrite(file, b"x" * 4096, number * 4096)
+    os.fdatasync(file)
+print(time.monotonic() - began)
+"""
+
+
+def test_a_slow_disk_takes_so_many_writes_per_second(tmp_path):
+    """40 synced writes at 50 per second take at least half a second on any machine."""
+    with mounted(tmp_path, "loop_disks", disks=2, size_mib=32, writes_per_second=50) as made:
+        limits = made.throttled()
+        assert sorted(limits.values()) == [50, 50]
+        assert made.facts()["writes_per_second"] == 50
+        try:
+            group = ControlGroup(Limits(), 9997, writes=limits)
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+        try:
+            assert len(group.writes_in_force()) == 2
+            command = [sys.executable, "-c", SYNCED, str(disks(made.folder)[1] / "file")]
+            with confine(Confinement(tuple(group.entries()))), confinement.before_exec() as enter:
+                done = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=enter)
+        finally:
+            group.remove()
+        assert float(done.stdout) > 0.5
+
+
+def test_disks_without_a_limit_need_no_group(three):
+    assert three.throttled() == {}
 
 
 def test_all_of_them_are_gone_afterwards(three, tmp_path):

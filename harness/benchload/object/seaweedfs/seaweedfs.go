@@ -4,6 +4,8 @@ package seaweedfs
 
 import (
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -18,12 +20,13 @@ type Store struct {
 	master  wire.Address
 	sync    bool // the volume server syncs before it acknowledges
 	timeout time.Duration
+	pause   time.Duration // before the master is asked again
 }
 
 // New creates the store whose master is at an address such as http://127.0.0.1:9333.
 func New(url string, sync bool, timeout time.Duration) (*Store, error) {
 	master, err := wire.ParseAddress(url)
-	return &Store{master, sync, timeout}, err
+	return &Store{master, sync, timeout, retryAfter}, err
 }
 
 // Name returns the name of the kind of store.
@@ -34,7 +37,10 @@ func (s *Store) Prepare() error { return nil }
 
 // Client creates a client.
 func (s *Store) Client() (object.Client, error) {
-	return &client{store: s, master: object.NewConnection(s.master, s.timeout), volumes: map[string]*object.Connection{}}, nil
+	return &client{
+		store: s, master: object.NewConnection(s.master, s.timeout),
+		volumes: map[string]*object.Connection{}, over: make(chan struct{}),
+	}, nil
 }
 
 // client has a connection to the master and one to each volume server that it uses.
@@ -45,6 +51,7 @@ type client struct {
 	lock        sync.Mutex // of what follows: another goroutine may interrupt
 	volumes     map[string]*object.Connection
 	interrupted bool
+	over        chan struct{} // closed by the first interrupt
 }
 
 // assigned is what the master answers.
@@ -93,7 +100,7 @@ func (c *client) Put(items []object.Item) error {
 		options = "?fsync=true"
 	}
 	for i := range items {
-		answer, err := c.master.Send("GET", "/dir/assign", "", nil)
+		answer, err := c.assign()
 		if err != nil {
 			return err
 		}
@@ -113,6 +120,29 @@ func (c *client) Put(items []object.Item) error {
 	return nil
 }
 
+// The master answers 503 while it adds volumes, with the header Retry-After: 1. SeaweedFS's own
+// client then asks again, for 30 seconds.
+const (
+	retryAfter  = time.Second
+	assignTries = 30
+)
+
+// assign asks the master for a place. The wait for a new volume is part of the put.
+func (c *client) assign() ([]byte, error) {
+	for try := 1; ; try++ {
+		answer, err := c.master.Send("GET", "/dir/assign", "", nil)
+		var failure *target.Failure
+		if !errors.As(err, &failure) || failure.Status != http.StatusServiceUnavailable || try == assignTries {
+			return answer, err
+		}
+		select {
+		case <-time.After(c.store.pause):
+		case <-c.over:
+			return nil, err
+		}
+	}
+}
+
 // Get reads from the volume server that the put used.
 func (c *client) Get(item *object.Item, _ []byte) ([]byte, error) {
 	return c.send("GET", item.Name, "", nil)
@@ -129,6 +159,9 @@ func (c *client) Interrupt() {
 	c.master.Interrupt()
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if !c.interrupted {
+		close(c.over)
+	}
 	c.interrupted = true
 	for _, volume := range c.volumes {
 		volume.Interrupt()
