@@ -166,7 +166,7 @@ class Claim(Model):
     """System that the claim names → another version of the same product that counts as it. Where the run lacks the
     first, the second is judged, and the verdict names it."""
     substitutes: dict[Name, Name] = Field(default_factory=dict)
-    """System that the claim names → system that replaces it; the report shows it, and the verdict is "not run"."""
+    """System that the claim names → system that replaces it. It is shown, with the verdict "substitute only"."""
     underspecified: Text | None = None
     """Information that a rerun needs and the publication omits; the verdict is then "underspecified"."""
     unstated: list[Name] = Field(default_factory=list)
