@@ -9,7 +9,7 @@ CREATE TABLE runs (
     experiment VARCHAR NOT NULL,  -- Slug of the experiment.
     title VARCHAR,                -- Title of the experiment.
     question VARCHAR,             -- The question that the experiment asks, in one sentence.
-    profile VARCHAR NOT NULL,     -- How big: smoke, quick or published.
+    profile VARCHAR NOT NULL,     -- How big: smoke, quick, published or another profile of the experiment.
     order_seed BIGINT,            -- Seed of the shuffled order of trials.
     planned_trials BIGINT,        -- Number of trials in the plan.
     trials_per_cell BIGINT,       -- Number of trials planned for each cell.
@@ -39,7 +39,7 @@ CREATE TABLE trials (
     trial_id VARCHAR NOT NULL,      -- Identity of the trial: <run_id>/<NNNN>.
     run_id VARCHAR NOT NULL,        -- Run the trial belongs to.
     experiment VARCHAR NOT NULL,    -- Slug of the experiment.
-    profile VARCHAR NOT NULL,       -- How big: smoke, quick or published.
+    profile VARCHAR NOT NULL,       -- How big: smoke, quick, published or another profile of the experiment.
     system VARCHAR NOT NULL,        -- System under test.
     arm VARCHAR,                    -- Configuration of the system: vanilla, tuned, published or as-published.
     storage VARCHAR,                -- Where the system kept its files.

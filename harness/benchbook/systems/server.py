@@ -1,6 +1,6 @@
 """Base classes of server drivers: configure, start, watch and stop one server, and connect clients to it.
 
-A family is a subclass that implements the differences; docs/adding-a-system.md writes one from start to end.
+A family is a subclass that implements the differences; docs/adding-a-system.md explains how to write one.
 """
 
 from __future__ import annotations
