@@ -381,7 +381,7 @@ def one_device(run: Run) -> dict[str, str]:
         if disks > 1 and isinstance(below, dict):
             begin = f"The {disks} disks of storage {storage} are files on one device ({below.get('name')})"
             shared = ", which they share, so separate disks may gain more."
-            limited = f", each limited to {most} writes per second to stand in for separate disks."
+            limited = f", each limited to {most} writes per second in place of separate disks."
             found[str(storage)] = begin + (limited if most else shared)
     return dict(sorted(found.items()))
 

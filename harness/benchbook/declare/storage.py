@@ -28,7 +28,7 @@ class DisksOptions(Model):
     size_mib: Positive = 2048
     """Capacity of each file system in MiB; it occupies only what is written to it."""
     writes_per_second: Positive | None = None
-    """Most writes per second that the system may send to each device; none by default. It stands in for separate
+    """Most writes per second that the system may send to each device; none by default. It replaces separate
     disks where all devices are files on one disk."""
 
 

@@ -219,7 +219,7 @@ def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:
     assert "files on one device" in conclusion.limits(run).markdown
     slow = facts.replace("4,", '4, "writes_per_second": 200,')
     [said] = limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{slow}'")).values()
-    assert said.endswith("each limited to 200 writes per second to stand in for separate disks.")
+    assert said.endswith("each limited to 200 writes per second in place of separate disks.")
     one = facts.replace("4,", "1,")
     assert limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{one}'")) == {}
 
