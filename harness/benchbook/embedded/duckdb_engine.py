@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import duckdb
 
 from benchbook.embedded import frames
 from benchbook.embedded.bars import sql_bar_reader
-from benchbook.embedded.engine import Ask, Count, Found, Reader, Setting, Specification
+from benchbook.embedded.engine import Ask, Count, Found, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class DuckDB:
         self._connection = duckdb.connect(str(path), config=dict(settings))
         has = "SELECT count(*) FROM duckdb_functions() WHERE function_name = 'make_timestamp_ns'"
         self._dialect = DIALECT if self._one(has) else OLDER
+        self._numbers = itertools.count()
 
     def version(self) -> str:
         return str(self._one("SELECT version()")).removeprefix("v")
@@ -59,14 +62,21 @@ class DuckDB:
             self._connection.unregister("benchbook_batch")
 
     def query(self, specification: Specification) -> Found:
-        """Fetch the rows of an answer; a question of frames makes a temporary table, like a frame in memory."""
+        """Fetch the rows of an answer; a question of frames makes a temporary table, like a frame in memory.
+
+        The table is dropped when the answer is no longer used.
+        """
         if specification.form:
-            make = f"CREATE OR REPLACE TEMP TABLE answer AS {frames.SQL[specification.form]}"
-            self._connection.execute(make)
-            # Every release has fetch_arrow_table, although newer ones call it deprecated.
-            return lambda: frames.condensed(
-                specification.form, self._connection.execute("FROM answer").fetch_arrow_table()
-            )
+            name = f"answer_{next(self._numbers)}"
+            self._connection.execute(f"CREATE TEMP TABLE {name} AS {frames.SQL[specification.form]}")
+
+            def found() -> list[Row]:
+                # Every release has fetch_arrow_table, although newer ones call it deprecated.
+                answer = self._connection.execute(f"FROM {name}").fetch_arrow_table()
+                return frames.condensed(specification.form, answer)
+
+            weakref.finalize(found, self._connection.execute, f"DROP TABLE {name}").atexit = False
+            return found
         text, parameters = render(specification, self._dialect)
         return self._connection.execute(text, parameters).fetchall()
 

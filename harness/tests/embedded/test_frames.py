@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
+import weakref
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from benchbook.analyse.answers import Answer, compare
-from benchbook.embedded import frames
-from benchbook.embedded.engine import Count, FailedError, Specification, open_engine
+from benchbook.embedded import frames, query
+from benchbook.embedded.engine import Count, FailedError, Specification, Watchdog, open_engine
 
 ROWS = 2000
 QUESTION = Specification(0, "q1", "x", "", "", 0, (), 0, 1, group_by_host=False, form="q1")
@@ -108,3 +109,22 @@ def test_frames_answer_nothing_else(tmp_path):
         engine.query(replace(QUESTION, form="", type="groupby"))
     with pytest.raises(ValueError, match="no setting threads"):
         open_engine("polars", tmp_path / "file", {"threads": 1})
+
+
+def test_an_answer_is_freed_after_its_time(monkeypatch):
+    answers, kept = [], []
+
+    class Library:
+        def query(self, _):
+            def answer():
+                return []
+
+            answers.append(weakref.ref(answer))
+            return answer
+
+    monkeypatch.setattr(query.Recorder, "done", lambda *_: kept.append(answers[-1]() is not None))
+    watchdog = Watchdog(lambda: None)
+    query.query(Library(), watchdog, query.QuerySet([QUESTION] * 3, ""), 0, 60.0, "polars", lambda _: None)
+    watchdog.stop()
+    assert kept == [True] * 3
+    assert [answer() for answer in answers] == [None] * 3
