@@ -205,7 +205,30 @@ class FramesParameters(Model):
         return [f"--rows={self.table_rows}", f"--groups={self.groups}"]
 
 
-Parameters = DevopsParameters | IotParameters | KlineParameters | BlobParameters | FramesParameters
+class JoinFramesParameters(Model):
+    """Parameters of the generator ``join-frames``: the four tables of the join questions of the db-benchmark."""
+
+    table_rows: Annotated[int, Field(ge=10, le=10**9)]
+    """Number of rows of x and of big; 1e7 in the smallest published case. small has a millionth and medium a thousandth
+    of them, but at least 10."""
+
+    def rows(self) -> int:
+        """Return the number of rows that the generator makes."""
+        return 2 * self.table_rows + max(self.table_rows // 10**6, 10) + max(self.table_rows // 1000, 10)
+
+    def flags(self) -> list[str]:
+        """Return benchload's flags for these parameters, without the seed."""
+        return [f"--rows={self.table_rows}"]
+
+
+Parameters = (
+    DevopsParameters
+    | IotParameters
+    | KlineParameters
+    | BlobParameters
+    | FramesParameters
+    | JoinFramesParameters
+)
 
 GENERATORS: dict[str, type[Parameters]] = {
     "devops": DevopsParameters,
@@ -213,6 +236,7 @@ GENERATORS: dict[str, type[Parameters]] = {
     "kline": KlineParameters,
     "blob": BlobParameters,
     "frames": FramesParameters,
+    "join-frames": JoinFramesParameters,
 }
 """Parameter model of each benchload generator; a new generator adds an entry."""
 

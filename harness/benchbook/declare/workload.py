@@ -295,7 +295,11 @@ DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "
 IotQuery = Literal[
     "last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-load"
 ]
-FramesQuery = Literal["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10"]
+FramesQuery = Literal[
+    "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10",
+    "small-inner", "medium-inner", "medium-left", "medium-inner-text", "big-inner",
+]  # fmt: skip
+"""Questions of the datasets ``frames`` and ``join-frames``, which have no parameters."""
 
 
 class LoadOptions(Model):
@@ -357,7 +361,7 @@ class QueryOptions(LoopOptions):
 
     @property
     def different(self) -> int:
-        """The number of different queries. A question of the dataset ``frames`` has no parameters."""
+        """The number of different queries: one question of frames, which has no parameters, or many."""
         if self.type in get_args(FramesQuery):
             return 1
         return self.queries or (QUERIES if self.duration is None else QUERIES_OF_DURATION)

@@ -140,13 +140,34 @@ func (f framesFlags) extent() (dataset.Extent, error) {
 	if f.Groups > f.Rows {
 		return dataset.Extent{}, mistakef("--groups %d is above --rows %d; give fewer.", f.Groups, f.Rows)
 	}
-	x := dataset.Extent{End: int64(time.Second), Interval: int64(time.Second), Tags: []int64{f.Groups}}
-	fleet := fleetFlags{Seed: f.Seed, Scale: f.Rows}
-	err := fleet.fill(&x, f.kind())
+	x, err := rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows}, f.kind())
+	x.Tags = []int64{f.Groups}
 	return x, err
 }
 
 func (framesFlags) generator(e dataset.Extent) dataset.Generator { return frames.New(e) }
+
+// joinFlags are those of the dataset join-frames.
+type joinFlags struct {
+	Seed  uint64 `required:"" placeholder:"N" help:"The number that all values follow from."`
+	Rows  int64  `required:"" range:"10:1000000000" placeholder:"N" help:"Rows of x and of big; small has a millionth and medium a thousandth of them, but at least 10."`
+	Table string `placeholder:"NAME" help:"Makes only the rows of this table: x, small, medium or big."`
+}
+
+func (joinFlags) kind() string { return "join-frames" }
+
+func (f joinFlags) extent() (dataset.Extent, error) {
+	return rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows, Table: f.Table}, f.kind())
+}
+
+func (joinFlags) generator(e dataset.Extent) dataset.Generator { return frames.NewJoins(e) }
+
+// rowsExtent is the extent of a dataset whose rows are series with one tick.
+func rowsExtent(fleet fleetFlags, kind string) (dataset.Extent, error) {
+	x := dataset.Extent{End: int64(time.Second), Interval: int64(time.Second)}
+	err := fleet.fill(&x, kind)
+	return x, err
+}
 
 // clockFlags are those of a dataset with a tick per interval.
 type clockFlags struct {
@@ -168,20 +189,20 @@ type fleetFlags struct {
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
-	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "inch": {series.InchTable}, "stress": {series.StressTable},
 }
 
 // helpNames are the lists of names in help texts.
 func helpNames() map[string]string {
 	var tables []string
-	for _, kind := range []string{"devops", "iot", "kline", "frames", "inch", "stress"} {
+	for _, kind := range []string{"devops", "iot", "kline", "frames", "join-frames", "inch", "stress"} {
 		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
 	}
 	return map[string]string{
 		"tables": strings.Join(tables, "; "), "formats": strings.Join(formatNames(), ","),
 		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
-		"frames_types": strings.Join(frames.QueryTypes(), ", "),
-		"targets":      strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
+		"frames_types": strings.Join(frames.QueryTypes(), ", "), "join_types": strings.Join(frames.JoinTypes(), ", "),
+		"targets": strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
 	}
 }
 

@@ -21,6 +21,7 @@ type generateCommand struct {
 	IoT    generateRows[iotFlags]    `cmd:"" name:"iot" help:"Write telemetry of trucks; rows are missing, late, or lack a tag or a field."`
 	Kline  generateRows[klineFlags]  `cmd:"" help:"Write one-minute bars of the prices of stocks, 240 per working day."`
 	Frames generateRows[framesFlags] `cmd:"" help:"Write the table of the group-by questions of the db-benchmark."`
+	Joins  generateRows[joinFlags]   `cmd:"" name:"join-frames" help:"Write the four tables of the join questions of the db-benchmark."`
 	Inch   generateRows[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
 	Stress generateRows[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
 	Blob   generateBlobs             `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`

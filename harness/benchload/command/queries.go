@@ -16,6 +16,7 @@ type queriesCommand struct {
 	Devops writeQueries[devopsFlags] `cmd:"" help:"Write queries for the dataset devops. Types: ${devops_types}."`
 	IoT    writeQueries[iotFlags]    `cmd:"" name:"iot" help:"Write queries for the dataset iot. Types: ${iot_types}."`
 	Frames writeQueries[framesFlags] `cmd:"" help:"Write the questions for the dataset frames. Types: ${frames_types}."`
+	Joins  writeQueries[joinFlags]   `cmd:"" name:"join-frames" help:"Write the questions for the dataset join-frames. Types: ${join_types}."`
 }
 
 // Help describes all of them.
@@ -43,6 +44,8 @@ func (q *writeQueries[D]) Run(c *console) error {
 		known, draw = iot.QueryTypes(), iot.Queries
 	case "frames":
 		known, draw = frames.QueryTypes(), frames.Queries
+	case "join-frames":
+		known, draw = frames.JoinTypes(), frames.Queries
 	}
 	types := strings.Split(q.Types, ",")
 	for _, name := range types {

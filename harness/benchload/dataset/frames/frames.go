@@ -1,6 +1,6 @@
-// Package frames generates the table of the group-by questions of the db-benchmark: rows
-// whose keys and values are drawn independently. A row is a series with one tick, so that
-// its text keys are tags.
+// Package frames generates the tables of the db-benchmark: one for its group-by questions, rows
+// whose keys and values are drawn independently, and four for its join questions. A row is a
+// series with one tick, so that its text keys are tags.
 package frames
 
 import (
@@ -10,7 +10,7 @@ import (
 	"benchbook/benchload/walk"
 )
 
-// TableName is the name of the only table, as in the publication's programs.
+// TableName is the table of the group-by questions, and the left side of the join questions.
 const TableName = "x"
 
 var tables = []dataset.Table{{

@@ -19,9 +19,8 @@ func extent(rows, groups int64) dataset.Extent {
 	}
 }
 
-func lines(t *testing.T, x dataset.Extent, workers int) string {
+func lines(t *testing.T, g dataset.Generator, workers int) string {
 	t.Helper()
-	g := New(x)
 	s := stream.New(g, format.NewInflux(g), stream.Options{PieceRows: 97, Workers: workers, Readers: 1})
 	defer s.Close()
 	var text bytes.Buffer
@@ -37,19 +36,19 @@ func lines(t *testing.T, x dataset.Extent, workers int) string {
 
 // The digest is of the first rows of every run; it may change only with the generator's name.
 func TestTheBytesNeverChange(t *testing.T) {
-	sum := sha256.Sum256([]byte(lines(t, extent(1000, 10), 2)))
+	sum := sha256.Sum256([]byte(lines(t, New(extent(1000, 10)), 2)))
 	if got, want := hex.EncodeToString(sum[:]), "cf41d5636d12a1674e9546eb2655ccb0501dbe440561d8046b4f87a7df5927a2"; got != want {
 		t.Errorf("the digest is %s, want %s", got, want)
 	}
 }
 
 func TestAnyPartitionJoinedIsTheWhole(t *testing.T) {
-	whole := lines(t, extent(1000, 10), 1)
+	whole := lines(t, New(extent(1000, 10)), 1)
 	var parts string
 	for _, part := range [][2]int64{{0, 1}, {1, 700}, {701, 299}} {
 		x := extent(1000, 10)
 		x.SeriesFirst, x.SeriesCount = part[0], part[1]
-		parts += lines(t, x, 3)
+		parts += lines(t, New(x), 3)
 	}
 	if parts != whole {
 		t.Error("the parts differ from the whole")
@@ -59,7 +58,7 @@ func TestAnyPartitionJoinedIsTheWhole(t *testing.T) {
 // Every key and value has the domain of the publication's generator.
 func TestEveryColumnHasItsDomain(t *testing.T) {
 	seen := map[string]map[string]bool{}
-	for line := range strings.Lines(lines(t, extent(20_000, 10), 2)) {
+	for line := range strings.Lines(lines(t, New(extent(20_000, 10)), 2)) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		values, _, _ := strings.Cut(rest, " ")
 		_, tags, _ := strings.Cut(head, ",")
