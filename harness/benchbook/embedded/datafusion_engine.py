@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import datafusion
 
 from benchbook.embedded.engine import Count, Setting
-from benchbook.embedded.frames import SQL, TABLE, TEXTS, Frames
+from benchbook.embedded.frames import SQL, Frames, Join, texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class DataFusion(Frames):
-    """A context with one table of Arrow batches."""
+    """A context with tables of Arrow batches; a frame is the name of its table."""
 
     library: ClassVar[Any] = datafusion
 
@@ -25,19 +25,22 @@ class DataFusion(Frames):
         super().__init__(settings)
         self._context = datafusion.SessionContext()
 
-    def frame(self, table: pa.Table) -> str:
-        self._context.register_record_batches(TABLE, [table.to_batches()])
-        return TABLE
+    def frame(self, name: str, table: pa.Table) -> str:
+        self._context.register_record_batches(name, [table.to_batches()])
+        return name
 
     def counted(self, frame: str) -> Count:
         schema = self._context.table(frame).schema()
-        names = [field.name for field in schema if field.name not in TEXTS]
+        names = [name for name in schema.names if name not in texts(schema)]
         counts = ", ".join(["count(*) AS n", *(f"count({name}) AS c_{name}" for name in names)])
         row = self.arrow(self._asked(f"SELECT {counts} FROM {frame}", frame)).to_pylist()[0]  # noqa: S608 - names of datasets
         return Count(row["n"], {name: row[f"c_{name}"] for name in names})
 
     def questions(self) -> Mapping[str, Callable[[str], Any]]:
         return {name: partial(self._asked, text) for name, text in SQL.items()}
+
+    def joined(self, left: str, right: str, join: Join) -> list[pa.RecordBatch]:  # noqa: ARG002 - SQL names both
+        return self._asked(join.sql(), left)
 
     def arrow(self, answer: list[pa.RecordBatch]) -> pa.Table:
         """Join the batches of an answer, whose schemas may differ in whether nulls are allowed."""

@@ -1,4 +1,4 @@
-"""The group-by questions of the db-benchmark: their SQL, their columns, and data frame libraries that answer them.
+"""The questions of the db-benchmark: their SQL, their columns, and data frame libraries that answer them.
 
 A library's engine is a subclass of ``Frames``. The answer to a question may have as many rows as the data, so systems
 are compared by an answer's number of rows, the sums of its columns, and sums that tie values to their keys.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
 
@@ -49,8 +50,54 @@ COLUMNS = {
     "q10": ("id1", "id2", "id3", "id4", "id5", "id6", "v3", "rows"),
 }
 """Question → columns of its answer, keys first; every system returns them in this order."""
-TEXTS = ("id1", "id2", "id3")
-"""Keys that are text: ``id`` and a number."""
+TABLES = {
+    "x": ("id4", "id5", "id6", "id1", "id2", "id3", "v1"),
+    "small": ("id4", "id1", "v2"),
+    "medium": ("id4", "id5", "id1", "id2", "v2"),
+    "big": ("id4", "id5", "id6", "id1", "id2", "id3", "v2"),
+}
+"""Table of the join questions → columns, as benchload writes them. id4 to id6 are the texts of id1 to id3."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A join question: x with another table, whose columns follow those of x; names that both have end in _right."""
+
+    right: str
+    key: str
+    how: Literal["inner", "left"] = "inner"
+
+    def columns(self) -> dict[str, str]:
+        """Return column of the answer → column of a table."""
+        left = {name: f"x.{name}" for name in TABLES[TABLE]}
+        own = [name for name in TABLES[self.right] if name != self.key]
+        return left | {f"{name}_right" if name in left else name: f"{self.right}.{name}" for name in own}
+
+    def sql(self) -> str:
+        """Return the question in SQL."""
+        wanted = ", ".join(f"{source} AS {name}" for name, source in self.columns().items())
+        return (
+            f"SELECT {wanted} FROM x {self.how.upper()} JOIN {self.right} "  # noqa: S608
+            f"ON x.{self.key} = {self.right}.{self.key}"
+        )
+
+
+JOINS = {
+    "small-inner": Join("small", "id1"),
+    "medium-inner": Join("medium", "id2"),
+    "medium-left": Join("medium", "id2", "left"),
+    "medium-inner-text": Join("medium", "id5"),
+    "big-inner": Join("big", "id3"),
+}
+SQL |= {name: join.sql() for name, join in JOINS.items()}
+COLUMNS |= {name: tuple(join.columns()) for name, join in JOINS.items()}
+
+
+def texts(schema: pa.Schema) -> list[str]:
+    """Return the names of the columns that are text: keys, as ``id`` and a number."""
+    import pyarrow as pa
+
+    return [field.name for field in schema if pa.types.is_string(field.type)]
 
 
 def condensed(question: str, answer: pa.Table) -> list[Row]:
@@ -61,18 +108,10 @@ def condensed(question: str, answer: pa.Table) -> list[Row]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = {}
-    for name, column in zip(COLUMNS[question], answer.columns, strict=True):
-        values = column.combine_chunks()
-        if pa.types.is_dictionary(values.type):
-            values = values.dictionary_decode()
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            values = pc.cast(pc.utf8_slice_codeunits(values, 2), pa.int64())
-        numbers = pc.fill_null(pc.cast(values, pa.float64()), 0.0)
-        columns[name] = pc.if_else(pc.is_nan(numbers), 0.0, numbers)
     weight = pa.array([1.0] * answer.num_rows) if not answer.num_rows else None
     rows: list[Row] = [(0, "rows", answer.num_rows)]
-    for name, numbers in columns.items():
+    for name, column in zip(COLUMNS[question], answer.columns, strict=True):
+        numbers = _numbers(column)
         rows.append((0, f"{name}: sum", float(pc.sum(numbers).as_py() or 0.0)))
         if name.startswith("id"):
             # Weights differ between keys, so that exchanged keys give another sum.
@@ -82,6 +121,20 @@ def condensed(question: str, answer: pa.Table) -> list[Row]:
             tied = pc.sum(pc.multiply(weight, numbers)).as_py()
             rows.append((0, f"{name}: sum by keys", float(tied or 0.0)))
     return rows
+
+
+def _numbers(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as floats: a text as its number, and null and NaN as zero."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = column.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        return pc.fill_null(_numbers(pa.chunked_array([values.dictionary])).take(values.indices), 0.0)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = pc.cast(pc.utf8_slice_codeunits(values, 2), pa.int64())
+    numbers = pc.fill_null(pc.cast(values, pa.float64()), 0.0)
+    return pc.if_else(pc.is_nan(numbers), 0.0, numbers)
 
 
 class Frames(Engine):
@@ -97,7 +150,7 @@ class Frames(Engine):
         self._frames: dict[str, Any] = {}
 
     @abstractmethod
-    def frame(self, table: pa.Table) -> Any:
+    def frame(self, name: str, table: pa.Table) -> Any:
         """Return a frame with the rows of a table; text keys may become categories."""
 
     @abstractmethod
@@ -106,7 +159,11 @@ class Frames(Engine):
 
     @abstractmethod
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
-        """Return question → function from the frame to its answer, which is complete when it returns."""
+        """Return group-by question → function from the frame to its answer, which is complete when it returns."""
+
+    @abstractmethod
+    def joined(self, left: Any, right: Any, join: Join) -> Any:
+        """Return the answer to a join question, which is complete when this returns."""
 
     @abstractmethod
     def arrow(self, answer: Any) -> pa.Table:
@@ -138,14 +195,16 @@ class Frames(Engine):
 
         for table, batches in self._batches.items():
             if batches:
-                self._frames[table] = self.frame(pa.Table.from_batches(batches))
+                self._frames[table] = self.frame(table, pa.Table.from_batches(batches))
         self._batches = {}
 
     def query(self, specification: Specification) -> Found:
-        question = self.questions().get(specification.form)
-        if question is None:
+        if join := JOINS.get(specification.form):
+            answer = self.joined(self._frames[TABLE], self._frames[join.right], join)
+        elif question := self.questions().get(specification.form):
+            answer = question(self._frames[TABLE])
+        else:
             raise FailedError(f"data frames answer only the questions of frames, not {specification.type}")
-        answer = question(self._frames[TABLE])
         return lambda: condensed(specification.form, self.arrow(answer))
 
     def count(self) -> dict[str, Count]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from benchbook.embedded.engine import Count, Setting
-from benchbook.embedded.frames import TEXTS, Frames
+from benchbook.embedded.frames import Frames, Join, texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,12 +20,12 @@ class Pandas(Frames):
 
     library: ClassVar[Any] = pd
 
-    def frame(self, table: pa.Table) -> Any:
-        return table.to_pandas().astype(dict.fromkeys(TEXTS, "category"))
+    def frame(self, name: str, table: pa.Table) -> Any:  # noqa: ARG002 - a frame has no name
+        return table.to_pandas().astype(dict.fromkeys(texts(table.schema), "category"))
 
     def counted(self, frame: Any) -> Count:
-        counts = frame.count()
-        return Count(len(frame), {name: int(counts[name]) for name in frame.columns if name not in TEXTS})
+        counts = frame.select_dtypes("number").count()
+        return Count(len(frame), {name: int(count) for name, count in counts.items()})
 
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
         return {
@@ -42,6 +42,9 @@ class Pandas(Frames):
                 v3=("v3", "sum"), rows=("v1", "size")
             ),
         }
+
+    def joined(self, left: Any, right: Any, join: Join) -> Any:
+        return left.merge(right, how=join.how, on=join.key)
 
     def arrow(self, answer: Any) -> pa.Table:
         import pyarrow as pa

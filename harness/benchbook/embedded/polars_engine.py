@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from benchbook.embedded.engine import Count, Setting
-from benchbook.embedded.frames import TEXTS, Frames
+from benchbook.embedded.frames import Frames, Join
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,12 +21,19 @@ class Polars(Frames):
 
     library: ClassVar[Any] = pl
 
-    def frame(self, table: pa.Table) -> Any:
+    def settle(self) -> None:
+        """Make the frames. Several frames share the codes of their categories, which joins by text need."""
+        # From 1.32 on, which has Categories, all frames share them.
+        shared = len(self._batches) > 1 and not hasattr(pl, "Categories")
+        with pl.StringCache() if shared else nullcontext():
+            super().settle()
+
+    def frame(self, name: str, table: pa.Table) -> Any:  # noqa: ARG002 - a frame has no name
         found: Any = pl.from_arrow(table)
-        return found.with_columns(pl.col(list(TEXTS)).cast(pl.Categorical)).rechunk()
+        return found.with_columns(pl.col(pl.String).cast(pl.Categorical)).rechunk()
 
     def counted(self, frame: Any) -> Count:
-        names = [name for name in frame.columns if name not in TEXTS]
+        names = [name for name, kind in frame.schema.items() if kind != pl.Categorical]
         return Count(frame.height, {name: frame.height - frame[name].null_count() for name in names})
 
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -43,9 +51,12 @@ class Polars(Frames):
             "q10": _grouped(["id1", "id2", "id3", "id4", "id5", "id6"], v3.sum(), pl.len().alias("rows")),
         }
 
+    def joined(self, left: Any, right: Any, join: Join) -> Any:
+        return left.lazy().join(right.lazy(), how=join.how, on=join.key).collect()
+
     def arrow(self, answer: Any) -> pa.Table:
         """Return the answer with its text keys as numbers: releases differ in the Arrow type of text."""
-        texts = [name for name in TEXTS if name in answer.columns]
+        texts = [name for name, kind in answer.schema.items() if kind == pl.Categorical]
         numbers = [pl.col(name).cast(pl.String).str.slice(2).cast(pl.Int64) for name in texts]
         return answer.with_columns(numbers).to_arrow()
 

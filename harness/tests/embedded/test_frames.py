@@ -34,7 +34,11 @@ def batch(first: int, count: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
-@pytest.fixture(params=["duckdb", "polars", "pandas", "datafusion"])
+LIBRARIES = ("duckdb", "polars", "pandas", "datafusion")
+GROUP_BY = tuple(name for name in frames.SQL if name not in frames.JOINS)
+
+
+@pytest.fixture(params=LIBRARIES)
 def engine(request, tmp_path):
     pytest.importorskip(request.param)  # a system's own environment has the others
     found = open_engine(request.param, tmp_path / "file", {})
@@ -47,6 +51,38 @@ def engine(request, tmp_path):
     found.close()
 
 
+def join_tables() -> dict[str, pa.RecordBatch]:
+    """Return the tables of the join questions; a tenth of the keys of each side is not on the other one."""
+    draw = random.Random(3)
+    counts = {"x": 600, "small": 10, "medium": 20, "big": 600}
+    made = {}
+    for name, columns in frames.TABLES.items():
+        count, values = counts[name], {"time": pa.array([0] * counts[name], pa.timestamp("ns", "UTC"))}
+        numbers = {}
+        for key, size in zip(("id1", "id2", "id3"), (10, 20, 600), strict=True):
+            first = 1 if name == "x" else 1 + size // 10
+            keys = list(range(first, first + size)) + draw.choices(range(first, first + size), k=count)
+            numbers[key] = draw.sample(keys[:count], count)
+        for column in columns:
+            if column in numbers:
+                values[column] = numbers[column]
+            elif column.startswith("id"):
+                values[column] = [f"id{number}" for number in numbers[f"id{int(column[2]) - 3}"]]
+            else:
+                values[column] = [round(draw.uniform(0, 100), 6) for _ in range(count)]
+        made[name] = pa.RecordBatch.from_pydict(values)
+    return made
+
+
+def opened(name, tmp_path, tables):
+    engine = open_engine(name, tmp_path / name, {})
+    for table, one in tables.items():
+        engine.create(table, one.schema)
+        engine.insert(table, engine.convert(one))
+    engine.settle()
+    return engine
+
+
 def expected() -> list[dict[str, object]]:
     return [row for first in range(0, ROWS, 500) for row in batch(first, 500).to_pylist()]
 
@@ -54,7 +90,8 @@ def expected() -> list[dict[str, object]]:
 def test_every_question_has_an_answer_with_its_groups(engine):
     assert engine.count()["x"] == Count(ROWS, dict.fromkeys(("id4", "id5", "id6", "v1", "v2", "v3"), ROWS))
     rows = expected()
-    for question, columns in frames.COLUMNS.items():
+    for question in GROUP_BY:
+        columns = frames.COLUMNS[question]
         found = engine.query(replace(QUESTION, form=question, type=question))()
         keys = [name for name in columns if name.startswith("id")]
         groups = {tuple(row[key] for key in keys) for row in rows}
@@ -65,18 +102,41 @@ def test_every_question_has_an_answer_with_its_groups(engine):
         assert found[0] == (0, "rows", wanted), question
 
 
-def test_all_libraries_agree_on_every_question(tmp_path):
+def number(value: str | float) -> float:
+    return int(value[2:]) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_every_join_has_the_rows_that_match(name, tmp_path):
+    pytest.importorskip(name)
+    tables = join_tables()
+    rows = {table: one.to_pylist() for table, one in tables.items()}
+    engine = opened(name, tmp_path, tables)
+    assert engine.count()["medium"] == Count(20, dict.fromkeys(("id1", "id2", "v2"), 20))
+    for question, join in frames.JOINS.items():
+        found = {label: value for _, label, value in engine.query(replace(QUESTION, form=question))()}
+        right = {row[join.key]: row for row in rows[join.right]}
+        left = [row for row in rows["x"] if join.how == "left" or row[join.key] in right]
+        assert found["rows"] == len(left)
+        matches = [right[row[join.key]] for row in left if row[join.key] in right]
+        for label, source in join.columns().items():
+            table, column = source.split(".")
+            wanted = sum(number(row[column]) for row in (left if table == "x" else matches))
+            assert found[f"{label}: sum"] == pytest.approx(wanted), (question, label)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("tables", "questions"), [({"x": batch(7, ROWS)}, GROUP_BY), (join_tables(), tuple(frames.JOINS))]
+)
+def test_all_libraries_agree_on_every_question(tables, questions, tmp_path):
     held = []
-    for name in ("duckdb", "polars", "pandas", "datafusion"):
+    for name in LIBRARIES:
         try:
-            engine = open_engine(name, tmp_path / name, {})
+            engine = opened(name, tmp_path, tables)
         except ImportError:
             continue  # a system's own environment has it
-        one = batch(7, ROWS)
-        engine.create("x", one.schema)
-        engine.insert("x", engine.convert(one))
-        engine.settle()
-        for question in frames.SQL:
+        for question in questions:
             rows = engine.query(replace(QUESTION, form=question, type=question))()
             held.append(Answer(name, name, question, question, ("time_ns", "host", "value"), tuple(rows)))
         engine.close()
