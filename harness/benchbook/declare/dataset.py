@@ -221,6 +221,21 @@ class JoinFramesParameters(Model):
         return [f"--rows={self.table_rows}"]
 
 
+class HitsParameters(Model):
+    """Parameters of the generator ``hits``: the table of ClickBench."""
+
+    table_rows: Annotated[int, Field(ge=1, le=10**9)]
+    """Number of rows; about 1e8 in the publication."""
+
+    def rows(self) -> int:
+        """Return the number of rows that the generator makes."""
+        return self.table_rows
+
+    def flags(self) -> list[str]:
+        """Return benchload's flags for these parameters, without the seed."""
+        return [f"--rows={self.table_rows}"]
+
+
 Parameters = (
     DevopsParameters
     | IotParameters
@@ -228,6 +243,7 @@ Parameters = (
     | BlobParameters
     | FramesParameters
     | JoinFramesParameters
+    | HitsParameters
 )
 
 GENERATORS: dict[str, type[Parameters]] = {
@@ -237,6 +253,7 @@ GENERATORS: dict[str, type[Parameters]] = {
     "blob": BlobParameters,
     "frames": FramesParameters,
     "join-frames": JoinFramesParameters,
+    "hits": HitsParameters,
 }
 """Parameter model of each benchload generator; a new generator adds an entry."""
 
@@ -276,7 +293,7 @@ class Dataset(Model):
     description: Text
     """A description of the data in one or two sentences."""
     generator: Name
-    """Generator of benchload: ``devops``, ``iot``, ``kline`` or ``blob``."""
+    """Generator of benchload: ``devops``, ``iot``, ``kline``, ``blob``, ``frames`` or ``hits``."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Seed of the generator."""
     parameters: dict[str, Any]

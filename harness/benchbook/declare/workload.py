@@ -295,11 +295,13 @@ DevopsQuery = Literal["1-host-1-hr", "1-host-12-hr", "8-host-1-hr", "groupby", "
 IotQuery = Literal[
     "last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-load"
 ]
-FramesQuery = Literal[
-    "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10",
+Question = Literal[
+    "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "q16", "q17",
+    "q18", "q19", "q20", "q21", "q22", "q23", "q24", "q25", "q26", "q27", "q28", "q29", "q30", "q31", "q32", "q33",
+    "q34", "q35", "q36", "q37", "q38", "q39", "q40", "q41", "q42", "q43",
     "small-inner", "medium-inner", "medium-left", "medium-inner-text", "big-inner",
 ]  # fmt: skip
-"""Questions of the datasets ``frames`` and ``join-frames``, which have no parameters."""
+"""A question without parameters: q1 to q43 of the dataset ``hits``, q1 to q10 of ``frames``, the rest of ``join-frames``."""
 
 
 class LoadOptions(Model):
@@ -337,7 +339,7 @@ QUERIES_OF_DURATION = 1000
 class QueryOptions(LoopOptions):
     """Options of the workload ``query``: run queries of one type, the same for every system."""
 
-    type: DevopsQuery | IotQuery | FramesQuery
+    type: DevopsQuery | IotQuery | Question
     queries: Positive | None = None
     """Timed queries, each asked once; 100 if there is no duration either."""
     duration: Duration | None = None
@@ -355,14 +357,14 @@ class QueryOptions(LoopOptions):
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         _refuse_two_ends("queries", self.queries, self.duration)
-        if self.type in get_args(FramesQuery) and self.duration is None:
+        if self.type in get_args(Question) and self.duration is None:
             raise ValueError(f"type {self.type} is one question, which is repeated; give a duration")
         return self
 
     @property
     def different(self) -> int:
-        """The number of different queries: one question of frames, which has no parameters, or many."""
-        if self.type in get_args(FramesQuery):
+        """The number of different queries: one question without parameters, or many."""
+        if self.type in get_args(Question):
             return 1
         return self.queries or (QUERIES if self.duration is None else QUERIES_OF_DURATION)
 

@@ -9,6 +9,7 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/frames"
+	"benchbook/benchload/dataset/hits"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/dataset/series"
@@ -169,6 +170,20 @@ func rowsExtent(fleet fleetFlags, kind string) (dataset.Extent, error) {
 	return x, err
 }
 
+// hitsFlags are those of the dataset hits, whose rows are series with one tick.
+type hitsFlags struct {
+	Seed uint64 `required:"" placeholder:"N" help:"The number that all values follow from."`
+	Rows int64  `required:"" range:"1:1000000000" placeholder:"N" help:"Rows of the table."`
+}
+
+func (hitsFlags) kind() string { return "hits" }
+
+func (f hitsFlags) extent() (dataset.Extent, error) {
+	return rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows}, f.kind())
+}
+
+func (hitsFlags) generator(e dataset.Extent) dataset.Generator { return hits.New(e) }
+
 // clockFlags are those of a dataset with a tick per interval.
 type clockFlags struct {
 	End      instant       `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
@@ -189,19 +204,20 @@ type fleetFlags struct {
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
-	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "inch": {series.InchTable}, "stress": {series.StressTable},
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
 }
 
 // helpNames are the lists of names in help texts.
 func helpNames() map[string]string {
 	var tables []string
-	for _, kind := range []string{"devops", "iot", "kline", "frames", "join-frames", "inch", "stress"} {
+	for _, kind := range []string{"devops", "iot", "kline", "frames", "join-frames", "hits", "inch", "stress"} {
 		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
 	}
 	return map[string]string{
 		"tables": strings.Join(tables, "; "), "formats": strings.Join(formatNames(), ","),
 		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
 		"frames_types": strings.Join(frames.QueryTypes(), ", "), "join_types": strings.Join(frames.JoinTypes(), ", "),
+		"hits_types": strings.Join(hits.QueryTypes(), ", "),
 		"targets": strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
 	}
 }

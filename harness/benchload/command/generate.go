@@ -22,6 +22,7 @@ type generateCommand struct {
 	Kline  generateRows[klineFlags]  `cmd:"" help:"Write one-minute bars of the prices of stocks, 240 per working day."`
 	Frames generateRows[framesFlags] `cmd:"" help:"Write the table of the group-by questions of the db-benchmark."`
 	Joins  generateRows[joinFlags]   `cmd:"" name:"join-frames" help:"Write the four tables of the join questions of the db-benchmark."`
+	Hits   generateRows[hitsFlags]   `cmd:"" help:"Write the table of ClickBench: page views with 105 columns."`
 	Inch   generateRows[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
 	Stress generateRows[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
 	Blob   generateBlobs             `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`

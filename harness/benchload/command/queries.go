@@ -7,6 +7,7 @@ import (
 
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/frames"
+	"benchbook/benchload/dataset/hits"
 	"benchbook/benchload/dataset/iot"
 	"benchbook/benchload/query/spec"
 )
@@ -17,6 +18,7 @@ type queriesCommand struct {
 	IoT    writeQueries[iotFlags]    `cmd:"" name:"iot" help:"Write queries for the dataset iot. Types: ${iot_types}."`
 	Frames writeQueries[framesFlags] `cmd:"" help:"Write the questions for the dataset frames. Types: ${frames_types}."`
 	Joins  writeQueries[joinFlags]   `cmd:"" name:"join-frames" help:"Write the questions for the dataset join-frames. Types: ${join_types}."`
+	Hits   writeQueries[hitsFlags]   `cmd:"" help:"Write the questions for the dataset hits. Types: ${hits_types}."`
 }
 
 // Help describes all of them.
@@ -46,6 +48,8 @@ func (q *writeQueries[D]) Run(c *console) error {
 		known, draw = frames.QueryTypes(), frames.Queries
 	case "join-frames":
 		known, draw = frames.JoinTypes(), frames.Queries
+	case "hits":
+		known, draw = hits.QueryTypes(), hits.Queries
 	}
 	types := strings.Split(q.Types, ",")
 	for _, name := range types {

@@ -1,0 +1,215 @@
+// Package hits generates the table of ClickBench: page views of web sites over a month,
+// with the 105 columns of the publication. A row is a series with one tick, so that its
+// texts are tags.
+package hits
+
+import (
+	"math/bits"
+
+	"benchbook/benchload/dataset"
+	"benchbook/benchload/walk"
+)
+
+// TableName is the name of the only table, as in the publication.
+const TableName = "hits"
+
+// The month of the publication, in seconds.
+const (
+	firstSecond = 1_372_636_800 // 2013-07-01T00:00:00Z
+	daySeconds  = 86_400
+	seconds     = 31 * daySeconds
+)
+
+// Values that the questions of the publication ask for.
+const (
+	askedCounter = 62                        // CounterID, questions 37 to 43
+	askedUser    = 435_090_932_899_640_449   // UserID, question 20
+	askedPage    = 2_868_770_270_353_813_622 // URLHash, question 42
+	askedReferer = 3_594_120_000_172_545_465 // RefererHash, question 41
+
+	askedUserRank = 255 // how many users have more views than the one of question 20
+)
+
+// How skewed a draw is: its ranks fill so many powers of two, each as likely as the next.
+const (
+	counterPowers = 13
+	regionPowers  = 13
+	refererPowers = 14
+	enginePowers  = 6
+	advertPowers  = 5
+	phonePowers   = 7
+
+	perPage   = 6 // powers of two by which the pages of the largest site are fewer than the rows
+	perPhrase = 3 // and the search phrases
+)
+
+// The draws of a row; columns without a draw here use the numbers from drawColumn on.
+const (
+	drawUser = iota
+	drawCounter
+	drawIsAsked
+	drawPage
+	drawIsAskedPage
+	drawRefererKind
+	drawReferer
+	drawHasPhrase
+	drawPhrase
+	drawAddress
+	drawEngine
+	drawIsAdvert
+	drawAdvert
+	drawRegion // of a user, as those that follow
+	drawScreen
+	drawIsMobile
+	drawPhone
+	drawAddresses // four
+	drawColumn    = 64
+)
+
+// The kinds of keys that are derived from the seed.
+const (
+	keyRow = iota
+	keyUser
+	keyPage
+	keyReferer
+	keyPhrase
+)
+
+// Hits is the generator.
+type Hits struct {
+	extent dataset.Extent
+	tables []dataset.Table
+	powers int // of two, up to the number of rows
+}
+
+// New creates the generator of an extent.
+func New(extent dataset.Extent) *Hits {
+	table := dataset.Table{Name: TableName}
+	for _, one := range texts {
+		table.Tags = append(table.Tags, one.name)
+	}
+	for _, one := range numbers {
+		table.Fields = append(table.Fields, dataset.Field{Name: one.name})
+	}
+	return &Hits{extent, []dataset.Table{table}, bits.Len64(uint64(extent.Scale))}
+}
+
+// Name returns the name of the dataset.
+func (g *Hits) Name() string { return "hits" }
+
+// Extent returns the extent of the generator.
+func (g *Hits) Extent() dataset.Extent { return g.extent }
+
+// Tables returns the only table.
+func (g *Hits) Tables() []dataset.Table { return g.tables }
+
+// Width returns the number of its fields.
+func (g *Hits) Width() int { return len(numbers) }
+
+// AppendTag appends a text of a row; most are the same in every row.
+func (g *Hits) AppendTag(text []byte, series int64, _, place int) []byte {
+	one := &texts[place]
+	if one.of == nil {
+		return append(text, one.always...)
+	}
+	v := g.view(series)
+	return one.of(text, &v)
+}
+
+// Fill generates the values of the block's rows from first to end-1.
+func (g *Hits) Fill(block *dataset.Block, first, end int) {
+	for t := range block.Ticks {
+		for s := first; s < end; s++ {
+			v := g.view(block.Series + int64(s))
+			values := block.At(t, s)
+			for place := range numbers {
+				values[place] = numbers[place].of(&v, drawColumn+uint64(place))
+			}
+		}
+	}
+}
+
+// view is one page view: what several of its columns follow from.
+type view struct {
+	key      uint64 // of its draws
+	time     int64  // in seconds since 1970; rows are in the order of time
+	user     uint64 // key
+	userID   int64
+	counter  uint64 // the site
+	site     uint64 // key
+	page     uint64 // key
+	pageRank uint64 // on the site, the most viewed page first
+	referer  uint64 // key, of a view with a link from another site
+	linked   linked
+	phrase   uint64 // key; 0 without a search phrase
+}
+
+// linked is where a view comes from.
+type linked uint8
+
+const (
+	fromNowhere linked = iota
+	fromAsked          // the page that question 41 asks for
+	fromPage
+)
+
+// view makes a row's page view.
+func (g *Hits) view(number int64) view {
+	seed := g.extent.Seed
+	key := walk.Key(seed, keyRow, uint64(number))
+	v := view{key: key, time: firstSecond + number*seconds/g.extent.Scale}
+
+	userRank, _ := skewed(key, drawUser, g.powers)
+	v.user = walk.Key(seed, keyUser, userRank)
+	if v.userID = int64(v.user >> 2); userRank == askedUserRank {
+		v.userID = askedUser
+	}
+
+	site, power := skewed(key, drawCounter, counterPowers)
+	if v.counter = site + 1; oneIn(12, key, drawIsAsked) {
+		v.counter, power = askedCounter, 0
+	}
+	v.site = walk.Key(seed, keyPage, v.counter)
+	v.pageRank, _ = skewed(key, drawPage, max(1, g.powers-perPage-power))
+	if v.counter == askedCounter && oneIn(4, key, drawIsAskedPage) {
+		v.pageRank = 0
+	}
+	v.page = walk.Key(seed, keyPage, v.counter, v.pageRank)
+
+	switch kind := walk.Below(key, drawRefererKind, 16); {
+	case kind < 1:
+		v.linked = fromAsked
+	case kind < 12:
+		rank, _ := skewed(key, drawReferer, refererPowers)
+		v.linked, v.referer = fromPage, walk.Key(seed, keyReferer, rank)
+	}
+	if oneIn(8, key, drawHasPhrase) {
+		rank, _ := skewed(key, drawPhrase, max(1, g.powers-perPhrase))
+		v.phrase = walk.Key(seed, keyPhrase, rank)
+	}
+	return v
+}
+
+// isAskedPage says whether question 42 asks for the view's page.
+func (v *view) isAskedPage() bool { return v.counter == askedCounter && v.pageRank == 0 }
+
+// isMobile says whether the user has a phone.
+func (v *view) isMobile() bool { return oneIn(16, v.user, drawIsMobile) }
+
+// phone is the rank of the user's phone, from 1.
+func (v *view) phone() uint64 {
+	rank, _ := skewed(v.user, drawPhone, phonePowers)
+	return rank + 1
+}
+
+// skewed is the n-th number of a stream as a rank from 0: every power of two of ranks, of
+// so many, is as likely as the next, so that the share of rank r is about 1/r of the first.
+func skewed(key, n uint64, powers int) (rank uint64, power int) {
+	draw := walk.At(key, n)
+	power = int((draw >> 32) * uint64(powers) >> 32)
+	below := uint64(1)<<power - 1
+	return below + draw&below, power
+}
+
+// oneIn says whether the n-th number of a stream is one of so many.
+func oneIn(many, key, n uint64) bool { return walk.Below(key, n, many) == 0 }
