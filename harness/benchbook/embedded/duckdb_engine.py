@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded import frames
+from benchbook.embedded import frames, hits
 from benchbook.embedded.bars import sql_bar_reader
 from benchbook.embedded.engine import Ask, Count, Found, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
@@ -42,13 +42,16 @@ class DuckDB:
 
     def create(self, table: str, schema: pa.Schema) -> None:
         """Create a table; times keep their nanoseconds (TIMESTAMP_NS)."""
-        columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
-        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
+        columns = ", ".join(f"{quoted(column.name)} {_type(column)}" for column in schema)
+        columns = hits.DDL if table == hits.TABLE else columns
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({columns})")
 
     def convert(self, batch: pa.RecordBatch) -> pa.Table:
         """Drop the time zone (UTC) without a copy: DuckDB's type with time zone has no nanoseconds."""
         import pyarrow as pa
 
+        if hits.holds(batch):
+            return pa.Table.from_batches([hits.typed(batch)])
         place = batch.schema.get_field_index("time")
         times = batch.column(place).view(pa.timestamp("ns"))
         return pa.Table.from_batches([batch]).set_column(place, "time", times)
@@ -66,6 +69,8 @@ class DuckDB:
 
         The table is dropped when the answer is no longer used.
         """
+        if specification.table == hits.TABLE:
+            return hits.ask(specification, "duckdb", lambda text: self._connection.execute(text).fetchall())
         if specification.form:
             name = f"answer_{next(self._numbers)}"
             self._connection.execute(f"CREATE TEMP TABLE {name} AS {frames.SQL[specification.form]}")
@@ -97,7 +102,7 @@ class DuckDB:
         for table in self.tables():
             described = self._connection.execute(
                 "SELECT column_name FROM duckdb_columns() WHERE table_name = ? "
-                "AND data_type IN ('BIGINT', 'DOUBLE') ORDER BY column_index",
+                "AND data_type NOT IN ('VARCHAR', 'TIMESTAMP_NS') ORDER BY column_index",
                 [table],
             ).fetchall()
             names = [str(row[0]) for row in described]

@@ -37,7 +37,9 @@ class Specification:
     """First nanosecond after the range."""
     group_by_host: bool
     form: str = ""
-    """A question of the dataset ``frames``, which has no bucket, hosts or range."""
+    """A question of the dataset ``frames`` or ``hits``, which has no bucket, hosts or range."""
+    limit: float = 0.0
+    """Rows above which a question of ``hits`` lists a group."""
 
 
 class FailedError(Exception):
@@ -49,13 +51,16 @@ class StreamBrokenError(Exception):
 
 
 Setting = str | int | float | bool
-Row = tuple[int, str | None, float | int | None]
-"""One row of an answer: start of the bucket in ns, host if grouped by host, value."""
+Row = tuple[int, str | None, float | int | str | None]
+"""One row of an answer: start of the bucket in ns, host if grouped by host, value. For ``hits``, one value of a row:
+number of the row, column, value."""
 Found = list[Row] | Callable[[], list[Row]]
 """The rows of an answer; or a function, called untimed, that condenses a large answer into rows to compare."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
-ENGINES = ("duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "spark", "oracle", "dolphindb")
+ENGINES = (
+    "duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "spark", "oracle", "dolphindb",
+)  # fmt: skip
 """The last three are servers; their Python clients act as the engine."""
 
 

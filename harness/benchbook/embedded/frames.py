@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from benchbook.embedded import hits
 from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
 
 if TYPE_CHECKING:
@@ -179,9 +180,11 @@ class Frames(Engine):
         self._batches.setdefault(table, [])
 
     def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Drop the time, which is the same in every row."""
+        """Drop the time, which is the same in every row; give the columns of hits their types."""
         import pyarrow as pa
 
+        if hits.holds(batch):
+            return hits.typed(batch)
         names = [name for name in batch.schema.names if name != "time"]
         return pa.RecordBatch.from_arrays([batch.column(name) for name in names], names)
 
@@ -201,7 +204,7 @@ class Frames(Engine):
     def query(self, specification: Specification) -> Found:
         if join := JOINS.get(specification.form):
             answer = self.joined(self._frames[TABLE], self._frames[join.right], join)
-        elif question := self.questions().get(specification.form):
+        elif specification.table == TABLE and (question := self.questions().get(specification.form)):
             answer = question(self._frames[TABLE])
         else:
             raise FailedError(f"data frames answer only the questions of frames, not {specification.type}")

@@ -1,4 +1,4 @@
-"""Polars: frames with the text keys as categories, asked through the lazy interface."""
+"""Polars: frames with the text keys as categories, asked through the lazy interface or in SQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from benchbook.embedded.engine import Count, Setting
+from benchbook.embedded import hits
+from benchbook.embedded.engine import Count, Found, Setting, Specification
 from benchbook.embedded.frames import Frames, Join
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ class Polars(Frames):
         with pl.StringCache() if shared else nullcontext():
             super().settle()
 
-    def frame(self, name: str, table: pa.Table) -> Any:  # noqa: ARG002 - a frame has no name
+    def frame(self, name: str, table: pa.Table) -> Any:
         found: Any = pl.from_arrow(table)
-        return found.with_columns(pl.col(pl.String).cast(pl.Categorical)).rechunk()
+        keys = [] if name == hits.TABLE else [pl.col(pl.String).cast(pl.Categorical)]
+        return found.with_columns(keys).rechunk()
 
     def counted(self, frame: Any) -> Count:
-        names = [name for name, kind in frame.schema.items() if kind != pl.Categorical]
+        names = [name for name, kind in frame.schema.items() if kind.is_numeric() or kind.is_temporal()]
         return Count(frame.height, {name: frame.height - frame[name].null_count() for name in names})
 
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -53,6 +55,13 @@ class Polars(Frames):
 
     def joined(self, left: Any, right: Any, join: Join) -> Any:
         return left.lazy().join(right.lazy(), how=join.how, on=join.key).collect()
+
+    def query(self, specification: Specification) -> Found:
+        """Ask a question of frames through expressions, and one of hits in SQL."""
+        if specification.table == hits.TABLE:
+            context = pl.SQLContext({hits.TABLE: self._frames[hits.TABLE]}, eager=True)
+            return hits.ask(specification, "polars", lambda text: context.execute(text).rows())
+        return super().query(specification)
 
     def arrow(self, answer: Any) -> pa.Table:
         """Return the answer with its text keys as numbers: releases differ in the Arrow type of text."""

@@ -85,7 +85,10 @@ def _parse(line: Any) -> Specification:
     names = [field.name for field in fields(Specification) if field.default is MISSING]
     if missing := [name for name in names if name not in line]:
         raise ValueError(f"the query specification lacks {', '.join(missing)}")
-    values = {name: line[name] for name in names} | {"form": line.get("form", "")}
+    values = {name: line[name] for name in names} | {
+        "form": line.get("form", ""),
+        "limit": line.get("limit", 0.0),
+    }
     values["hosts"] = tuple(values["hosts"] or ())
     found = Specification(**values)
     if found.form:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.embedded import hits
 from benchbook.embedded.bars import sql_bar_reader
-from benchbook.embedded.engine import Ask, Count, Reader, Row, Setting, Specification
+from benchbook.embedded.engine import Ask, Count, Found, Reader, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ class SQLite:
 
     def create(self, table: str, schema: pa.Schema) -> None:
         """Create a table and its index on host and time, or on time alone if there is no host."""
+        if table == hits.TABLE:
+            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({hits.DDL}, {hits.KEY})")
+            return
         columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
         keys = [quoted(name) for name in ("hostname", "stock_name", "time") if name in schema.names]
@@ -59,9 +63,15 @@ class SQLite:
         self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} ({', '.join(keys)})")
 
     def convert(self, batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
-        """Convert a batch to Python rows for SQLite's binding."""
+        """Convert a batch to Python rows for SQLite's binding; times of hits become text, as in the publication."""
         import pyarrow as pa
 
+        if hits.holds(batch):
+            texts = [
+                one.cast(pa.string()) if pa.types.is_temporal(one.type) else one
+                for one in hits.typed(batch).columns
+            ]
+            return list(zip(*(one.to_pylist() for one in texts), strict=True))
         columns = [
             (column.view(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
             for column in batch.columns
@@ -81,7 +91,9 @@ class SQLite:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def query(self, specification: Specification) -> list[Row]:
+    def query(self, specification: Specification) -> Found:
+        if specification.table == hits.TABLE:
+            return hits.ask(specification, "sqlite", lambda text: self._connection.execute(text).fetchall())
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
 
@@ -109,7 +121,7 @@ class SQLite:
         counts = {}
         for table in self.tables():
             described = self._connection.execute(f"PRAGMA table_info({quoted(table)})")
-            names = [row[1] for row in described if row[2] in ("INTEGER", "REAL") and row[1] != "time"]
+            names = [row[1] for row in described if row[2] not in ("TEXT", "BLOB") and row[1] != "time"]
             wanted = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
             row = self._connection.execute(f"SELECT {wanted} FROM {quoted(table)}").fetchone()  # noqa: S608
             counts[table] = Count(row[0], dict(zip(names, row[1:], strict=True)))

@@ -1,0 +1,98 @@
+"""chDB: ClickHouse in this process; it holds the table of ClickBench."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chdb.session import Session
+
+from benchbook.embedded import hits
+from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Setting, Specification
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ChDB(Engine):
+    """One folder of chDB with one MergeTree table, sorted by the publication's key."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
+        self._path = path
+        self._session = Session(str(path))
+        fixed = {"session_timezone": "UTC", "output_format_json_quote_64bit_integers": 0}
+        for name, value in {**fixed, **settings}.items():
+            self._session.query(f"SET {name} = {value!r}")
+
+    def version(self) -> str:
+        return version("chdb")
+
+    def tables(self) -> list[str]:
+        return [str(row[0]) for row in self._rows("SHOW TABLES")]
+
+    def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the publication states the columns
+        if table != hits.TABLE:
+            raise FailedError(f"chDB holds only the table of the dataset hits, not {table}")
+        self._session.query(f"CREATE TABLE IF NOT EXISTS {table} ({hits.DDL}, {hits.KEY}) ENGINE = MergeTree")
+
+    def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return hits.typed(batch) if hits.holds(batch) else batch
+
+    def insert(self, table: str, rows: pa.RecordBatch) -> None:
+        """Insert a batch from a file, as the publication does."""
+        import pyarrow as pa
+
+        file = self._path.with_name("batch.arrow")
+        with pa.ipc.new_file(file, rows.schema) as written:
+            written.write_batch(rows)
+        self._session.query(f"INSERT INTO {table} SELECT * FROM file('{file}', 'Arrow')")  # noqa: S608
+        file.unlink()
+
+    def query(self, specification: Specification) -> Found:
+        if specification.table != hits.TABLE:
+            raise FailedError(
+                f"chDB answers only the questions of the dataset hits, not {specification.type}"
+            )
+        return hits.ask(specification, "chdb", self._rows)
+
+    def reader(self) -> Reader:
+        """Raise FailedError: chDB has one session per process."""
+        raise FailedError("chDB has one session and runs no other statements")
+
+    def bar_reader(self) -> Ask:
+        """Raise FailedError: chDB holds no bars."""
+        raise FailedError("chDB does not read bars")
+
+    def settle(self) -> None:
+        """Merge the parts of the table into one."""
+        for table in self.tables():
+            self._session.query(f"OPTIMIZE TABLE {table} FINAL")
+
+    def count(self) -> dict[str, Count]:
+        wanted = ", ".join(["count(*)", *(f"count({name})" for name in hits.NUMBERS)])
+        counts = {}
+        for table in self.tables():
+            rows, *values = self._rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608
+            counts[table] = Count(rows, dict(zip(hits.NUMBERS, values, strict=True)))
+        return counts
+
+    def interrupt(self) -> None:
+        """End the worker: nothing stops a statement from another thread."""
+        os._exit(1)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _rows(self, text: str) -> list[list[Any]]:
+        """Run a statement and return all rows, of which chDB makes lines of JSON."""
+        answer = self._session.query(text, "JSONCompactEachRow")
+        return [json.loads(line) for line in str(answer).splitlines()]
+
+
+def open_database(where: str | Path, settings: Mapping[str, Setting]) -> ChDB:
+    """Open a folder of chDB; settings are those of a session."""
+    return ChDB(Path(where), settings)

@@ -1,0 +1,15 @@
+"""chDB, in a separate worker process."""
+
+from __future__ import annotations
+
+from benchbook.systems.python_worker import EmbeddedDriver
+
+
+class ChDB(EmbeddedDriver):
+    """One folder of chDB in one trial."""
+
+    engine = "chdb"
+    title = "chDB"
+
+
+driver = ChDB
