@@ -301,7 +301,8 @@ Question = Literal[
     "q34", "q35", "q36", "q37", "q38", "q39", "q40", "q41", "q42", "q43",
     "small-inner", "medium-inner", "medium-left", "medium-inner-text", "big-inner",
 ]  # fmt: skip
-"""A question without parameters: q1 to q43 of the dataset ``hits``, q1 to q10 of ``frames``, the rest of ``join-frames``."""
+"""A question without parameters: q1 to q43 of the dataset ``hits``, q1 to q10 of ``frames``, the others of
+``join-frames``."""
 
 
 class LoadOptions(Model):

@@ -218,7 +218,7 @@ func helpNames() map[string]string {
 		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
 		"frames_types": strings.Join(frames.QueryTypes(), ", "), "join_types": strings.Join(frames.JoinTypes(), ", "),
 		"hits_types": strings.Join(hits.QueryTypes(), ", "),
-		"targets": strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
+		"targets":    strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
 	}
 }
 
