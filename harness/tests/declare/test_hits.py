@@ -7,7 +7,7 @@ from typing import get_args
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import HitsParameters
 from benchbook.declare.workload import Question
-from benchbook.embedded import hits
+from benchbook.embedded import frames, hits
 
 
 def test_rows_and_flags() -> None:
@@ -17,6 +17,6 @@ def test_rows_and_flags() -> None:
 
 
 def test_a_phase_may_ask_every_question() -> None:
-    assert get_args(Question) == tuple(hits.SQL)
+    assert get_args(Question) == (*hits.SQL, *frames.JOINS)
     asked = [phase.options["type"] for phase in Catalogue().experiment("clickbench-small").phases[1:]]
     assert asked == list(hits.SQL)
