@@ -123,13 +123,13 @@ class ControlGroup:
         """
         self._tree = tree or Tree()
         self.limits = limits
-        self._writes = dict(writes or {})
+        self.writes = dict(writes or {})
         self.folders: dict[str, Path] = {}
         name = f"{_prefix(os.getpid())}-{index:04d}"
         wanted: dict[str, object] = {"memory": limits.memory_bytes, "cpu": limits.cpu_cores}
         try:
-            if self._writes:
-                wanted[_devices(self._tree)] = self._writes
+            if self.writes:
+                wanted[_devices(self._tree)] = self.writes
             for controller in (controller for controller, limit in wanted.items() if limit is not None):
                 self.folders[controller] = _make(self._tree, controller, name)
             self._set_limits()
@@ -158,12 +158,17 @@ class ControlGroup:
             else:
                 _write(cpu / "cpu.cfs_period_us", str(PERIOD_US))
                 _write(cpu / "cpu.cfs_quota_us", quota)
-        for device, most in self._writes.items():
-            folder = self.folders[_devices(self._tree)]
-            if (folder / V1_WRITES).exists():
-                _write(folder / V1_WRITES, f"{device} {most}")
-            else:
-                _write(folder / "io.max", f"{device} wiops={most}")
+        if devices := self._devices():
+            first = (devices / V1_WRITES).exists()
+            for device, most in self.writes.items():
+                if first:
+                    _write(devices / V1_WRITES, f"{device} {most}")
+                else:
+                    _write(devices / "io.max", f"{device} wiops={most}")
+
+    def _devices(self) -> Path | None:
+        """Return the folder with the limits of devices, if there are any."""
+        return self.folders.get("blkio") or self.folders.get("io")
 
     def entries(self) -> list[Path]:
         """Return the files into which a process writes ``0`` to enter the group."""
@@ -180,10 +185,8 @@ class ControlGroup:
 
     def writes_in_force(self) -> list[str]:
         """Return the devices whose writes the kernel limits now, as it states them."""
-        folder = next((self.folders[name] for name in ("blkio", "io") if name in self.folders), None)
-        if folder is None:
-            return []
-        return (_text(folder / V1_WRITES) or _text(folder / "io.max")).splitlines()
+        devices = self._devices()
+        return (_text(devices / V1_WRITES) or _text(devices / "io.max")).splitlines() if devices else []
 
     def members(self) -> set[int]:
         """Return the processes that are in every folder of the group."""

@@ -53,7 +53,6 @@ class Confined:
         # The engine creates the control group of a container, with its limits.
         grouped = bool(writes) or (limits.any and program.image is None)
         self.group = ControlGroup(limits, index, writes=writes) if grouped else None
-        self._throttled = len(writes or {})
         self.cores, self.pinning_note = cores_of(limits, program, embedded=embedded)
         self.program = _in_container(program, limits, self.cores[0] if self.cores else None)
         """The program; if it runs in a container, the container's options include the limits."""
@@ -81,9 +80,9 @@ class Confined:
         if self.group:
             found = self.group.in_force()
             self._check_limits(findings, found)
-            if self._throttled:
+            if wanted := len(self.group.writes):
                 limited = len(self.group.writes_in_force())
-                findings.check("devices with a limit of writes in force", self._throttled, limited)
+                findings.check("devices with a limit of writes in force", wanted, limited)
             findings.check(
                 "processes of the system outside its control group", 0, len(pids - self.group.members())
             )

@@ -46,7 +46,7 @@ var texts = []text{
 	{name: "FromTag"},
 }
 
-// Draws of a page, of its site or of a phrase, which have words of their own.
+// Draws of a page, of its site or of a phrase, whose words differ.
 const (
 	drawIsGoogle = 1000 + iota
 	drawIsGoogleTitle

@@ -3,6 +3,7 @@
 package seaweedfs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -37,10 +38,9 @@ func (s *Store) Prepare() error { return nil }
 
 // Client creates a client.
 func (s *Store) Client() (object.Client, error) {
-	return &client{
-		store: s, master: object.NewConnection(s.master, s.timeout),
-		volumes: map[string]*object.Connection{}, over: make(chan struct{}),
-	}, nil
+	c := &client{store: s, master: object.NewConnection(s.master, s.timeout), volumes: map[string]*object.Connection{}}
+	c.going, c.interrupt = context.WithCancel(context.Background())
+	return c, nil
 }
 
 // client has a connection to the master and one to each volume server that it uses.
@@ -48,10 +48,11 @@ type client struct {
 	store  *Store
 	master *object.Connection
 
-	lock        sync.Mutex // of what follows: another goroutine may interrupt
-	volumes     map[string]*object.Connection
-	interrupted bool
-	over        chan struct{} // closed by the first interrupt
+	going     context.Context // until the first interrupt
+	interrupt context.CancelFunc
+
+	lock    sync.Mutex // of what follows: another goroutine may interrupt
+	volumes map[string]*object.Connection
 }
 
 // assigned is what the master answers.
@@ -73,7 +74,7 @@ func (c *client) volume(host string) (*object.Connection, error) {
 		return nil, &target.Failure{Kind: target.BadAnswer, Message: "the master names a volume server that is not one: " + err.Error()}
 	}
 	made := object.NewConnection(address, c.store.timeout)
-	if c.interrupted {
+	if c.going.Err() != nil {
 		made.Interrupt()
 	}
 	c.volumes[host] = made
@@ -137,7 +138,7 @@ func (c *client) assign() ([]byte, error) {
 		}
 		select {
 		case <-time.After(c.store.pause):
-		case <-c.over:
+		case <-c.going.Done():
 			return nil, err
 		}
 	}
@@ -159,10 +160,7 @@ func (c *client) Interrupt() {
 	c.master.Interrupt()
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if !c.interrupted {
-		close(c.over)
-	}
-	c.interrupted = true
+	c.interrupt()
 	for _, volume := range c.volumes {
 		volume.Interrupt()
 	}

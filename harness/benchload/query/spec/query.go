@@ -14,7 +14,7 @@ type Query struct {
 	StartNS     int64    `json:"start_ns"`
 	EndNS       int64    `json:"end_ns"` // not included
 	GroupByHost bool     `json:"group_by_host"`
-	Form        string   `json:"form,omitempty"`  // of the iot use case, of frames or of join-frames; table, field, aggregate and hosts are then not used
+	Form        string   `json:"form,omitempty"`  // of the iot use case, of frames, of join-frames or of hits; table, field, aggregate and hosts are then not used
 	Fleet       string   `json:"fleet,omitempty"` // that a form asks for
 	Limit       float64  `json:"limit,omitempty"` // of a form
 }
