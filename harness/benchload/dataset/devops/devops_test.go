@@ -15,6 +15,7 @@ import (
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/stream/streamtest"
 )
 
 const (
@@ -32,17 +33,7 @@ func extent(hosts, ticks int64) dataset.Extent {
 // lines gives a dataset in line protocol.
 func lines(e dataset.Extent) []byte {
 	generator := devops.New(e)
-	s := stream.New(generator, format.NewInflux(generator), stream.Options{})
-	defer s.Close()
-	var all []byte
-	for {
-		piece, more := s.Next()
-		if !more {
-			return all
-		}
-		all = append(all, piece.Bytes...)
-		s.Release(piece)
-	}
+	return streamtest.Read(generator, format.NewInflux(generator), stream.Options{})
 }
 
 // golden is the digest of a small dataset. It changes only if all published

@@ -1,7 +1,6 @@
 package hits
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/stream/streamtest"
 )
 
 func extent(rows int64) dataset.Extent {
@@ -19,17 +19,7 @@ func extent(rows int64) dataset.Extent {
 func lines(t *testing.T, x dataset.Extent, workers int) string {
 	t.Helper()
 	g := New(x)
-	s := stream.New(g, format.NewInflux(g), stream.Options{PieceRows: 97, Workers: workers, Readers: 1})
-	defer s.Close()
-	var text bytes.Buffer
-	for {
-		piece, more := s.Next()
-		if !more {
-			return text.String()
-		}
-		text.Write(piece.Bytes)
-		s.Release(piece)
-	}
+	return string(streamtest.Read(g, format.NewInflux(g), stream.Options{PieceRows: 97, Workers: workers, Readers: 1}))
 }
 
 // The digest is of the first rows of every run; it may change only with the generator's name.

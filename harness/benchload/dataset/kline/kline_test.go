@@ -14,6 +14,7 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/stream/streamtest"
 )
 
 var monday = time.Date(2020, 1, 6, 0, 0, 0, 0, time.UTC)
@@ -30,17 +31,7 @@ func extent(stocks, days int64) dataset.Extent {
 // read gives all bytes of an extent.
 func read(e dataset.Extent, options stream.Options) []byte {
 	generator := New(e)
-	s := stream.New(generator, format.NewCSV(generator), options)
-	defer s.Close()
-	var all bytes.Buffer
-	for {
-		piece, more := s.Next()
-		if !more {
-			return all.Bytes()
-		}
-		all.Write(piece.Bytes)
-		s.Release(piece)
-	}
+	return streamtest.Read(generator, format.NewCSV(generator), options)
 }
 
 // The bytes of a dataset never change.

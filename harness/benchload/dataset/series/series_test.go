@@ -1,13 +1,13 @@
 package series
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/stream/streamtest"
 )
 
 func extent(scale, ticks int64) dataset.Extent {
@@ -18,18 +18,8 @@ func extent(scale, ticks int64) dataset.Extent {
 
 func lines(t *testing.T, g dataset.Generator) []string {
 	t.Helper()
-	s := stream.New(g, format.NewInflux(g), stream.Options{PieceRows: 7, Readers: 1})
-	defer s.Close()
-	var text bytes.Buffer
-	for {
-		piece, more := s.Next()
-		if !more {
-			break
-		}
-		text.Write(piece.Bytes)
-		s.Release(piece)
-	}
-	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	text := string(streamtest.Read(g, format.NewInflux(g), stream.Options{PieceRows: 7, Readers: 1}))
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 func TestInchIsWrittenAsTheToolWritesIt(t *testing.T) {
