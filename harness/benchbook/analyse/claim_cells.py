@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse.run import Cell, Run
-from benchbook.analyse.wording import level_words
+from benchbook.analyse.wording import level_words, replaced
 from benchbook.declare.claim import Claim
 from benchbook.declare.level import listed, natural, ordered, same
 
@@ -75,7 +75,7 @@ def skipped(cell: Cell) -> bool:
 
 
 def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
-    """Return where a run differs from the levels of the publication: "size 1GiB instead of 4GiB"."""
+    """Return where a run differs from the levels of the publication: "objects of 1 GiB instead of 4 GiB"."""
     said = []
     for factor, wanted in claim.at.items():
         published = listed(wanted)
@@ -84,17 +84,8 @@ def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
         )
         other = [level for level in held if not any(same(level, one) for one in published)]
         if other:
-            said.append(f"{counted(factor, ' and '.join(other))} instead of {' or '.join(published)}")
+            said.append(replaced(factor, other, "instead of", published))
     return said
-
-
-def counted(factor: str, level: str) -> str:
-    """Return a factor with its level in words.
-
-    >>> counted("workers", "12"), counted("batch_size", "1000"), counted("size", "1GiB")
-    ('12 workers', 'batch_size 1000', 'size 1GiB')
-    """
-    return f"{level} {factor}" if factor.endswith("s") and level[:1].isdigit() else f"{factor} {level}"
 
 
 def absent(claim: Claim, run: Run) -> list[str]:
@@ -121,7 +112,7 @@ def absent(claim: Claim, run: Run) -> list[str]:
 
 def _counts(claim: Claim, run: Run, cell: Cell) -> bool:
     """Say whether any trial of a cell counts for the claim."""
-    return bool(cell.ok) or bool(run.values(cell, (claim.phase, claim.metric), claim.validity).by_block)
+    return bool(cell.ok) or bool(run.values(cell, claim.pair, claim.validity).by_block)
 
 
 def _lacking(wanted: Mapping[str, list[str]], run: Run) -> str:

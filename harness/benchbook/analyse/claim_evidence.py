@@ -79,13 +79,17 @@ class JudgedCell:
 
 def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
     """Return what one case shows of a claim; None where no block has both sides."""
-    pair = (claim.phase, claim.metric)
+    pair = claim.pair
     first, last = sides.cells[0], sides.cells[-1]
-    ratio = paired(run, last, first, pair, claim.validity)
+    ratio = paired(run, last, first, pair, claim.validity, claim.below)
     if ratio.value is None:
         return None
-    series = [run.values(cell, pair, claim.validity).by_block for cell in sides.cells]
-    logs = log_ratios(series[-1], series[0])
+    logs = log_ratios(
+        *(
+            run.values(cell, one, claim.validity).by_block
+            for cell, one in ((last, pair), (first, claim.below))
+        )
+    )
     if published is not None and claim.along is not None:
         published = published.between(first.levels[claim.along], last.levels[claim.along])
     expected = expectation(claim, published)
@@ -96,7 +100,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     failed = (
         0
         if claim.metric in OF_FAILURES
-        else sum(run.failed(cell, claim.phase, claim.validity) for cell in sides.cells)
+        else sum(run.failed(cell, claim.phase, claim.validity) for cell in dict.fromkeys(sides.cells))
     )
     unfit = _unfit(claim, run, sides, failed)
     alone = judgement.word(shown)
@@ -113,14 +117,13 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
 
 def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
     """Return why a case is not judged; empty if it is."""
-    pair = (claim.phase, claim.metric)
-    for cell in sides.cells:
+    for cell, pair in zip(sides.cells, [claim.below, *(claim.pair for _ in sides.cells[1:])], strict=True):
         if lost := run.lost(cell, pair, claim.validity):
             return lost.sentence(cell)
         # A system that did nothing in one trial is no slower one: its typical rate would leave that trial out.
         values = run.values(cell, pair, claim.validity).by_block.values()
         idle = sum(value == 0 for value in values)
-        if claim.metric.endswith("per_second") and 0 < idle < len(values):
+        if pair[1].endswith("per_second") and 0 < idle < len(values):
             return f"{idle} of {len(values)} trials of {cell.label} measured a rate of 0"
     if failed:
         return f"{failed:,} {'operation' if failed == 1 else 'operations'} failed"

@@ -62,7 +62,7 @@ def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
     """Name what was wrong in trials whose phase counts although the trial as a whole does not."""
     found = []
     for cell in dict.fromkeys(held for one in cells for held in one.sides.cells):
-        pair = (claim.phase, claim.metric)
+        pair = claim.pair
         counted, valid = (len(run.values(cell, pair, kind).by_block) for kind in ("phase", "trial"))
         if counted > valid:
             found.append(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.analyse import answers, judgement, looked, same_work
-from benchbook.analyse.claim_cells import Sides, absent, counted, differing, elsewhere, sides, skipped
+from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
@@ -24,7 +24,7 @@ from benchbook.analyse.paired import pooled
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
-from benchbook.analyse.wording import factor_words, level_words
+from benchbook.analyse.wording import factor_words, level_words, replaced
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
 from benchbook.declare.level import listed, same
@@ -64,12 +64,14 @@ class Judgement:
     phase: str
     metric: str
     test: str
+    over_metric: str | None = None
+    """The metric of the side ``over``, where it is another one."""
     cells: tuple[JudgedCell, ...] = ()
     """The evidence of each case."""
     notes: tuple[str, ...] = ()
     """The part of ``reason`` that follows the verdict."""
     conditions: tuple[str, ...] = ()
-    """Differences from the publication, such as "batch_size 1000 instead of 5000"."""
+    """Differences from the publication, such as "batches of 1,000 instead of 5,000"."""
     in_cells: judgement.Share = "all"
     """In how many cases it must hold."""
     missing: int = 0
@@ -130,7 +132,7 @@ def of_run(run: Run, published: Path | None = None, now: looked.Look | None = No
                 f"{run.run_id} is an A/A run: it measures the noise floor and has no claims.",
                 f"Name another run; `{command('list runs')}` shows them.",
             )
-        run.preload({(claim.phase, claim.metric) for claim in claims})
+        run.preload({pair for claim in claims for pair in (claim.pair, claim.below)})
         work = same_work.of_run(run)
         own = run.results / "runs" / run.run_id / "declared" / "published"
         held = own if own.is_dir() else published or root() / "datasets" / "published"
@@ -199,7 +201,7 @@ def judge(
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
         claim.margin, "not run", "", claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
-        level=run.level, scaled=shortfall,
+        level=run.level, scaled=shortfall, over_metric=claim.over_metric,
     )  # fmt: skip
     gaps = absent(claim, run)
     if claim.test == "agree":
@@ -216,7 +218,7 @@ def judge(
         why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
-    conditions += [f"{counted(factor, here)} in place of {there}" for factor, there, here in scale]
+    conditions += [replaced(factor, [here], "in place of", [there]) for factor, there, here in scale]
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
@@ -272,11 +274,14 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
 def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
     """Return why no block of a case has both sides."""
     for cell in side.cells:
-        if lost := run.lost(cell, (claim.phase, claim.metric), claim.validity):
-            return lost.sentence(cell)
+        for pair in dict.fromkeys((claim.below, claim.pair)):
+            if lost := run.lost(cell, pair, claim.validity):
+                return lost.sentence(cell)
         if skipped(cell):
             why = (cell.reason or "no reason was recorded").partition(": ")[0].rstrip(".")
             return f"every trial of {cell.label} is skipped ({why})"
+    if claim.over_metric is not None:
+        return f"no block has both {claim.metric} and {claim.over_metric}"
     return f"no block has {claim.metric} of both sides"
 
 
@@ -297,7 +302,7 @@ def _verdict(
     """Return the verdict on the cases of a claim, and why."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    at = [f"measured at {', '.join(conditions)}"] if conditions else []
+    at = [f"measured with {', '.join(conditions)}"] if conditions else []
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
@@ -391,7 +396,7 @@ def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) ->
     """Put the numbers of cases into a judgement, pooled where there are several."""
     if not cells:
         return blank
-    pair = (claim.phase, claim.metric)
+    pair = claim.pair
     whole = cells[0].ratio if len(cells) == 1 else pooled(run, [cell.logs for cell in cells], pair)
     values = [cell.published for cell in cells]
     return replace(

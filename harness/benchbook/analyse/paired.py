@@ -11,10 +11,16 @@ from benchbook.analyse.ratio import Ratio, log_ratios, of_logs, ratio
 from benchbook.analyse.run import Cell, Pair, Run, Validity
 
 
-def paired(run: Run, above: Cell, below: Cell, pair: Pair, validity: Validity = "trial") -> Ratio:
-    """Return the ratio of two cells of a run in one metric, with the noise of the machine where it is known."""
-    of, over = (run.values(cell, pair, validity).by_block for cell in (above, below))
-    return ratio(of, over, spread(run, pair, validity), noise.known(run).get(pair)).at(run.level)
+def paired(
+    run: Run, above: Cell, below: Cell, pair: Pair, validity: Validity = "trial", over: Pair | None = None
+) -> Ratio:
+    """Return the ratio of two cells of a run in one metric, with the noise of the machine where it is known.
+
+    ``over`` is the metric of ``below``, where it is another one.
+    """
+    sides = ((above, pair), (below, over or pair))
+    of, base = (run.values(cell, one, validity).by_block for cell, one in sides)
+    return ratio(of, base, spread(run, pair, validity), noise.known(run).get(pair)).at(run.level)
 
 
 def pooled(run: Run, logs: list[dict[int, float]], pair: Pair) -> Ratio:

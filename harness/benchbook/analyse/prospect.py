@@ -234,4 +234,4 @@ class _Before:
         if claim.monotonic and not steps:
             count = len(side.cells) - 1
             steps = (centre / count,) * count
-        return Case(expected, centre, spread, self.noise.get((claim.phase, claim.metric)), steps)
+        return Case(expected, centre, spread, self.noise.get(claim.pair), steps)

@@ -90,8 +90,27 @@ def together(words: Sequence[str]) -> str:
     >>> together(["1 operation in flight"])
     '1 operation in flight'
     """
+    return listing([*words[:1], *_without_beginning(words, words[1:])])
+
+
+def replaced(factor: str, here: Sequence[str], by: str, there: Sequence[str]) -> str:
+    """Return the levels of a run and those of a publication in words.
+
+    >>> replaced("batch_size", ["1000"], "instead of", ["5000", "10000"])
+    'batches of 1,000 instead of 5,000 or 10,000'
+    >>> replaced("workers", ["12"], "in place of", ["100"])
+    '12 operations in flight in place of 100'
+    """
+    ours, theirs = ([level_words(factor, level) for level in levels] for levels in (here, there))
+    end = LEVELS.get(factor, "").partition("{}")[2]
+    stated = [word.removesuffix(end) for word in _without_beginning([*ours, *theirs], theirs)]
+    return f"{together(ours)} {by} {' or '.join(stated)}"
+
+
+def _without_beginning(words: Sequence[str], some: Sequence[str]) -> list[str]:
+    """Return some of the words without the common beginning of all."""
     common = os.path.commonprefix(words).rpartition(" ")[0] if len(words) > 1 else ""  # noqa: RUF071 - no paths
-    return listing([*words[:1], *(word[len(common) :].strip() for word in words[1:])])
+    return [word[len(common) :].strip() for word in some]
 
 
 def size_words(level: str) -> str:

@@ -131,6 +131,8 @@ class Claim(Model):
     """Factor → level of the ratio's numerator."""
     over: Side = Field(default_factory=dict)
     """Factor → level of the ratio's denominator."""
+    over_metric: Name | None = None
+    """Another metric of the same trials as the denominator, in place of ``over``: a rate as a share of a limit."""
     along: Name | None = None
     """Factor that ``rises`` and ``falls`` follow: in numeric order, or as declared if a level is not a number."""
     monotonic: bool = False
@@ -181,10 +183,28 @@ class Claim(Model):
             return {**given, "margin": 0.0}
         return given
 
+    @model_validator(mode="before")
+    @classmethod
+    def _same_levels(cls, given: Any) -> Any:
+        """Compare two metrics at the levels of ``of``."""
+        if isinstance(given, dict) and given.get("over_metric") is not None and "over" not in given:
+            return {**given, "over": given.get("of", {})}
+        return given
+
     @property
     def trend(self) -> bool:
         """True if the claim follows a factor."""
         return self.test in ("rises", "falls")
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Phase and metric of the side ``of``."""
+        return self.phase, self.metric
+
+    @property
+    def below(self) -> tuple[str, str]:
+        """Phase and metric of the side ``over``."""
+        return self.phase, self.over_metric or self.metric
 
     def systems(self) -> list[str]:
         """Return the systems that the claim names."""
@@ -224,6 +244,8 @@ class Claim(Model):
             )
 
     def _check_trend(self) -> None:
+        if self.over_metric is not None:
+            raise ValueError(f'test "{self.test}" follows one metric; remove the key `over_metric`')
         if self.along is None or self.over:
             raise ValueError(f'test "{self.test}" needs along = "<factor>" and must not have the key `over`')
         if self.by_at_least is not None and self.by_at_least < 1:
@@ -243,7 +265,13 @@ class Claim(Model):
                 f'test "{self.test}" needs `of` and `over` with the same factors;'
                 f" `of` has {_listing(self.of)}, `over` has {_listing(self.over)}"
             )
-        if self.of == self.over:
+        if self.over_metric is not None and (self.of != self.over or self.over_metric == self.metric):
+            raise ValueError(
+                "`over_metric` is another metric at the levels of `of`; it takes the place of `over`"
+            )
+        if self.over_metric is not None and self.test == "agree":
+            raise ValueError('test "agree" compares answers; remove the key `over_metric`')
+        if self.of == self.over and self.over_metric is None:
             raise ValueError(f"`of` and `over` are the same; `{command('aa')}` compares a system with itself")
         if (
             self.published is None
@@ -286,8 +314,9 @@ def check_claims(
 def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
     _known(claim.phase, [*phases, TRIAL], f"{place}: phase")
     known = metrics(phases.get(claim.phase))
-    if known is not None:
-        _known(claim.metric, known, f"{place}: metric of the phase {claim.phase}")
+    for metric in (claim.metric, claim.over_metric):
+        if known is not None and metric is not None:
+            _known(metric, known, f"{place}: metric of the phase {claim.phase}")
 
 
 def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:

@@ -162,18 +162,37 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
     for pattern, verb in VERBS:
         if found := re.fullmatch(pattern, one.metric):
             return f"{of} {found.expand(verb).format(ratio)} {over}"
-    if one.metric == "latency_mean" and phase not in ("trial", "load"):
+    if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
+        usually = "usually " if one.metric == "latency_p50" else ""
         operation = f"a query of type {phase}" if phase in queries else f"an operation in phase {phase}"
         doing = DOING.get(phase.partition("-")[0], operation)
         if sides.system:
-            return f"with {sides.system}, {doing} took {ratio} times as long {sides.of} as {over}"
-        return f"{doing} took {ratio} times as long with {of} as with {over}"
-    title = describe(one.metric).title
-    title = title[0].lower() + title[1:]
-    where = "" if phase in ("trial", "load") else f" in phase {phase}"
-    was, that = ("were", "those") if title.partition(" ")[0].endswith("s") else ("was", "that")
+            return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
+        return f"{doing} {usually}took {ratio} times as long with {of} as with {over}"
+    was, that = _was(one)
     of_over = over if sides.system else f"of {over}"
-    return f"the {title}{where} of {of} {was} {ratio} times {that} {of_over}"
+    return f"{_quantity(one)} of {of} {was} {ratio} times {that} {of_over}"
+
+
+def _share(one: Judgement, other: str, system: str, ratio: str) -> str:
+    """Return how large a metric was beside another of the same trials."""
+    return f"{_quantity(one)} of {system} {_was(one)[0]} {ratio} times the {_title(other)}"
+
+
+def _title(metric: str) -> str:
+    """Return the title of a metric within a sentence."""
+    title = describe(metric).title
+    return title[0].lower() + title[1:]
+
+
+def _quantity(one: Judgement) -> str:
+    where = "" if one.phase in ("trial", "load") else f" in phase {one.phase}"
+    return f"the {_title(one.metric)}{where}"
+
+
+def _was(one: Judgement) -> tuple[str, str]:
+    """Return the verb and the pronoun that a metric needs."""
+    return ("were", "those") if _title(one.metric).partition(" ")[0].endswith("s") else ("was", "that")
 
 
 class _Sides(NamedTuple):
@@ -234,7 +253,10 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
         if one.level < ALPHA:
             own = f", decided after {trials_words([cell for held in one.cells for cell in held.sides.cells])}"
         around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{own}{cases})"
-    said = _finding(one, _sides(run, one), ratio, run.phases("query"))
+    if one.over_metric is None:
+        said = _finding(one, _sides(run, one), ratio, run.phases("query"))
+    else:
+        said = _share(one, one.over_metric, run.title(one.cells[0].sides.cells[0].system), ratio)
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 

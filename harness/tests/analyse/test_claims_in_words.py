@@ -112,10 +112,10 @@ def test_another_condition_is_part_of_the_verdict(tmp_path: Path) -> None:
     factors = {"system": [CNOS, INFLUX], "workers": [100], "batch_size": [1000]}
     found = only(tmp_path, twice, claim={"at": {"batch_size": 5000, "workers": [50, 100]}}, factors=factors)
     assert found.verdict == "reproduced"
-    assert found.conditions == ("batch_size 1000 instead of 5000",)
+    assert found.conditions == ("batches of 1,000 instead of 5,000",)
     why, condition, *_ = found.reason.split("; ")
     assert "lies within 10 %" in why
-    assert condition == "measured at batch_size 1000 instead of 5000"
+    assert condition == "measured with batches of 1,000 instead of 5,000"
 
 
 def test_the_published_condition_is_no_news(tmp_path: Path) -> None:

@@ -82,6 +82,22 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
     assert "not ranked together, so the chart shows only the size on disk for InfluxDB 1.8.10" in drawn.note
 
 
+def test_ratios_of_one_workload_are_those_of_its_phases(plain):
+    drawn = ratio.chart(plain, "query")
+    assert drawn.table.rows
+    assert {row[0].partition(", ")[2] for row in drawn.table.rows} == set(plain.phases("query"))
+    assert len(drawn.table.rows) < len(ratio.chart(plain).table.rows)
+
+
+def test_many_metrics_have_one_line_each(plain, monkeypatch):
+    apart = ratio.chart(plain).spec
+    monkeypatch.setattr(ratio, "MOST_LINES", 1)
+    close = ratio.chart(plain).spec
+    assert close["height"] < apart["height"]
+    assert "yOffset" in str(apart)
+    assert "yOffset" not in str(close)
+
+
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):
     """The baseline is declared, so the ratio may lie below 1; the sentence states it from the faster one's side."""
     compared = next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")

@@ -37,7 +37,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reason": "it lies there",
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
-        "conditions": (), "in_cells": "all",
+        "conditions": (), "over_metric": None, "in_cells": "all",
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 
@@ -55,6 +55,12 @@ def test_the_finding_names_who_what_by_how_much_and_what_was_published():
         "CnosDB 2.0.1 loaded 1.16 times as many rows per second as InfluxDB 1.8.10 "
         "(95 % CI 1.04-1.28); the published ratio is 1.22."
     )
+
+
+def test_a_median_is_what_usually_happened():
+    said = claim.sentence(RUN, judged(metric="latency_p50", phase="1-host-1-hr"))
+    same = "A query of type 1-host-1-hr usually took 1.16 times as long with CnosDB 2.0.1 as with InfluxDB 1.8.10"
+    assert said.startswith(f"{same} (95 % CI")
 
 
 def test_sides_of_one_system_are_named_by_what_differs():
@@ -184,11 +190,11 @@ def test_a_caveat_is_beside_its_number():
     one = judged(
         "inconclusive",
         short,
-        conditions=("workers 12 in place of 100",),
+        conditions=("12 operations in flight in place of 100",),
         notes=("4 disks are files on one device",),
     )
     assert claim.caveats(one) == [
-        "measured with workers 12 in place of 100",
+        "measured with 12 operations in flight in place of 100",
         "not judged (a phase under 1 s)",
         "4 disks are files on one device",
     ]

@@ -16,10 +16,13 @@ from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 
 ROW_HEIGHT = 30
+MOST_LINES = 40
+"""A chart of more lines has one line for each metric, on which its systems overlap."""
+DENSE_HEIGHT = 22
 
 
-def chart(run: Run) -> Figure | Markdown:
-    """Draw the ratio of each cell to the baseline, for every metric."""
+def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
+    """Draw the ratio of each cell to the baseline, for every metric, or only in the phases of ``workload``."""
     base = comparison.baseline(run)
     title = f"Compared with {base.label}" if base else "The comparison with a baseline"
     if refusal := refused(run, title):
@@ -29,6 +32,7 @@ def chart(run: Run) -> Figure | Markdown:
     made = [
         one
         for phase, metric in comparison.metrics(run)
+        if workload is None or phase in run.phases(workload)
         for one in comparison.against(run, phase, metric, base)
     ]
     found = [one for one in made if not comparison.mixed(run, one)]
@@ -107,7 +111,8 @@ def _ratio_draw(found: list[Versus], base: str) -> Any:
         scale=alt.Scale(domain=order, padding=0.2),
         axis=alt.Axis(grid=False),
     )
-    offset = alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
+    dense = len(order) * len(labels) > MOST_LINES
+    offset = None if dense else alt.YOffset("cell:N", sort=None, scale=alt.Scale(domain=labels, padding=0.2))
     paint = alt.Color("cell:N", scale=theme.colours(systems, labels))
     scale, axis = axes.logarithmic(
         [1.0, *marks.ends(means, points)], f"Times as good as {base}: right of 1 is better"
@@ -117,7 +122,7 @@ def _ratio_draw(found: list[Versus], base: str) -> Any:
         shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels)),
         names=[alt.Tooltip("row:N"), alt.Tooltip("cell:N")],
     )  # fmt: skip
-    height = len(order) * (ROW_HEIGHT + 16 * (len(labels) - 1))
+    height = len(order) * (DENSE_HEIGHT if dense else ROW_HEIGHT + 16 * (len(labels) - 1))
     return alt.layer(marks.one(scale, axis), *layers).properties(width="container", height=height)
 
 
