@@ -146,17 +146,18 @@ VERBS = (
 
 
 DOING = {"put": "putting", "get": "getting", "delete": "deleting", "read": "reading", "write": "writing"}
-"""First word of a phase of objects → what takes time."""
+"""Option ``do`` of a phase of objects, which is the first word of its name or a factor → what takes time."""
 DONE = {"put": "put", "get": "got", "delete": "deleted"}
-"""First word of a phase of objects → what was done."""
+"""The same → what was done."""
 
 
 def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) -> str:
     """Return what was measured of both sides; ``queries`` are the phases that ask queries."""
     phase, over = one.phase, sides.over
     of = f"{sides.system} {sides.of}".strip()
+    act = one.cells[0].sides.levels.get("do") or phase.partition("-")[0]
     if one.metric == "objects_per_second":
-        return f"{of} {DONE.get(phase.partition('-')[0], 'handled')} {ratio} times as many objects per second as {over}"
+        return f"{of} {DONE.get(act, 'handled')} {ratio} times as many objects per second as {over}"
     if one.metric == "reads_per_second":
         return f"{of} answered {ratio} times as many {phase} reads per second as {over}"
     for pattern, verb in VERBS:
@@ -165,7 +166,7 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
         operation = f"a query of type {phase}" if phase in queries else f"an operation in phase {phase}"
-        doing = DOING.get(phase.partition("-")[0], operation)
+        doing = DOING.get(act, operation)
         if sides.system:
             return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
         return f"{doing} {usually}took {ratio} times as long with {of} as with {over}"

@@ -63,6 +63,15 @@ def test_a_median_is_what_usually_happened():
     assert said.startswith(f"{same} (95 % CI")
 
 
+def test_what_was_done_may_be_a_factor():
+    one = cell()
+    one.sides.levels = {"do": "get"}
+    said = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="main"))
+    assert said.startswith(
+        "Getting took 1.16 times as long with CnosDB 2.0.1 as with InfluxDB 1.8.10 (95 % CI"
+    )
+
+
 def test_sides_of_one_system_are_named_by_what_differs():
     one = cell()
     one.sides.cells = tuple(
