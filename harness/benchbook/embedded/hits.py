@@ -29,7 +29,7 @@ ADAPTED: dict[str, dict[str, str]] = {
     "polars": {"STRLEN(": "LENGTH("},
     "sqlite": {
         "STRLEN(": "length(",
-        "extract(minute FROM EventTime)": "CAST(strftime('%M', EventTime) AS INTEGER)",
+        "extract(minute FROM EventTime)": "strftime('%M', EventTime)",
         r"REGEXP_REPLACE(Referer, '^https?://(?:www\.)?([^/]+)/.*$', '\1')": (
             "iif(host LIKE 'www.%', substr(host, 5), host)"
         ),
@@ -41,6 +41,8 @@ ADAPTED: dict[str, dict[str, str]] = {
     },
 }
 """Dialect → text of the publication's statement → its text in the dialect; the only differences between systems."""
+COMPLETED = {"sqlite": {"strftime('%M', EventTime)": "CAST(strftime('%M', EventTime) AS INTEGER)"}}
+"""Dialect → text of the timed statement → its text in the completed one; SQLite's minutes of q19 are texts."""
 LARGE_GROUP = "100000"
 """Rows above which q28 and q29 list a group of the publication's 100 million; here the same share of the rows."""
 
@@ -101,9 +103,10 @@ def typed(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def statement(specification: Specification, dialect: str, *, complete: bool = False) -> str:
-    """Return a question in a dialect; ``complete`` also orders the rows that the publication leaves in any order."""
+    """Return a question in a dialect; ``complete`` also makes the answers of all systems comparable."""
     text = re.sub(r" ?/\*(.*?)\*/", r"\1" if complete else "", SQL[specification.form])
-    for published, adapted in ADAPTED[dialect].items():
+    completed = COMPLETED.get(dialect, {}) if complete else {}
+    for published, adapted in (ADAPTED[dialect] | completed).items():
         text = text.replace(published, adapted)
     return text.replace(LARGE_GROUP, f"{specification.limit:.0f}")
 

@@ -119,6 +119,12 @@ def test_the_timed_statement_is_the_publications_and_the_compared_one_has_a_comp
     assert "/*" not in "".join(hits.statement(replace(asked, form=name), "duckdb") for name in hits.SQL)
 
 
+def test_sqlite_makes_numbers_of_minutes_only_in_the_compared_statement():
+    asked = replace(QUESTION, form="q19")
+    assert "UserID, strftime('%M', EventTime) AS m" in hits.statement(asked, "sqlite")
+    assert "CAST(strftime('%M', EventTime) AS INTEGER) AS m" in hits.statement(asked, "sqlite", complete=True)
+
+
 def test_large_groups_have_the_published_share_of_the_rows():
     asked = replace(QUESTION, form="q28", limit=1000.0)
     assert "HAVING COUNT(*) > 1000 ORDER" in hits.statement(asked, "duckdb")
