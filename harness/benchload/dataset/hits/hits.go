@@ -112,15 +112,15 @@ func (g *Hits) AppendTag(text []byte, series int64, _, place int) []byte {
 	if one.of == nil {
 		return append(text, one.always...)
 	}
-	v := g.view(series)
-	return one.of(text, &v)
+	return one.of(text, g.view(series))
 }
 
 // Fill generates the values of the block's rows from first to end-1.
 func (g *Hits) Fill(block *dataset.Block, first, end int) {
+	var v view // one for all rows: its columns' functions put it on the heap
 	for t := range block.Ticks {
 		for s := first; s < end; s++ {
-			v := g.view(block.Series + int64(s))
+			v = g.view(block.Series + int64(s))
 			values := block.At(t, s)
 			for place := range numbers {
 				values[place] = numbers[place].of(&v, drawColumn+uint64(place))

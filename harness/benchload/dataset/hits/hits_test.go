@@ -196,3 +196,17 @@ func TestQuestionsStateTheirLimit(t *testing.T) {
 		t.Error("there is no question q44")
 	}
 }
+
+func BenchmarkInflux(b *testing.B) {
+	g := New(extent(int64(b.N)))
+	s := stream.New(g, format.NewInflux(g), stream.Options{Workers: 1})
+	defer s.Close()
+	b.ReportAllocs()
+	rows := 0
+	for rows < b.N {
+		piece, _ := s.Next()
+		rows += int(piece.Rows)
+		s.Release(piece)
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}

@@ -11,7 +11,7 @@ import (
 type text struct {
 	name   string
 	always string
-	of     func(text []byte, v *view) []byte
+	of     func(text []byte, v view) []byte
 }
 
 // texts are the columns of texts in the order of the publication.
@@ -61,7 +61,7 @@ const (
 const popular = 16
 
 // url is the address of the page. One in 512 of the less popular pages is of Google's.
-func url(text []byte, v *view) []byte {
+func url(text []byte, v view) []byte {
 	text = append(text, "http://"...)
 	if v.pageRank >= popular && oneIn(512, v.page, drawIsGoogle) {
 		text = append(text, "www.google.example/"...)
@@ -76,7 +76,7 @@ func url(text []byte, v *view) []byte {
 
 // title is that of the page; one in 16 pages has none, and one in 256 of the less popular
 // ones names Google.
-func title(text []byte, v *view) []byte {
+func title(text []byte, v view) []byte {
 	if oneIn(16, v.page, drawHasNoTitle) {
 		return text
 	}
@@ -89,7 +89,7 @@ func title(text []byte, v *view) []byte {
 }
 
 // referer is the address of a page on another site, if the view comes from one.
-func referer(text []byte, v *view) []byte {
+func referer(text []byte, v view) []byte {
 	switch v.linked {
 	case fromNowhere:
 		return text
@@ -109,7 +109,7 @@ func referer(text []byte, v *view) []byte {
 	return appendWords(appendHost(text, site), v.referer, 3, '/')
 }
 
-func searchPhrase(text []byte, v *view) []byte {
+func searchPhrase(text []byte, v view) []byte {
 	if v.phrase == 0 {
 		return text
 	}
@@ -117,26 +117,26 @@ func searchPhrase(text []byte, v *view) []byte {
 }
 
 // mobilePhoneModel is the model of the user's phone; a phone is of one model.
-func mobilePhoneModel(text []byte, v *view) []byte {
+func mobilePhoneModel(text []byte, v view) []byte {
 	if !v.isMobile() {
 		return text
 	}
 	return strconv.AppendUint(append(text, "Model-"...), v.phone(), 10)
 }
 
-func userAgentMinor(text []byte, v *view) []byte {
+func userAgentMinor(text []byte, v view) []byte {
 	return strconv.AppendUint(text, walk.Below(v.user, drawWords, 10), 10)
 }
 
 var languages = [...]string{"S0", "S1", "S2", "S3"}
 
-func browserLanguage(text []byte, v *view) []byte {
+func browserLanguage(text []byte, v view) []byte {
 	return append(text, languages[walk.Below(v.user, drawWords+1, uint64(len(languages)))]...)
 }
 
 var countries = [...]string{"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"}
 
-func browserCountry(text []byte, v *view) []byte {
+func browserCountry(text []byte, v view) []byte {
 	return append(text, countries[walk.Below(v.user, drawWords+2, uint64(len(countries)))]...)
 }
 
