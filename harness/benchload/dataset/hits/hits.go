@@ -1,10 +1,11 @@
 // Package hits generates the table of ClickBench: page views of web sites over a month,
-// with the 105 columns of the publication. A row is a series with one tick, so that its
-// texts are tags.
+// with the 105 columns of the publication, in the order of site and time. A row is a series
+// with one tick, so that its texts are tags.
 package hits
 
 import (
 	"math/bits"
+	"sort"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/walk"
@@ -27,27 +28,30 @@ const (
 	askedPage    = 2_868_770_270_353_813_622 // URLHash, question 42
 	askedReferer = 3_594_120_000_172_545_465 // RefererHash, question 41
 
-	askedUserRank = 255 // how many users have more views than the one of question 20
+	askedShare    = 12   // one in so many views is of the site
+	askedUserRank = 1023 // how many users may have more views than the one of question 20
 )
 
 // How skewed a draw is: its ranks fill so many powers of two, each as likely as the next.
 const (
 	counterPowers = 13
 	regionPowers  = 13
-	refererPowers = 14
 	enginePowers  = 6
 	advertPowers  = 5
 	phonePowers   = 7
 
-	perPage   = 6 // powers of two by which the pages of the largest site are fewer than the rows
-	perPhrase = 3 // and the search phrases
+	perUser    = 1 // powers of two by which the users are fewer than the rows
+	perReferer = 2 // and the referers
+	perPage    = 6 // and the pages of the largest site
+	perPhrase  = 3 // and the search phrases
+
+	// The ranks of users begin with this power, so that 256 users are the most frequent ones.
+	leastUserPower = 8
 )
 
 // The draws of a row; columns without a draw here use the numbers from drawColumn on.
 const (
 	drawUser = iota
-	drawCounter
-	drawIsAsked
 	drawPage
 	drawIsAskedPage
 	drawRefererKind
@@ -80,6 +84,10 @@ type Hits struct {
 	extent dataset.Extent
 	tables []dataset.Table
 	powers int // of two, up to the number of rows
+
+	asked  int64 // rows of the site that questions 37 to 43 ask for
+	others int64 // rows of the other sites
+	before int64 // those of them before the asked site
 }
 
 // New creates the generator of an extent.
@@ -91,7 +99,14 @@ func New(extent dataset.Extent) *Hits {
 	for _, one := range numbers {
 		table.Fields = append(table.Fields, dataset.Field{Name: one.name})
 	}
-	return &Hits{extent, []dataset.Table{table}, bits.Len64(uint64(extent.Scale))}
+	g := &Hits{extent: extent, tables: []dataset.Table{table}, powers: bits.Len64(uint64(extent.Scale))}
+	g.asked = extent.Scale / askedShare
+	g.others = extent.Scale - g.asked
+	g.before = int64(sort.Search(int(g.others), func(row int) bool {
+		counter, _, _ := g.other(int64(row))
+		return counter > askedCounter
+	}))
+	return g
 }
 
 // Name returns the name of the dataset.
@@ -132,7 +147,7 @@ func (g *Hits) Fill(block *dataset.Block, first, end int) {
 // view is one page view: what several of its columns follow from.
 type view struct {
 	key      uint64 // of its draws
-	time     int64  // in seconds since 1970; rows are in the order of time
+	time     int64  // in seconds since 1970
 	user     uint64 // key
 	userID   int64
 	counter  uint64 // the site
@@ -157,18 +172,16 @@ const (
 func (g *Hits) view(number int64) view {
 	seed := g.extent.Seed
 	key := walk.Key(seed, keyRow, uint64(number))
-	v := view{key: key, time: firstSecond + number*seconds/g.extent.Scale}
+	v := view{key: key}
 
-	userRank, _ := skewed(key, drawUser, g.powers)
+	userRank, _ := skewedFrom(leastUserPower, key, drawUser, max(leastUserPower+1, g.powers-perUser))
 	v.user = walk.Key(seed, keyUser, userRank)
 	if v.userID = int64(v.user >> 2); userRank == askedUserRank {
 		v.userID = askedUser
 	}
 
-	site, power := skewed(key, drawCounter, counterPowers)
-	if v.counter = site + 1; oneIn(12, key, drawIsAsked) {
-		v.counter, power = askedCounter, 0
-	}
+	var power int
+	v.counter, power, v.time = g.place(number)
 	v.site = walk.Key(seed, keyPage, v.counter)
 	v.pageRank, _ = skewed(key, drawPage, max(1, g.powers-perPage-power))
 	if v.counter == askedCounter && oneIn(4, key, drawIsAskedPage) {
@@ -180,7 +193,7 @@ func (g *Hits) view(number int64) view {
 	case kind < 1:
 		v.linked = fromAsked
 	case kind < 12:
-		rank, _ := skewed(key, drawReferer, refererPowers)
+		rank, _ := skewed(key, drawReferer, max(1, g.powers-perReferer))
 		v.linked, v.referer = fromPage, walk.Key(seed, keyReferer, rank)
 	}
 	if oneIn(8, key, drawHasPhrase) {
@@ -188,6 +201,32 @@ func (g *Hits) view(number int64) view {
 		v.phrase = walk.Key(seed, keyPhrase, rank)
 	}
 	return v
+}
+
+// place is the site of a row, the power of two of its rank, and the time. Rows are in the
+// order of the site and then of time; the publication's key begins with the site and the date.
+func (g *Hits) place(row int64) (counter uint64, power int, time int64) {
+	switch {
+	case row < g.before:
+		return g.other(row)
+	case row < g.before+g.asked:
+		return askedCounter, 0, firstSecond + (row-g.before)*seconds/g.asked
+	}
+	return g.other(row - g.asked)
+}
+
+// other is the place of a row among those of the other sites. Each power of two of sites has
+// the same share of the rows, and each site of a power the same share of those; the rest of
+// the division is how much of the month has passed.
+func (g *Hits) other(row int64) (counter uint64, power int, time int64) {
+	row *= counterPowers
+	power = int(row / g.others)
+	row = row % g.others << power
+	counter = uint64(1<<power + row/g.others)
+	if counter >= askedCounter {
+		counter++
+	}
+	return counter, power, firstSecond + row%g.others*seconds/g.others
 }
 
 // isAskedPage says whether question 42 asks for the view's page.
@@ -205,8 +244,13 @@ func (v *view) phone() uint64 {
 // skewed is the n-th number of a stream as a rank from 0: every power of two of ranks, of
 // so many, is as likely as the next, so that the share of rank r is about 1/r of the first.
 func skewed(key, n uint64, powers int) (rank uint64, power int) {
+	return skewedFrom(0, key, n, powers)
+}
+
+// skewedFrom draws as skewed does, but without the powers before the first one.
+func skewedFrom(first int, key, n uint64, powers int) (rank uint64, power int) {
 	draw := walk.At(key, n)
-	power = int((draw >> 32) * uint64(powers) >> 32)
+	power = first + int((draw>>32)*uint64(powers-first)>>32)
 	below := uint64(1)<<power - 1
 	return below + draw&below, power
 }
