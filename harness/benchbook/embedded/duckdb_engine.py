@@ -94,15 +94,27 @@ class DuckDB:
         return sql_bar_reader(self.reader(), self._dialect)
 
     def settle(self) -> None:
-        """Write the log to the database file and empty it (CHECKPOINT)."""
+        """Write the log to the file and empty it (CHECKPOINT), once text keys of the join questions have type ENUM."""
+        texts = "SELECT count(*) FROM duckdb_columns() WHERE column_name = 'id4' AND data_type = 'VARCHAR'"
+        if self._one(f"{texts} AND table_name IN {tuple(frames.TABLES)}") == len(frames.TABLES):
+            self._enumerate("id4")
+            self._enumerate("id5")
         self._connection.execute("CHECKPOINT")
+
+    def _enumerate(self, key: str) -> None:
+        """Make one ENUM type of a key's texts in all tables of the join questions, as their publication does."""
+        tables = [name for name, columns in frames.TABLES.items() if key in columns]
+        values = " UNION ALL ".join(f"SELECT {key} FROM {table}" for table in tables)  # noqa: S608 - names of frames
+        self._connection.execute(f"CREATE TYPE {key} AS ENUM ({values})")
+        for table in tables:
+            self._connection.execute(f"ALTER TABLE {table} ALTER {key} TYPE {key}")
 
     def count(self) -> dict[str, Count]:
         counts = {}
         for table in self.tables():
             described = self._connection.execute(
                 "SELECT column_name FROM duckdb_columns() WHERE table_name = ? "
-                "AND data_type NOT IN ('VARCHAR', 'TIMESTAMP_NS') ORDER BY column_index",
+                "AND data_type NOT IN ('VARCHAR', 'TIMESTAMP_NS') AND data_type NOT LIKE 'ENUM%' ORDER BY column_index",
                 [table],
             ).fetchall()
             names = [str(row[0]) for row in described]

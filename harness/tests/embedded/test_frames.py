@@ -126,6 +126,24 @@ def test_every_join_has_the_rows_that_match(name, tmp_path):
     engine.close()
 
 
+def test_duckdb_joins_by_enum_and_not_by_text(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    engine = opened("duckdb", tmp_path, join_tables())
+    engine.settle()  # again: the texts are ENUM already
+    assert engine.count()["small"] == Count(10, dict.fromkeys(("id1", "v2"), 10))
+    engine.close()
+    with duckdb.connect(str(tmp_path / "duckdb")) as found:
+        kinds = found.execute(
+            "SELECT DISTINCT column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+        )
+        kept = {
+            name: kind.partition("(")[0] for name, kind in kinds.fetchall() if name in ("id4", "id5", "id6")
+        }
+        (plan,) = found.execute(f"EXPLAIN {frames.SQL['medium-inner-text']}").fetchall()
+    assert kept == {"id4": "ENUM", "id5": "ENUM", "id6": "VARCHAR"}
+    assert "CAST" not in plan[1]
+
+
 @pytest.mark.parametrize(
     ("tables", "questions"), [({"x": batch(7, ROWS)}, GROUP_BY), (join_tables(), tuple(frames.JOINS))]
 )
