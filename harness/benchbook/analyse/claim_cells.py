@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Cell, Pair, Run
 from benchbook.analyse.wording import level_words, replaced
 from benchbook.declare.claim import Claim
 from benchbook.declare.level import listed, natural, ordered, same
@@ -28,6 +28,10 @@ class Sides:
         """The factors that they differ in."""
         first = self.cells[0].levels
         return [name for name in first if any(cell.levels.get(name) != first[name] for cell in self.cells)]
+
+    def pairs(self, claim: Claim) -> list[tuple[Cell, Pair]]:
+        """Return each cell with the phase and metric that a claim takes from it."""
+        return [(self.cells[0], claim.below), *((cell, claim.pair) for cell in self.cells[1:])]
 
     def name(self, across: Collection[str] = ()) -> str:
         """Return the cell in words: the levels of ``across``, or all it has in common."""

@@ -84,12 +84,8 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     ratio = paired(run, last, first, pair, claim.validity, claim.below)
     if ratio.value is None:
         return None
-    logs = log_ratios(
-        *(
-            run.values(cell, one, claim.validity).by_block
-            for cell, one in ((last, pair), (first, claim.below))
-        )
-    )
+    series = [run.values(cell, one, claim.validity).by_block for cell, one in sides.pairs(claim)]
+    logs = log_ratios(series[-1], series[0])
     if published is not None and claim.along is not None:
         published = published.between(first.levels[claim.along], last.levels[claim.along])
     expected = expectation(claim, published)
@@ -117,7 +113,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
 
 def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
     """Return why a case is not judged; empty if it is."""
-    for cell, pair in zip(sides.cells, [claim.below, *(claim.pair for _ in sides.cells[1:])], strict=True):
+    for cell, pair in sides.pairs(claim):
         if lost := run.lost(cell, pair, claim.validity):
             return lost.sentence(cell)
         # A system that did nothing in one trial is no slower one: its typical rate would leave that trial out.

@@ -273,10 +273,9 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
     """Return why no block of a case has both sides."""
-    for cell in side.cells:
-        for pair in dict.fromkeys((claim.below, claim.pair)):
-            if lost := run.lost(cell, pair, claim.validity):
-                return lost.sentence(cell)
+    for cell, pair in side.pairs(claim):
+        if lost := run.lost(cell, pair, claim.validity):
+            return lost.sentence(cell)
         if skipped(cell):
             why = (cell.reason or "no reason was recorded").partition(": ")[0].rstrip(".")
             return f"every trial of {cell.label} is skipped ({why})"

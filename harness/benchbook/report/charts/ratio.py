@@ -29,10 +29,11 @@ def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
         return refusal
     if base is None:
         return missing(title, "this run has no valid trial")
+    wanted = None if workload is None else run.phases(workload)
     made = [
         one
         for phase, metric in comparison.metrics(run)
-        if workload is None or phase in run.phases(workload)
+        if wanted is None or phase in wanted
         for one in comparison.against(run, phase, metric, base)
     ]
     found = [one for one in made if not comparison.mixed(run, one)]

@@ -13,6 +13,7 @@ import (
 
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/stream/streamtest"
 )
 
 // CSV and Arrow have the same rows as line protocol, with empty and null where a
@@ -36,17 +37,8 @@ func TestFormatsAgree(t *testing.T) {
 		}
 
 		whole := func(f format.Format) []byte {
-			s := stream.New(g, f, stream.Options{PieceRows: 500})
-			defer s.Close()
-			all := append([]byte{}, s.Header()...)
-			for {
-				piece, more := s.Next()
-				if !more {
-					return all
-				}
-				all = append(all, piece.Bytes...)
-				s.Release(piece)
-			}
+			header := append([]byte{}, f.Header()...)
+			return append(header, streamtest.Read(g, f, stream.Options{PieceRows: 500})...)
 		}
 		records, err := csv.NewReader(bytes.NewReader(whole(format.NewCSV(g)))).ReadAll()
 		if err != nil || len(records) != len(want)+1 {
