@@ -126,21 +126,29 @@ def test_every_join_has_the_rows_that_match(name, tmp_path):
     engine.close()
 
 
-def test_duckdb_joins_by_enum_and_not_by_text(tmp_path):
+@pytest.mark.parametrize(
+    ("tables", "question", "wanted"),
+    [
+        ({"x": batch(7, ROWS)}, "q2", {"id1": "ENUM", "id2": "ENUM", "id3": "VARCHAR"}),
+        (join_tables(), "medium-inner-text", {"id4": "ENUM", "id5": "ENUM", "id6": "VARCHAR"}),
+    ],
+)
+def test_duckdb_compares_keys_with_few_values_by_enum(tables, question, wanted, tmp_path):
     duckdb = pytest.importorskip("duckdb")
-    engine = opened("duckdb", tmp_path, join_tables())
+    engine = opened("duckdb", tmp_path, tables)
     engine.settle()  # again: the texts are ENUM already
-    assert engine.count()["small"] == Count(10, dict.fromkeys(("id1", "v2"), 10))
+    counted = engine.count()
+    assert {table: counted[table].rows for table in tables} == {
+        name: one.num_rows for name, one in tables.items()
+    }
     engine.close()
     with duckdb.connect(str(tmp_path / "duckdb")) as found:
         kinds = found.execute(
             "SELECT DISTINCT column_name, data_type FROM duckdb_columns() WHERE NOT internal"
         )
-        kept = {
-            name: kind.partition("(")[0] for name, kind in kinds.fetchall() if name in ("id4", "id5", "id6")
-        }
-        (plan,) = found.execute(f"EXPLAIN {frames.SQL['medium-inner-text']}").fetchall()
-    assert kept == {"id4": "ENUM", "id5": "ENUM", "id6": "VARCHAR"}
+        kept = {name: kind.partition("(")[0] for name, kind in kinds.fetchall() if name in wanted}
+        (plan,) = found.execute(f"EXPLAIN {frames.SQL[question]}").fetchall()
+    assert kept == wanted
     assert "CAST" not in plan[1]
 
 
