@@ -262,7 +262,9 @@ class EmbeddedDriver(PythonWorker):
     """A checkpoint returns when it is done, so ``settle`` has no watching time."""
 
     def __init__(self, place: Place) -> None:
-        super().__init__(place, self.engine, self.title, place.program.path)
+        # Other programs, such as benchload for plain files, are no Python.
+        python = place.program.path if place.program.source == "python" else None
+        super().__init__(place, self.engine, self.title, python)
         self._file = place.data / f"benchbook.{self.engine}"
         self._open = False
 

@@ -1,5 +1,7 @@
 """Plain files in the worker; test_embedded_driver.py has what it shares with SQLite."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchbook.errors import TrialFailed
@@ -10,6 +12,17 @@ from benchbook.systems.files import driver
 @pytest.fixture
 def started(embedded):
     return lambda **settings: embedded(driver, "files", "0.1", settings)
+
+
+def test_the_worker_is_python_although_the_program_is_benchload(place):
+    made = place("files", script="echo no Python >&2; exit 2")
+    one = driver(replace(made, program=replace(made.program, source="own")))
+    one.configure()
+    one.start()
+    try:
+        assert one.ready()
+    finally:
+        one.stop()
 
 
 def test_objects_are_files_of_the_data_folder(started, tmp_path):
