@@ -14,9 +14,12 @@ from benchbook.record.folder import Say, tell
 from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal
 
 if TYPE_CHECKING:
+    import duckdb
     import polars as pl
 
 PAGE = "docs/results.md"
+FOREIGN = ("INTERVAL", "BIT", "TIME WITH TIME ZONE")
+"""Types of DuckDB that Polars does not have."""
 
 
 def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
@@ -30,7 +33,7 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
     _require_one_query(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
-            return _plain(connection.sql(text).pl(BATCH_ROWS))
+            return _plain(_known(connection.sql(text)).pl(BATCH_ROWS))
         except duckdb.FatalException:
             raise
         except duckdb.Error as error:
@@ -67,6 +70,20 @@ def trial(results: Path, trial_id: str, say: Say = tell) -> dict[str, Any] | Non
         for name in ("phases", "measurements", "errors", "checks")
     }
     return {**found[0], "levels": dict(levels), **parts}
+
+
+def _known(answer: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return an answer with text in place of types that Polars does not have, such as the interval of two times."""
+    kinds = [str(kind) for kind in answer.types]
+    if not any(kind in FOREIGN for kind in kinds):
+        return answer
+    names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in answer.columns]
+    return answer.project(
+        ", ".join(
+            f"{name}::VARCHAR AS {name}" if kind in FOREIGN else name
+            for name, kind in zip(names, kinds, strict=True)
+        )
+    )
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:

@@ -28,6 +28,16 @@ def test_sums_are_whole_numbers(recorded: tuple[Path, str]) -> None:
     assert int(found["large"][0]) == 15 << 80
 
 
+def test_intervals_and_other_types_that_polars_lacks_are_texts(recorded: tuple[Path, str]) -> None:
+    text = (
+        "SELECT TIMESTAMP '2026-01-02' - TIMESTAMP '2026-01-01' AS \"a \"\"b\", '101'::BIT AS c, "
+        "'12:00:00+01'::TIMETZ AS d, 1 AS e"
+    )
+    found = query.sql(recorded[0], text)
+    assert found.row(0) == ("1 day", "101", "12:00:00+01", 1)
+    assert found.columns == ['a "b', "c", "d", "e"]
+
+
 def test_the_tables_are_listed(recorded: tuple[Path, str]) -> None:
     results, _ = recorded
     found = query.tables(results)
