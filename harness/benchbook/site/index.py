@@ -195,7 +195,7 @@ class Cards:
 
 
 def cards() -> Cards | Markdown:
-    """Return a card for each comparison: who claimed what, our finding, all verdicts, and a caveat."""
+    """Return a card for each comparison: who claimed what, the first findings, all verdicts, and a caveat."""
     found = comparisons()
     if not found:
         return missing("The list of comparisons", "there is no published rerun of a comparison yet")
@@ -206,14 +206,18 @@ def cards() -> Cards | Markdown:
     return Cards(f'<div class="bb-cards">{markup}</div>', plain)
 
 
+ON_CARD = 2
+"""Findings on a card; the page of the comparison has all."""
+
+
 def _findings(one: Comparison) -> list[tuple[str, str]]:
-    """Return label, and finding with its verdict, of the claims that answer the question of a comparison."""
+    """Return label, and finding with its verdict, of the first claims that answer the question of a comparison."""
     found = conclusion.leading(one.run, one.publication)
     if not found and one.lead is not None:
         found = {"Found": one.lead}
     return [
         (label, f"{outcome.finding(one.run, judged)} {claim.concluded(judged)}")
-        for label, judged in found.items()
+        for label, judged in list(found.items())[:ON_CARD]
     ]
 
 
@@ -225,7 +229,6 @@ def _card(one: Comparison) -> str:
     rows = [
         ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
         *((escape_html(label), escape_html(text)) for label, text in _findings(one)),
-        ("What differs", escape_html(publication.differs or "")),
     ]
     caveat = outcome.caveat(one.run, one.lead)
     grade = conclusion.strength(one.run, one.lead.phase if one.lead else None).partition(" ")[0].lower()
@@ -260,7 +263,9 @@ def strip(found: Sequence[Judgement]) -> str:
 
 
 def _every(one: Comparison) -> str:
-    """Return all claims with their verdicts, folded."""
+    """Return what differs from the publication, and all claims with their verdicts, folded."""
+    text = one.publication.differs
+    differs = f"<p>What differs from the publication: {escape_html(text)}</p>" if text else ""
     own = [held for held in of_run(one.run) if claim.is_own(held)]
     order = outcome.ordered(str(held.verdict) for held in one.claims)
     found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
@@ -273,7 +278,7 @@ def _every(one: Comparison) -> str:
     more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""
     return (
         f'<details class="bb-data"><summary>All {len(found)} claims{more}: {strip(found)}</summary>'
-        f'<ul class="bb-claims">{items}</ul></details>'
+        f'{differs}<ul class="bb-claims">{items}</ul></details>'
     )
 
 
