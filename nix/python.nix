@@ -6,7 +6,7 @@
   file = builtins.fromTOML (builtins.readFile ../harness/pyproject.toml);
   inherit (file.project) dependencies;
   name = requirement: builtins.head (builtins.match "([A-Za-z0-9-]+).*" requirement);
-  bound = requirement: builtins.match "[A-Za-z0-9-]+>=([0-9.]+).*" requirement;
+  bound = requirement: builtins.match "[^>]+>=([0-9.]+).*" requirement;
   # ./bench does the type checking with the locked checker and stubs; ruff is a separate program.
   development = builtins.filter (one: builtins.elem (name one) ["hypothesis" "pytest" "pytest-timeout" "pytest-xdist"]) file.dependency-groups.dev;
 

@@ -59,9 +59,9 @@ Found = list[Row] | Callable[[], list[Row]]
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
 ENGINES = (
-    "duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "spark", "oracle", "dolphindb",
+    "duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "spark", "oracle", "dolphindb", "postgresql",
 )  # fmt: skip
-"""The last three are servers; their Python clients act as the engine."""
+"""The last four are servers; their Python clients act as the engine."""
 
 
 COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")

@@ -27,6 +27,7 @@ ADAPTED: dict[str, dict[str, str]] = {
     # chDB adds whole numbers in 64 bits, and the sum of all users needs more.
     "chdb": {"STRLEN(": "length(", "AVG(UserID)": "AVG(toFloat64(UserID))"},
     "polars": {"STRLEN(": "LENGTH("},
+    "postgresql": {"STRLEN(": "length("},
     "sqlite": {
         "STRLEN(": "length(",
         "extract(minute FROM EventTime)": "strftime('%M', EventTime)",

@@ -35,6 +35,8 @@ SECONDS = 5.0
 """Length of each measurement; a run with profile smoke does each operation once, because it decides nothing."""
 NULL_SERVER = "null server"
 DATABASE = "calibrate"
+WITHOUT_LOAD = ("frames", "join-frames", "hits")
+"""Datasets that benchload only generates; a worker in Python loads them."""
 
 
 @dataclass
@@ -51,10 +53,11 @@ class Alone:
 def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     """Return the summaries of benchload alone, one for each kind of load or phase and each choice of cores.
 
-    Empty for embedded systems, which share the client's process. A cluster's clients are measured with loads only.
+    Empty for embedded systems, which share the client's process, and where benchload is not the client. A cluster's
+    clients are measured with loads only.
     """
     plan = context.plan
-    if all(context.system(name).embedded for name in plan.systems()):
+    if dataset.generator in WITHOUT_LOAD or all(context.system(name).embedded for name in plan.systems()):
         return []
     context.observer.note("measuring the client's ceiling")
     if context.cluster:

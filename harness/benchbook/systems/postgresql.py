@@ -17,17 +17,20 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from benchbook.errors import TrialFailed
+from benchbook.measure.measurement import Event
 from benchbook.process import secret
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadBars
-from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest, Setting, TableCount
+from benchbook.systems.python_worker import PythonWorker, WorkerClient
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, count_tables, settings_text
 
 FILE = "benchbook.conf"
@@ -86,6 +89,54 @@ class Psql:
             raise TrialFailed(f"psql could not query the server: {error}.") from error
 
 
+class Questions(PythonWorker):
+    """A worker in Python with one connection, which asks the questions of the dataset ``hits``."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place, "client", "PostgreSQL client")
+
+    def connect(self, url: str, database: str, password: str) -> None:
+        """Start the worker and connect, unless it is connected."""
+        if self.worker is None:
+            self.start()
+            self.ask(
+                "open", engine="postgresql", path=url, settings={"database": database, "password": password}
+            )
+
+
+class PostgreSQLClient(BenchloadBars):
+    """benchload; for the dataset ``hits``, whose questions are texts in SQL, a worker in Python."""
+
+    def __init__(
+        self, benchload: Path, questions: Questions, connect: Callable[[], None], **options: Any
+    ) -> None:
+        """``connect`` connects the worker."""
+        super().__init__(benchload, **options)
+        self._worker = WorkerClient(questions, benchload, shares_process=False)
+        self._connect = connect
+        self._asks_worker = False
+
+    def load(self, request: LoadRequest) -> Iterator[Event]:
+        self._asks_worker = request.dataset.generator == "hits"
+        if not self._asks_worker:
+            return super().load(request)
+        self._connect()
+        return self._worker.load(request)
+
+    def query(self, request: QueryRequest) -> Iterator[Event]:
+        if not self._asks_worker:
+            return super().query(request)
+        self._connect()
+        return self._worker.query(request)
+
+    def processes(self) -> list[int]:
+        return [*super().processes(), *self._worker.processes()]
+
+    def cancel(self) -> None:
+        super().cancel()
+        self._worker.cancel()
+
+
 class PostgreSQL(DatabaseServer):
     """One PostgreSQL in one trial."""
 
@@ -107,6 +158,7 @@ class PostgreSQL(DatabaseServer):
         """The user as whom its programs run; None for an external server and for an image, which states its user."""
         self._cluster = place.data / "cluster"
         self._password = os.environ.get("PGPASSWORD", "") if self.external else secret.draw()
+        self._questions = Questions(place)
 
     def url_of(self, address: str) -> str:
         """Return the address with the user and without the password."""
@@ -214,6 +266,8 @@ class PostgreSQL(DatabaseServer):
 
     def count_in(self, database: str) -> dict[str, TableCount]:
         """Count the rows of each table and the non-null values of each column."""
+        if self._questions.worker is not None:
+            return self._questions.count()
         psql = self.psql(database)
         tables: dict[str, list[str]] = {table: [] for table in self.tables(database)}
         for table, name in psql.rows(
@@ -226,8 +280,11 @@ class PostgreSQL(DatabaseServer):
     def settle(self) -> None:
         """Wait until no autovacuum works, then write and sync every changed page (CHECKPOINT).
 
-        An autovacuum that has not started by then is not awaited: a threshold of changed rows triggers it.
+        The table of ``hits`` is vacuumed and analysed before, as in its publication. An autovacuum that has not started
+        by then is not awaited: a threshold of changed rows triggers it.
         """
+        if self._questions.worker is not None:
+            self._questions.ask("settle")
         working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
         self.wait_settled(
             lambda: self.psql().rows(working)[0][0] == "0", "autovacuum is still running", pause=0.2
@@ -249,10 +306,19 @@ class PostgreSQL(DatabaseServer):
         return {"PGPASSWORD": self._password}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        options = self.client_options(database, log)
-        return BenchloadBars(
-            benchload, defects=frozenset({"three-bars"}), program="benchload, pgx", **options
+        return PostgreSQLClient(
+            benchload,
+            self._questions,
+            lambda: self._questions.connect(self.url, database, self._password),
+            defects=frozenset({"three-bars"}),
+            program="benchload, pgx",
+            **self.client_options(database, log),
         )
+
+    def stop(self) -> None:
+        """Close the worker's connection, then stop the server."""
+        self._questions.stop()
+        super().stop()
 
 
 driver = PostgreSQL

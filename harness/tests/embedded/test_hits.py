@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 from dataclasses import replace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pyarrow as pa
 import pytest
@@ -140,3 +143,19 @@ def test_another_value_is_another_answer():
     first, second = hits.compared(1, [("a", 1)]), hits.compared(1, [("a", 2)])
     assert first == [(0, "rows", 1), (0, "column 0", "a"), (0, "column 1", 1)]
     assert first != second
+
+
+def test_postgresql_gets_rows_as_csv_in_which_empty_texts_are_not_null(monkeypatch):
+    monkeypatch.setattr("psycopg.connect", lambda *_, **__: MagicMock())
+    engine = open_engine("postgresql", "postgres://me@h:1", {"database": "d", "password": "p"})
+    one = batch(0, 10)
+    text = engine.convert(one).decode()
+    rows = list(csv.DictReader(io.StringIO(text), fieldnames=list(hits.COLUMNS)))
+    assert [row["URL"] for row in rows] == one.column("URL").to_pylist()
+    assert [int(row["UserID"]) for row in rows] == one.column("UserID").to_pylist()
+    assert {row["EventDate"] for row in rows} == {"2013-07-01"}
+    assert text.splitlines()[0].count('""') == list(rows[0].values()).count("")
+    with pytest.raises(FailedError, match="only the table of the dataset hits, not cpu"):
+        engine.create("cpu", one.schema)
+    with pytest.raises(FailedError, match="only the questions of the dataset hits"):
+        engine.query(replace(QUESTION, table="cpu"))

@@ -6,8 +6,10 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.process.ordinary_user import OrdinaryUser
-from benchbook.systems.driver import TableCount
-from benchbook.systems.postgresql import driver
+from benchbook.systems.client import BenchloadBars
+from benchbook.systems.driver import DatasetRequest, LoadRequest, QueryRequest, TableCount
+from benchbook.systems.postgresql import Questions, driver
+from benchbook.systems.python_worker import WorkerClient
 from benchbook.systems.server import Layout
 
 DESCRIBED = "synchronous_commit\tuser\tWAL\nshared_buffers\tpostmaster\tMemory\n"
@@ -144,3 +146,23 @@ def test_an_external_server_is_asked_at_its_address(place, monkeypatch) -> None:
     assert (psql.host, psql.port, psql.user, psql.password) == ("db.example", 5433, "ada", "correct horse")
     bare = driver(place("postgresql-15", "15", url="postgres://db.example")).psql()
     assert (bare.port, bare.user) == (5432, "postgres")
+
+
+@pytest.mark.parametrize(("generator", "asker"), [("hits", "worker"), ("devops", "benchload")])
+def test_a_worker_asks_the_questions_of_hits_and_benchload_all_others(
+    local, monkeypatch, tmp_path, generator, asker
+) -> None:
+    connected = []
+    monkeypatch.setattr(Questions, "connect", lambda _, *to: connected.append(to))
+    for kind, name in ((WorkerClient, "worker"), (BenchloadBars, "benchload")):
+        for call in ("load", "query"):
+            monkeypatch.setattr(kind, call, lambda *_, said=f"{name} {call}": iter([said]))
+    one = local()
+    one.configure()
+    client = one.client(tmp_path / "benchload")
+    said = [
+        *client.load(LoadRequest(DatasetRequest(generator, (), {}), 1, 10)),
+        *client.query(QueryRequest(tmp_path / "queries")),
+    ]
+    assert said == [f"{asker} load", f"{asker} query"]
+    assert set(connected) == ({(one.url, "benchbook", one._password)} if asker == "worker" else set())
