@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any
 from chdb.session import Session
 
 from benchbook.embedded import hits
-from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Setting, Specification
+from benchbook.embedded.engine import Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class ChDB(Engine):
+class ChDB(hits.HitsEngine):
     """One folder of chDB with one MergeTree table, sorted by the publication's key."""
+
+    title = "chDB"
+    dialect = "chdb"
+    definition = f"({hits.DDL}, {hits.KEY}) ENGINE = MergeTree"
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._path = path
@@ -32,12 +36,7 @@ class ChDB(Engine):
         return version("chdb")
 
     def tables(self) -> list[str]:
-        return [str(row[0]) for row in self._rows("SHOW TABLES")]
-
-    def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the publication states the columns
-        if table != hits.TABLE:
-            raise FailedError(f"chDB holds only the table of the dataset hits, not {table}")
-        self._session.query(f"CREATE TABLE IF NOT EXISTS {table} ({hits.DDL}, {hits.KEY}) ENGINE = MergeTree")
+        return [str(row[0]) for row in self.rows("SHOW TABLES")]
 
     def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return hits.typed(batch) if hits.holds(batch) else batch
@@ -52,33 +51,10 @@ class ChDB(Engine):
         self._session.query(f"INSERT INTO {table} SELECT * FROM file('{file}', 'Arrow')")  # noqa: S608
         file.unlink()
 
-    def query(self, specification: Specification) -> Found:
-        if specification.table != hits.TABLE:
-            raise FailedError(
-                f"chDB answers only the questions of the dataset hits, not {specification.type}"
-            )
-        return hits.ask(specification, "chdb", self._rows)
-
-    def reader(self) -> Reader:
-        """Raise FailedError: chDB has one session per process."""
-        raise FailedError("chDB has one session and runs no other statements")
-
-    def bar_reader(self) -> Ask:
-        """Raise FailedError: chDB holds no bars."""
-        raise FailedError("chDB does not read bars")
-
     def settle(self) -> None:
         """Merge the parts of the table into one."""
         for table in self.tables():
             self._session.query(f"OPTIMIZE TABLE {table} FINAL")
-
-    def count(self) -> dict[str, Count]:
-        wanted = ", ".join(["count(*)", *(f"count({name})" for name in hits.NUMBERS)])
-        counts = {}
-        for table in self.tables():
-            rows, *values = self._rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608
-            counts[table] = Count(rows, dict(zip(hits.NUMBERS, values, strict=True)))
-        return counts
 
     def interrupt(self) -> None:
         """End the worker: nothing stops a statement from another thread."""
@@ -87,7 +63,7 @@ class ChDB(Engine):
     def close(self) -> None:
         self._session.close()
 
-    def _rows(self, text: str) -> list[list[Any]]:
+    def rows(self, text: str) -> list[list[Any]]:
         """Run a statement and return all rows, of which chDB makes lines of JSON."""
         answer = self._session.query(text, "JSONCompactEachRow")
         return [json.loads(line) for line in str(answer).splitlines()]

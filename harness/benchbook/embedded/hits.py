@@ -1,17 +1,19 @@
 """ClickBench: the columns of its table, its 43 questions in each dialect, and what is compared of their answers.
 
 ``hits.sql`` has the publication's statements, one a line. Where ties leave the order of rows open, a comment completes
-it. The timed statement lacks the comment; systems are compared by the answers to the completed statement.
+it. The timed statement lacks the comment; systems are compared by the answers to the completed statement. An engine
+that holds only this table is a subclass of ``HitsEngine``.
 """
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from benchbook.embedded.engine import Found, Row, Specification
+from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,3 +128,46 @@ def compared(rows: int, answer: Sequence[Sequence[Any]]) -> list[Row]:
             plain = value if isinstance(value, int | float | str) else str(value)
             found.append((place, f"column {column}", plain))
     return found
+
+
+class HitsEngine(Engine):
+    """An engine that holds only this table and answers only its questions."""
+
+    title: ClassVar[str]
+    """Its name in messages."""
+    dialect: ClassVar[str]
+    """Its dialect in ``ADAPTED``."""
+    definition: ClassVar[str] = f"({DDL})"
+    """What follows the name of the table where it is created."""
+
+    @abstractmethod
+    def rows(self, text: str) -> Sequence[Sequence[Any]]:
+        """Run a statement and return all rows of its answer, none if it has no answer."""
+
+    def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the publication states the columns
+        if table != TABLE:
+            raise FailedError(f"{self.title} knows only the table of the dataset hits, not {table}")
+        self.rows(f"CREATE TABLE IF NOT EXISTS {table} {self.definition}")
+
+    def query(self, specification: Specification) -> Found:
+        if specification.table != TABLE:
+            raise FailedError(
+                f"{self.title} knows only the questions of the dataset hits, not {specification.type}"
+            )
+        return ask(specification, self.dialect, self.rows)
+
+    def count(self) -> dict[str, Count]:
+        wanted = ", ".join(["count(*)", *(f"count({name})" for name in NUMBERS)])
+        counts = {}
+        for table in self.tables():
+            number, *values = self.rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608 - the name of our table
+            counts[table] = Count(number, dict(zip(NUMBERS, values, strict=True)))
+        return counts
+
+    def reader(self) -> Reader:
+        """Raise FailedError: it runs no statements of others."""
+        raise FailedError(f"{self.title} runs no other statements")
+
+    def bar_reader(self) -> Ask:
+        """Raise FailedError: it holds no bars."""
+        raise FailedError(f"{self.title} does not read bars")

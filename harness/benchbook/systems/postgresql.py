@@ -17,7 +17,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,43 +90,41 @@ class Psql:
 
 
 class Questions(PythonWorker):
-    """A worker in Python with one connection, which asks the questions of the dataset ``hits``."""
+    """A worker in Python with a connection to one database, which asks the questions of the dataset ``hits``."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place, "client", "PostgreSQL client")
+    def __init__(self, server: PostgreSQL, database: str) -> None:
+        super().__init__(server.place, f"client-{database}", "PostgreSQL client")
+        self._server, self._database = server, database
 
-    def connect(self, url: str, database: str, password: str) -> None:
+    def connect(self) -> None:
         """Start the worker and connect, unless it is connected."""
         if self.worker is None:
             self.start()
-            self.ask(
-                "open", engine="postgresql", path=url, settings={"database": database, "password": password}
-            )
+            password = self._server.client_environment()["PGPASSWORD"]
+            settings = {"database": self._database, "password": password}
+            self.ask("open", engine="postgresql", path=self._server.url, settings=settings)
 
 
 class PostgreSQLClient(BenchloadBars):
     """benchload; for the dataset ``hits``, whose questions are texts in SQL, a worker in Python."""
 
-    def __init__(
-        self, benchload: Path, questions: Questions, connect: Callable[[], None], **options: Any
-    ) -> None:
-        """``connect`` connects the worker."""
+    def __init__(self, benchload: Path, questions: Questions, **options: Any) -> None:
         super().__init__(benchload, **options)
+        self._questions = questions
         self._worker = WorkerClient(questions, benchload, shares_process=False)
-        self._connect = connect
         self._asks_worker = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
         self._asks_worker = request.dataset.generator == "hits"
         if not self._asks_worker:
             return super().load(request)
-        self._connect()
+        self._questions.connect()
         return self._worker.load(request)
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         if not self._asks_worker:
             return super().query(request)
-        self._connect()
+        self._questions.connect()
         return self._worker.query(request)
 
     def processes(self) -> list[int]:
@@ -158,7 +156,8 @@ class PostgreSQL(DatabaseServer):
         """The user as whom its programs run; None for an external server and for an image, which states its user."""
         self._cluster = place.data / "cluster"
         self._password = os.environ.get("PGPASSWORD", "") if self.external else secret.draw()
-        self._questions = Questions(place)
+        self._questions: dict[str, Questions] = {}
+        """Database → the worker of its client."""
 
     def url_of(self, address: str) -> str:
         """Return the address with the user and without the password."""
@@ -266,8 +265,8 @@ class PostgreSQL(DatabaseServer):
 
     def count_in(self, database: str) -> dict[str, TableCount]:
         """Count the rows of each table and the non-null values of each column."""
-        if self._questions.worker is not None:
-            return self._questions.count()
+        if (asked := self._questions.get(database)) and asked.worker:
+            return asked.count()
         psql = self.psql(database)
         tables: dict[str, list[str]] = {table: [] for table in self.tables(database)}
         for table, name in psql.rows(
@@ -283,8 +282,9 @@ class PostgreSQL(DatabaseServer):
         The table of ``hits`` is vacuumed and analysed before, as in its publication. An autovacuum that has not started
         by then is not awaited: a threshold of changed rows triggers it.
         """
-        if self._questions.worker is not None:
-            self._questions.ask("settle")
+        for one in self._questions.values():
+            if one.worker:
+                one.ask("settle")
         working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
         self.wait_settled(
             lambda: self.psql().rows(working)[0][0] == "0", "autovacuum is still running", pause=0.2
@@ -306,18 +306,19 @@ class PostgreSQL(DatabaseServer):
         return {"PGPASSWORD": self._password}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
+        self._questions[database] = Questions(self, database)
         return PostgreSQLClient(
             benchload,
-            self._questions,
-            lambda: self._questions.connect(self.url, database, self._password),
+            self._questions[database],
             defects=frozenset({"three-bars"}),
             program="benchload, pgx",
             **self.client_options(database, log),
         )
 
     def stop(self) -> None:
-        """Close the worker's connection, then stop the server."""
-        self._questions.stop()
+        """Close the workers' connections, then stop the server."""
+        for one in self._questions.values():
+            one.stop()
         super().stop()
 
 

@@ -137,9 +137,14 @@ def test_duckdb_compares_keys_with_few_values_by_enum(tables, question, wanted, 
     duckdb = pytest.importorskip("duckdb")
     engine = opened("duckdb", tmp_path, tables)
     engine.settle()  # again: the texts are ENUM already
-    counted = engine.count()
-    assert {table: counted[table].rows for table in tables} == {
-        name: one.num_rows for name, one in tables.items()
+    numbers = {
+        name: [
+            field.name for field in one.schema if pa.types.is_primitive(field.type) and field.name != "time"
+        ]
+        for name, one in tables.items()
+    }
+    assert engine.count() == {
+        name: Count(one.num_rows, dict.fromkeys(numbers[name], one.num_rows)) for name, one in tables.items()
     }
     engine.close()
     with duckdb.connect(str(tmp_path / "duckdb")) as found:

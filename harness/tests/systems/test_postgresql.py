@@ -153,7 +153,10 @@ def test_a_worker_asks_the_questions_of_hits_and_benchload_all_others(
     local, monkeypatch, tmp_path, generator, asker
 ) -> None:
     connected = []
-    monkeypatch.setattr(Questions, "connect", lambda _, *to: connected.append(to))
+    monkeypatch.setattr(Questions, "start", lambda worker: setattr(worker, "worker", True))
+    monkeypatch.setattr(
+        Questions, "ask", lambda _, do, **to: connected.append((do, to["path"], to["settings"]))
+    )
     for kind, name in ((WorkerClient, "worker"), (BenchloadBars, "benchload")):
         for call in ("load", "query"):
             monkeypatch.setattr(kind, call, lambda *_, said=f"{name} {call}": iter([said]))
@@ -165,4 +168,12 @@ def test_a_worker_asks_the_questions_of_hits_and_benchload_all_others(
         *client.query(QueryRequest(tmp_path / "queries")),
     ]
     assert said == [f"{asker} load", f"{asker} query"]
-    assert set(connected) == ({(one.url, "benchbook", one._password)} if asker == "worker" else set())
+    opened = ("open", one.url, {"database": "benchbook", "password": one._password})
+    assert connected == ([opened] if asker == "worker" else [])
+
+
+def test_each_database_has_a_worker(local) -> None:
+    one = local()
+    clients = [one.database_client(one.program, name, one.log) for name in ("benchbook", "benchbook_2")]
+    assert [client._questions._database for client in clients] == ["benchbook", "benchbook_2"]
+    assert [one._questions[name] for name in ("benchbook", "benchbook_2")] == [c._questions for c in clients]
