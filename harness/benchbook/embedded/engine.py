@@ -40,6 +40,8 @@ class Specification:
     """A question of the dataset ``frames`` or ``hits``, which has no bucket, hosts or range."""
     limit: float = 0.0
     """Rows above which a question of ``hits`` lists a group."""
+    compared: bool = False
+    """Whether its answer is compared with that of other systems, and not timed."""
 
 
 class FailedError(Exception):

@@ -115,14 +115,14 @@ def statement(specification: Specification, dialect: str, *, complete: bool = Fa
 
 
 def ask(specification: Specification, dialect: str, run: Callable[[str], Sequence[Sequence[Any]]]) -> Found:
-    """Ask a question through ``run``, which returns all rows; the untimed part asks again, with the order completed."""
-    rows = len(run(statement(specification, dialect)))
-    return lambda: compared(rows, run(statement(specification, dialect, complete=True)))
+    """Ask a question through ``run``, which returns all rows; with its order completed if its answer is compared."""
+    answer = run(statement(specification, dialect, complete=specification.compared))
+    return compared(answer) if specification.compared else []
 
 
-def compared(rows: int, answer: Sequence[Sequence[Any]]) -> list[Row]:
-    """Return the number of rows of the timed answer, and every value of the completed one; times become text."""
-    found: list[Row] = [(0, "rows", rows)]
+def compared(answer: Sequence[Sequence[Any]]) -> list[Row]:
+    """Return the number of rows of an answer and every value; times become text."""
+    found: list[Row] = [(0, "rows", len(answer))]
     for place, row in enumerate(answer):
         for column, value in enumerate(row):
             plain = value if isinstance(value, int | float | str) else str(value)

@@ -8,7 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ def answers(
     for one in asked:
         try:
             with watchdog.within(timeout_seconds):
-                found = engine.query(one)
+                found = engine.query(replace(one, compared=True))
             rows = found() if callable(found) else found
         except Exception as failure:
             refusal = str(failure)
