@@ -117,7 +117,7 @@ def statement(specification: Specification, dialect: str, *, complete: bool = Fa
 def ask(specification: Specification, dialect: str, run: Callable[[str], Sequence[Sequence[Any]]]) -> Found:
     """Ask a question through ``run``, which returns all rows; with its order completed if its answer is compared."""
     answer = run(statement(specification, dialect, complete=specification.compared))
-    return compared(answer) if specification.compared else []
+    return lambda: compared(answer)
 
 
 def compared(answer: Sequence[Sequence[Any]]) -> list[Row]:
