@@ -80,6 +80,9 @@ def test_what_is_not_ranked_is_in_no_chart_of_ratios(made):
     assert rates
     assert not any("InfluxDB" in cell for row in rates for cell in row)
     assert "not ranked together, so the chart shows only the size on disk for InfluxDB 1.8.10" in drawn.note
+    queries = ratio.chart(run, "query")
+    assert not any("disk" in row[0] for row in queries.table.rows)
+    assert "not ranked together, so the chart leaves out InfluxDB 1.8.10" in queries.note
 
 
 def test_ratios_of_one_workload_are_those_of_its_phases(plain):

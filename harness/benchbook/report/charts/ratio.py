@@ -41,9 +41,10 @@ def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
         return missing(title, "no second system was measured in the same blocks")
     notes = [figure.note(one.ratio.trials for one in found)]
     if left := dict.fromkeys(one.cell.label for one in made if comparison.mixed(run, one)):
+        sized = any(one.cell.label in left for one in found)
         notes.append(
-            "Embedded systems and servers are not ranked together, so the chart shows only the size on disk for"
-            f" {', '.join(left)}."
+            "Embedded systems and servers are not ranked together, so the chart"
+            f" {'shows only the size on disk for' if sized else 'leaves out'} {', '.join(left)}."
         )
     return Figure(
         theme.scaled_title(run, f"{title}: {_finding(found)}"),
