@@ -157,6 +157,13 @@ def _counted(validity: Validity, phase: str) -> str:
     return _COUNTED[validity].format(phase=phase)
 
 
+# Beyond the highest rate, operations queue, so their latency only shows how long the phase was.
+_MEANS_SOMETHING = (
+    "NOT (starts_with(m.metric, 'latency_') AND EXISTS (SELECT 1 FROM measurements s WHERE s.trial_id = m.trial_id "
+    "AND s.phase = m.phase AND s.metric = 'saturated' AND s.value > 0))"
+)
+
+
 class Run:
     """One run of a results folder."""
 
@@ -283,6 +290,12 @@ class Run:
         named = (self.facts("host").get("machine") or {}).get("id")
         return named if isinstance(named, str) and not named.startswith("not readable") else None
 
+    @property
+    def hardware(self) -> tuple[str, str] | None:
+        """The machine's id and its processor, because copies of one virtual machine share the id; None without an id."""
+        processor = (self.facts("host").get("cpu") or {}).get("model")
+        return None if self.machine is None else (self.machine, str(processor))
+
     # Cells and values
 
     @functools.cached_property
@@ -327,7 +340,10 @@ class Run:
         return any(AA in cell.levels for cell in self.cells)
 
     def values(self, cell: str | Any, pair: Pair, validity: Validity = "trial") -> Series:
-        """Return the values of a metric in a cell (or the name of one); empty where nothing was measured."""
+        """Return the values of a metric in a cell (or the name of one); empty where nothing was measured.
+
+        A phase in which the offered rate was not reached has no latencies.
+        """
         name = cell if isinstance(cell, str) else cell.name
         if validity == "phase":
             return self._by_phase(pair).get(name, EMPTY)
@@ -349,8 +365,15 @@ class Run:
         if not gone:
             return None
         _, reason = gone[0]
-        why = (reason or "").split("\n")[0].rstrip(".") or f"it has no {pair[1]}"
+        why = (reason or "").split("\n")[0].rstrip(".") or self._unmeasured(cell, pair)
         return Lost(len(gone), len(recorded), why)
+
+    def _unmeasured(self, cell: Cell, pair: Pair) -> str:
+        """Return why a trial that is ok has no value of a metric."""
+        found = {name: series for name, _, _, series in self._measured("trial", [(pair[0], "saturated")])}
+        if pair[1].startswith("latency_") and any(found.get(cell.name, EMPTY).by_block.values()):
+            return "the offered rate was not reached, so its latencies only show how long the phase was"
+        return f"it has no {pair[1]}"
 
     @functools.cached_property
     def _recorded(self) -> dict[str, list[tuple[str, str, str | None]]]:
@@ -396,6 +419,7 @@ class Run:
             "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
             "FROM measurements m JOIN trials t USING (trial_id) "
             f"WHERE t.run_id = ? AND {_counted(validity, 'm.phase')} AND isfinite(m.value) AND {chosen}{self._within} "
+            f"AND {_MEANS_SOMETHING} "
             "GROUP BY ALL ORDER BY ALL"
         )
         with self.opened() as connection:

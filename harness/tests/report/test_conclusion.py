@@ -59,6 +59,25 @@ def test_where_the_offered_rate_is_not_reached_latency_is_neither_shown_nor_rank
     assert "3 of 4 query types" in conclusion.answer_sentence(run).markdown
 
 
+def test_a_trial_in_which_the_offered_rate_was_not_reached_is_in_no_ratio_of_latencies(made):
+    run = made()
+    [phase, *_] = run.phases("query")
+    blocks = len(run.values(run.cells[0], (phase, "queries_per_second")).by_block)
+    [(slow, trial_id), *_] = [(cell, one) for cell in run.cells for one in
+                              run.values(cell, (phase, "queries_per_second")).trial_ids.values()]  # fmt: skip
+    with database.open(run.results) as connection:
+        connection.execute(
+            "INSERT INTO measurements VALUES (?, ?, 'saturated', 1, '1', 'lower')", [trial_id, phase]
+        )
+    run = open_run(run.results)
+    [latency] = comparison.against(run, phase, "latency_p50", comparison.baseline(run))
+    [rate] = comparison.against(run, phase, "queries_per_second", comparison.baseline(run))
+    assert (latency.ratio.trials, rate.ratio.trials) == (blocks - 1, blocks)
+    lost = run.lost(slow, (phase, "latency_p50"))
+    assert (lost.trials, lost.reason.partition(",")[0]) == (1, "the offered rate was not reached")
+    assert run.lost(slow, (phase, "queries_per_second")) is None
+
+
 def test_servers_are_not_ranked_against_embedded_systems(made):
     run = made(systems=("duckdb", "sqlite", "influxdb-1.8.10"))
     answered = conclusion.answer_sentence(run).markdown
