@@ -162,11 +162,11 @@ class Machines:
 
     @property
     def same_machine(self) -> list[list[str]]:
-        """The names of runs from one and the same machine, by the digest in its facts."""
-        named: dict[str, list[str]] = {}
+        """The names of runs from one and the same machine, by the digest and the processor in its facts."""
+        named: dict[tuple[str, str], list[str]] = {}
         for name, run in self.runs.items():
-            if run.machine is not None:
-                named.setdefault(run.machine, []).append(name)
+            if run.hardware is not None:
+                named.setdefault(run.hardware, []).append(name)
         return [names for names in named.values() if len(names) > 1]
 
     def deviations(self, name: str) -> list[Difference]:

@@ -39,7 +39,8 @@ def write(tmp_path: Path) -> Write:
         declared = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **one} for one in claimed])
         factors = options.pop("factors", {"system": [CNOS, INFLUX]})
         machine = options.pop("machine", f"machine-{number}")
-        host = {"machine": {"id": machine}}
+        cpu = {"usable_cores": 2, "model": options.pop("processor", "Synthetic")}
+        host = {"machine": {"id": machine}, "cpu": cpu}
         run_id = measured_run.write(
             tmp_path / str(number), f"run-{number}", factors, value, declared=declared, host=host, **options
         )
@@ -158,6 +159,11 @@ def test_a_limit_that_all_trials_share_is_one_of_the_machine(write: Write) -> No
 def test_names_that_stand_for_one_machine(write: Write) -> None:
     found = named(write(2.0, machine="a"), write(2.0), write(2.0, machine="a"))
     assert found.same_machine == [["m0", "m2"]]
+
+
+def test_copies_of_a_virtual_machine_on_other_hosts_are_not_one_machine(write: Write) -> None:
+    found = named(write(2.0, machine="a"), write(2.0, machine="a", processor="Another"))
+    assert found.same_machine == []
 
 
 def test_without_claims_comparisons_are_counted(write: Write) -> None:
