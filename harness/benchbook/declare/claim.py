@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from benchbook.declare.level import listed, ordered
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text
 from benchbook.errors import command, suggestion
@@ -134,7 +135,7 @@ class Claim(Model):
     over_metric: Name | None = None
     """Another metric of the same trials as the denominator, in place of ``over``: a rate as a share of a limit."""
     along: Name | None = None
-    """Factor that ``rises`` and ``falls`` follow: in numeric order, or as declared if a level is not a number."""
+    """Factor that ``rises`` and ``falls`` follow. Its levels are numbers, sizes or durations, which order them."""
     monotonic: bool = False
     """True if every step along the factor must go the same way."""
     by_at_least: Number | None = None
@@ -308,6 +309,11 @@ def check_claims(
         ]:
             if factor is not None:
                 _known(factor, factors, f"{place}: {key}: factor")
+        if claim.along is not None:
+            try:
+                ordered(listed(factors[claim.along]))
+            except ValueError as error:
+                raise ValueError(f"{place}: along: {claim.along}: {error}; choose another factor") from error
         _check_systems(claim, [str(level) for level in factors["system"]], place)
 
 

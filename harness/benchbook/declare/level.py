@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -48,9 +49,33 @@ def natural(text: str) -> list[tuple[int, float, str]]:
     return [(0, float(part), "") if number % 2 else (1, 0.0, part) for number, part in enumerate(parts)]
 
 
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kMG]?B|[KMG]iB)")
+
+
+def amount(level: str) -> float | None:
+    """Return a level that is a number, a size or a duration as a number; None for any other. ``none`` is no limit.
+
+    >>> amount("0.5"), amount("2KiB"), amount("1m30s"), amount("none"), amount("vanilla")
+    (0.5, 2048.0, 90.0, inf, None)
+    """
+    from benchbook.declare import duration  # imports pydantic
+
+    if level == "none":
+        return math.inf
+    if size := _SIZE.fullmatch(level):
+        return float(size[1]) * _BYTES[size[2]]
+    for read in (float, duration.seconds):
+        try:
+            return read(level)
+        except ValueError:
+            continue
+    return None
+
+
 def ordered(levels: Sequence[str]) -> list[str]:
-    """Return levels in numeric order; unchanged if one of them is not a number."""
-    try:
-        return sorted(levels, key=float)
-    except ValueError:
-        return list(levels)
+    """Return levels by their amounts; raise ValueError if one of them has none."""
+    amounts = {level: amount(level) for level in levels}
+    if without := [level for level, held in amounts.items() if held is None]:
+        raise ValueError(f'its level "{without[0]}" is not a number, a size or a duration, so the levels have no order')
+    return sorted(levels, key=lambda level: amounts[level] or 0.0)

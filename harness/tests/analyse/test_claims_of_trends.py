@@ -32,6 +32,34 @@ def trend(tmp_path: Path, values: list[float], **claim: Any) -> Judgement:
     return found
 
 
+def test_a_trend_along_sizes_follows_the_bytes_not_the_order_of_the_trials(tmp_path: Path) -> None:
+    rates = {"1GiB": 3.0, "64MiB": 1.0, "none": 4.0, "256MiB": 2.0}
+    declared = {
+        **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric", "of")},
+        "test": "rises", "along": "memory_limit", "monotonic": True,
+    }  # fmt: skip
+    factors = {"system": [CNOS], "memory_limit": list(rates)}
+    experiment = measured_run.experiment("cnos-vs-influx", factors=factors, claims=[declared])
+    chance = random.Random(2)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {("load", "rows_per_second"): rates[levels["memory_limit"]] * math.exp(chance.gauss(0, 0.01))}
+
+    measured_run.write(tmp_path, "run-1", factors, value, declared=experiment)
+    [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
+    assert found.verdict == "reproduced", found.reason
+    assert found.measured == pytest.approx(4, rel=0.05)
+
+
+def test_a_trend_along_levels_without_an_order_is_refused() -> None:
+    declared = {
+        **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric")},
+        "test": "rises", "along": "arm",
+    }  # fmt: skip
+    with pytest.raises(ValueError, match='along: arm: its level "vanilla" is not a number, a size or a duration'):
+        measured_run.experiment("cnos-vs-influx", factors={"system": [CNOS], "arm": ["vanilla"]}, claims=[declared])
+
+
 @pytest.mark.parametrize(
     ("values", "claim", "verdict", "words"),
     [
