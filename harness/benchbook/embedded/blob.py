@@ -155,10 +155,12 @@ class Shared:
     left: float
     """Operations that are still to be done; infinite for those that end by time."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+    failure: StreamBrokenError | None = None
+    """Why the generator gave no more objects."""
 
     def is_over(self) -> bool:
         """Return whether no operation begins any more."""
-        return self.left <= 0 or any(recorder.over() for recorder in self.recorders.values())
+        return self.failure is not None or self.left <= 0 or any(recorder.over() for recorder in self.recorders.values())
 
 
 def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:
@@ -222,6 +224,8 @@ def _run(
     source.close()
     for connection in connections:
         connection.close()
+    if shared.failure is not None:
+        raise shared.failure
     return summary, [number for share in shares for number in share]
 
 
@@ -239,7 +243,11 @@ def _work(asked: Blob, place: int, store: Objects, live: list[int], shared: Shar
             if shared.is_over():
                 return
             shared.left -= 1
-            items = list(itertools.islice(shared.source, asked.batch)) if kind == "put" else []
+            try:
+                items = list(itertools.islice(shared.source, asked.batch)) if kind == "put" else []
+            except StreamBrokenError as error:
+                shared.failure = error  # it ends the other workers too
+                return
         if kind == "put":
             _put(store, items, live, shared, place)
             continue

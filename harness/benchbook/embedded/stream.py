@@ -25,6 +25,8 @@ HELD_ROWS = 127
 """Behind how many later rows benchload may write a row of the dataset iot (``dataset/iot/fate.go``)."""
 AHEAD = 4
 """Number of batches to read ahead, so that the generator works while the engine writes."""
+DYING_SECONDS = 5.0
+"""How long a generator whose stream broke has to end by itself."""
 
 
 def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
@@ -50,15 +52,18 @@ def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
         listener.start()
         reader.start()
         try:
-            while (found := waiting.get()) is not None:
-                if isinstance(found, Exception):
-                    raise found
+            while (found := waiting.get()) is not None and not isinstance(found, Exception):
                 yield found
-            code = process.wait()
+            # A generator that dies within a batch leaves a broken stream; its exit code says why. One that lives is ended.
+            code = None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=None if found is None else DYING_SECONDS)
             listener.join(timeout=5)
-            if code != 0:
+            if code:
                 output = b" ".join(messages).decode(errors="replace").strip() or "no message"
                 raise StreamBrokenError(f"benchload generate ended with code {code}: {output}")
+            if found is not None:
+                raise found
         finally:
             stop.set()
             if process.poll() is None:
@@ -92,7 +97,6 @@ def _read(
     except StreamBrokenError as error:
         put(error)
     except (pa.ArrowException, OSError, ValueError) as error:
-        # If a generator dies within a batch, the other side reports its exit code first.
         put(StreamBrokenError(f"the stream from benchload is incomplete: {error}"))
 
 

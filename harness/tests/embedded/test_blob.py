@@ -150,6 +150,17 @@ def test_a_generator_that_ends_early_is_told():
     source.close()
 
 
+@pytest.mark.parametrize("lasts", [None, 30.0])
+def test_a_generator_that_dies_in_a_phase_ends_it_with_an_error(tmp_path, engine, lasts):
+    broken = [sys.executable, "-c", "print('00/0 3'); print('abc')"]  # one object, whatever is asked for
+    asked = Blob(
+        command=broken, seed=1, count=4, do="put", kept=tmp_path / "kept", workers=2, batch=1, operations=0,
+        mix={"put": 1.0}, timeout_seconds=10.0, lasts_seconds=lasts,
+    )  # fmt: skip
+    with pytest.raises(StreamBrokenError, match="before object 1"):
+        serve(engine.objects, asked, "sqlite 3", lambda _: None)
+
+
 def test_every_operation_is_kept_where_a_run_keeps_them(do, tmp_path, command, engine):
     do("put")
     asked = Blob(

@@ -36,6 +36,13 @@ def test_a_stream_that_ends_in_the_middle_is_told(generator):
         )
 
 
+def test_a_generator_that_dies_within_a_batch_is_told_with_its_words(generator):
+    broken = "sys.stdout.buffer.write(b'\\xff\\xff\\xff\\xff\\x80\\x00\\x00\\x00abc'); sys.stdout.flush(); "
+    words = "print('disk on fire', file=sys.stderr); sys.exit(3)"
+    with pytest.raises(StreamBrokenError, match="ended with code 3: disk on fire"):
+        list(batches(generator(2, after=broken + words)))
+
+
 def test_closing_early_ends_the_generator(generator):
     began = time.monotonic()
     found = batches(generator(1, after="sys.stdout.flush(); import time; time.sleep(60)"))
