@@ -45,10 +45,10 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
 
 def _latest_unfinished(results: Path) -> str | None:
     """Return the latest unfinished run, or the latest run if one of its trials is corrupt."""
-    from benchbook.record.runs import left, run_ids, unfinished
+    from benchbook.record.runs import all_runs, left, unfinished
 
     lacking = unfinished(results)
     if lacking:
         return lacking[-1]
-    every = run_ids(results)
-    return every[-1] if every and left(results, every[-1]) else None
+    every = all_runs(results)
+    return every[-1].run_id if every and left(results, every[-1].run_id) else None

@@ -15,7 +15,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
 from benchbook.declare.workload import KlineOptions, QueryOptions
-from benchbook.errors import RequestError, Unavailable
+from benchbook.errors import RequestError, Unavailable, command
 from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
@@ -283,6 +283,12 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
         now[name], then[name] = here[name], recorded.get(name)
     for name, program in context.programs.items():
         earlier = before["programs"].get(name, {})
+        if isinstance(program, Unavailable) and "digest" in earlier and not context.plan.cluster:
+            raise RequestError(
+                f"The run {context.plan.run_id} cannot continue: {name} was available at its start, and is not now: "
+                f"{program}",
+                f"Make it available, then continue with: {command(f'resume {context.plan.run_id}')}",
+            )
         if isinstance(program, Program) and "unavailable" not in earlier:
             now[name], then[name] = program.digest, earlier.get("digest")
     for name, value in now.items():

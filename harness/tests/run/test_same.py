@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, Unavailable
 from benchbook.process.launch import Program
 from benchbook.run import context as shared
 
@@ -57,6 +57,16 @@ def test_another_program_is_refused(context: Any) -> None:
         RequestError, match="the digest of a-system was sha256:two at its start, and is sha256:one now"
     ):
         shared.check_same(context, before)
+
+
+def test_a_program_that_is_gone_is_refused_not_skipped(context: Any) -> None:
+    before = begun(context)
+    context.plan.cluster = None
+    context.programs["a-system"] = Unavailable("a-system: no such file.", "Install it.")
+    with pytest.raises(RequestError, match=r"a-system was available at its start, and is not now: a-system: no such"):
+        shared.check_same(context, before)
+    before["programs"]["a-system"] = {"unavailable": "not found"}
+    shared.check_same(context, before)  # it was skipped from the start
 
 
 def test_another_dataset_is_refused(context: Any) -> None:
