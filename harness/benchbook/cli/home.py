@@ -12,9 +12,10 @@ from benchbook.errors import command
 
 def show() -> None:
     """Print the state of the results folder and the next useful commands."""
+    from benchbook.record.objects import folder_of
     from benchbook.record.runs import all_runs, unfinished
 
-    results = Path(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
+    results = folder_of(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
     runs = all_runs(results)
     lacking = unfinished(results)
     steps: list[tuple[str, str]] = []

@@ -66,14 +66,14 @@ def continue_run(made: Plan, results: Path) -> int:
 
 
 def _noise_measured(results: Path, experiment: str, profile: str) -> bool:
-    """Return whether an A/A run measured the noise between equal setups of an experiment on this machine."""
+    """Return whether a finished A/A run measured the noise between equal setups of an experiment on this machine."""
     from benchbook.host.facts import machine
     from benchbook.host.reading import Tree
     from benchbook.record.runs import all_runs, machine_of
 
     here = machine(Tree())["id"]
     return any(
-        run.against_itself and run.done and machine_of(run) == here
+        run.against_itself and run.whole and run.finished_at is not None and machine_of(run) == here
         for run in all_runs(results, lambda _: None)
         if (run.experiment, run.profile) == (experiment, profile)
     )

@@ -58,6 +58,7 @@ def export_run(
     ``overwrite`` is not set or the files are not an export.
     """
     found = runs.find(results, run_id, say)
+    output = output.absolute()  # "." has no name, and the new files are written beside the folder
     _require_writable(output, overwrite)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,8 +89,11 @@ class Objects:
 
     def read(self, path: str) -> bytes:
         """Return the content of an object."""
-        with self.files().open_input_stream(path) as stream:
-            return bytes(stream.read())
+        try:
+            with self.files().open_input_stream(path) as stream:
+                return bytes(stream.read())
+        except OSError as error:
+            raise self._failure(error) from error
 
     def connection(self) -> DuckDBPyConnection:
         """Return a DuckDB in memory whose tables are views of the objects, read in place by each query."""
@@ -204,11 +208,18 @@ def _rows(connection: DuckDBPyConnection, table: Table, owner: str | None = None
 
 def _refresh(objects: Objects, results: Path) -> None:
     """Copy the plans and facts of other machines' runs into the cache, so that commands find them."""
+    from benchbook.record.folder import write_whole
+
     for path in objects.names("runs", ".json"):
         run, name = path.rsplit("/", 2)[1:]
         here = results / "runs" / run
-        if here.exists() and not (here / ELSEWHERE).exists():
-            continue  # this machine carries it out
-        here.mkdir(parents=True, exist_ok=True)
-        (here / ELSEWHERE).write_text("{}\n")
-        (here / name).write_bytes(objects.read(path))
+        if not here.exists():  # it gets its name with the mark inside, so that a kill leaves no folder without it
+            made = results / f".{run}.{os.getpid()}"
+            write_whole(made / ELSEWHERE, b"{}\n")
+            here.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                made.rename(here)
+            except OSError:  # another command was faster
+                shutil.rmtree(made)
+        if (here / ELSEWHERE).exists():  # else this machine carries it out
+            write_whole(here / name, objects.read(path))

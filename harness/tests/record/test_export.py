@@ -79,6 +79,15 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]
 
 
+def test_the_current_folder_may_be_an_export(
+    recorded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    export.export_run(*recorded, Path())
+    assert (tmp_path / "out" / "manifest.json").is_file()
+
+
 def test_a_file_is_no_place_for_an_export(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
     (tmp_path / "file").write_text("mine")
