@@ -293,7 +293,7 @@ class Dataset(Model):
     description: Text
     """A description of the data in one or two sentences."""
     generator: Name
-    """Generator of benchload: ``devops``, ``iot``, ``kline``, ``blob``, ``frames`` or ``hits``."""
+    """Generator of benchload: ``devops``, ``iot``, ``kline``, ``blob``, ``frames``, ``join-frames`` or ``hits``."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Seed of the generator."""
     parameters: dict[str, Any]
