@@ -32,6 +32,11 @@ class Answer:
     rows: tuple[tuple[Cell, ...], ...]
     arm: str = ""
 
+    @property
+    def has_float(self) -> bool:
+        """Whether a value is written as a float."""
+        return any(isinstance(cell, float) for row in self.rows for cell in row)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -95,7 +100,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
 def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE) -> Comparison:
     """Compare the answers of all systems and trials to each query with the first answer of the first system.
 
-    Columns and keys must be equal, floats must agree within either tolerance, and integers, texts and nulls must be
+    Answers with a float come first: some systems print a float without a point, and only the other side of a comparison
+    then says that it is one. Columns and keys must be equal, floats must agree within either tolerance, and integers, texts and nulls must be
     equal. Rows may be in any order.
     """
     by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
@@ -107,7 +113,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     kept: list[Difference] = []
     empty, unanswered = [], []
     for (_, query_id), held in sorted(by_query.items()):
-        first, *others = sorted(held, key=lambda answer: (answer.system, answer.trial_id))
+        first, *others = sorted(held, key=lambda answer: (not answer.has_float, answer.system, answer.trial_id))
         if not any(answer.rows for answer in held):
             empty.append(query_id)
         unanswered += [f"{query_id}: {name}" for name in sorted(systems - {one.system for one in held})]

@@ -94,6 +94,14 @@ def test_trials_of_one_system_are_compared_too() -> None:
     assert compare([a, replace(a, trial_id="r/0001", rows=((1, "h", 3.0),))]).differing == 1
 
 
+def test_floats_that_one_system_prints_without_a_point_agree_within_the_tolerance() -> None:
+    [one, other] = [((5, "h", value),) for value in (2305754051270759000, 2305754051270759200)]
+    printed = [answer("a", one), answer("a", other, trial="r/0001")]
+    assert compare([*printed, answer("b", ((5, "h", 2305754051270758400.0),), trial="r/0002")]).ok
+    assert not compare(printed).ok, "nothing says that these are floats"
+    assert not compare([*printed, answer("b", ((5, "h", 2305754951270758400.0),), trial="r/0002")]).ok
+
+
 def test_empty_everywhere_fails_and_empty_on_one_side_differs() -> None:
     assert compare([answer("a", ()), answer("b", ())]).empty_everywhere == ("0",)
     assert not compare([answer("a", ()), answer("b", ())]).ok
