@@ -162,6 +162,11 @@ def resolve(
     return find(results, name, say, answering=answering, empty=empty).run_id
 
 
+def run_ids(results: Path) -> list[str]:
+    """Return the ids of all runs, corrupt ones included, by name."""
+    return [path.name for path in folder.run_folders(results)]
+
+
 def machine_of(run: Run) -> str | None:
     """Return the id of the machine of a run; None if it is unknown."""
     path = run.path / folder.RUN_FILE
