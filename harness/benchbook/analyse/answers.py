@@ -101,8 +101,8 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     """Compare the answers of all systems and trials to each query with the first answer of the first system.
 
     Answers with a float come first: some systems print a float without a point, and only the other side of a comparison
-    then says that it is one. Columns and keys must be equal, floats must agree within either tolerance, and integers, texts and nulls must be
-    equal. Rows may be in any order.
+    then says that it is one. Columns and keys must be equal, floats must agree within either tolerance, and integers,
+    texts and nulls must be equal. Rows may be in any order.
     """
     by_query: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for answer in answers:
@@ -113,7 +113,9 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     kept: list[Difference] = []
     empty, unanswered = [], []
     for (_, query_id), held in sorted(by_query.items()):
-        first, *others = sorted(held, key=lambda answer: (not answer.has_float, answer.system, answer.trial_id))
+        first, *others = sorted(
+            held, key=lambda answer: (not answer.has_float, answer.system, answer.trial_id)
+        )
         if not any(answer.rows for answer in held):
             empty.append(query_id)
         unanswered += [f"{query_id}: {name}" for name in sorted(systems - {one.system for one in held})]

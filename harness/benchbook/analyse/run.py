@@ -292,7 +292,7 @@ class Run:
 
     @property
     def hardware(self) -> tuple[str, str] | None:
-        """The machine's id and its processor, because copies of one virtual machine share the id; None without an id."""
+        """The machine's id and its processor, as copies of one virtual machine share the id; None without an id."""
         processor = (self.facts("host").get("cpu") or {}).get("model")
         return None if self.machine is None else (self.machine, str(processor))
 

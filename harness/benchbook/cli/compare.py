@@ -123,7 +123,11 @@ def _if_two_machines(runs: dict[str, Run], across: bool) -> Machines | None:
     from benchbook.analyse import machines
 
     one, two = runs.values()
-    if one.experiment != two.experiment or None in (one.hardware, two.hardware) or one.hardware == two.hardware:
+    if (
+        one.experiment != two.experiment
+        or None in (one.hardware, two.hardware)
+        or one.hardware == two.hardware
+    ):
         return None
     if one.against_itself or two.against_itself:
         return None

@@ -77,5 +77,7 @@ def ordered(levels: Sequence[str]) -> list[str]:
     """Return levels by their amounts; raise ValueError if one of them has none."""
     amounts = {level: amount(level) for level in levels}
     if without := [level for level, held in amounts.items() if held is None]:
-        raise ValueError(f'its level "{without[0]}" is not a number, a size or a duration, so the levels have no order')
+        raise ValueError(
+            f'its level "{without[0]}" is not a number, a size or a duration, so the levels have no order'
+        )
     return sorted(levels, key=lambda level: amounts[level] or 0.0)

@@ -160,7 +160,11 @@ class Shared:
 
     def is_over(self) -> bool:
         """Return whether no operation begins any more."""
-        return self.failure is not None or self.left <= 0 or any(recorder.over() for recorder in self.recorders.values())
+        return (
+            self.failure is not None
+            or self.left <= 0
+            or any(recorder.over() for recorder in self.recorders.values())
+        )
 
 
 def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:

@@ -54,7 +54,7 @@ def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
         try:
             while (found := waiting.get()) is not None and not isinstance(found, Exception):
                 yield found
-            # A generator that dies within a batch leaves a broken stream; its exit code says why. One that lives is ended.
+            # A generator that dies within a batch leaves a broken stream, and its exit code says why.
             code = None
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout=None if found is None else DYING_SECONDS)

@@ -213,7 +213,9 @@ def _refresh(objects: Objects, results: Path) -> None:
     for path in objects.names("runs", ".json"):
         run, name = path.rsplit("/", 2)[1:]
         here = results / "runs" / run
-        if not here.exists():  # it gets its name with the mark inside, so that a kill leaves no folder without it
+        if (
+            not here.exists()
+        ):  # it gets its name with the mark inside, so that a kill leaves no folder without it
             made = results / f".{run}.{os.getpid()}"
             write_whole(made / ELSEWHERE, b"{}\n")
             here.parent.mkdir(parents=True, exist_ok=True)

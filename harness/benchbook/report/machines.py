@@ -66,7 +66,8 @@ def shown(found: Machines, problems: Mapping[str, str]) -> Block:
     for names in found.same_machine:
         parts.append(
             _paragraph(
-                f"By digest and processor in their facts, {listing(names)} are one machine, so their results are not independent."
+                f"By digest and processor in their facts, {listing(names)} are one machine, so their results are not "
+                "independent."
             )
         )
     left_out = {**found.left_out, **problems}

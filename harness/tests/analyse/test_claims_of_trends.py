@@ -56,8 +56,12 @@ def test_a_trend_along_levels_without_an_order_is_refused() -> None:
         **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric")},
         "test": "rises", "along": "arm",
     }  # fmt: skip
-    with pytest.raises(ValueError, match='along: arm: its level "vanilla" is not a number, a size or a duration'):
-        measured_run.experiment("cnos-vs-influx", factors={"system": [CNOS], "arm": ["vanilla"]}, claims=[declared])
+    with pytest.raises(
+        ValueError, match='along: arm: its level "vanilla" is not a number, a size or a duration'
+    ):
+        measured_run.experiment(
+            "cnos-vs-influx", factors={"system": [CNOS], "arm": ["vanilla"]}, claims=[declared]
+        )
 
 
 @pytest.mark.parametrize(

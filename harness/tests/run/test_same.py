@@ -63,7 +63,9 @@ def test_a_program_that_is_gone_is_refused_not_skipped(context: Any) -> None:
     before = begun(context)
     context.plan.cluster = None
     context.programs["a-system"] = Unavailable("a-system: no such file.", "Install it.")
-    with pytest.raises(RequestError, match=r"a-system was available at its start, and is not now: a-system: no such"):
+    with pytest.raises(
+        RequestError, match=r"a-system was available at its start, and is not now: a-system: no such"
+    ):
         shared.check_same(context, before)
     before["programs"]["a-system"] = {"unavailable": "not found"}
     shared.check_same(context, before)  # it was skipped from the start

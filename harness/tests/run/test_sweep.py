@@ -17,9 +17,13 @@ def test_a_corrupt_trial_of_the_latest_run_is_found_whatever_the_runs_are_called
     for run_id, day in (("quickstart-1", 1), ("aa-1", 2)):
         synthetic_run.write(tmp_path, run_id=run_id, experiment=run_id.partition("-")[0], **small)
         plan = tmp_path / "runs" / run_id / "plan.json"
-        plan.write_text(json.dumps(json.loads(plan.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"}))
+        plan.write_text(
+            json.dumps(json.loads(plan.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"})
+        )
         facts = tmp_path / "runs" / run_id / "run.json"
-        facts.write_text(json.dumps(json.loads(facts.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"}))
+        facts.write_text(
+            json.dumps(json.loads(facts.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"})
+        )
     assert resume._latest_unfinished(tmp_path) is None
     (tmp_path / "runs" / "aa-1" / "trials" / "0000" / "trial.json").write_text("{")
     assert resume._latest_unfinished(tmp_path) == "aa-1"
