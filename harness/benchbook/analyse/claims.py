@@ -196,7 +196,9 @@ def judge(
 ) -> Judgement:
     """Judge one claim on one run."""
     versions = _present(run, claim.accepts)
-    claim, scale = at_scale(instead(claim, versions), in_place(run))
+    by_factor = in_place(run)
+    claim, scale = at_scale(instead(claim, versions), by_factor)
+    published = published_at_scale(published, by_factor)
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
@@ -218,7 +220,7 @@ def judge(
         why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
-    conditions += [replaced(factor, [here], "in place of", [there]) for factor, there, here in scale]
+    conditions += _scaled(claim, scale, by_factor, found.cells)
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
@@ -463,6 +465,48 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, s
     }
     changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
     return changed, [(factor, there, str(here)) for (factor, there), here in used.items()]
+
+
+def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) -> list[PublishedRatio]:
+    """Return published numbers at the levels that a profile has in place of the published ones.
+
+    A number for a level that now means another one is left out.
+    """
+
+    def meaning(factor: str, level: str) -> str | None:
+        here = {there: str(level) for there, level in by_factor.get(factor, {}).items()}
+        return here.get(level, None if level in here.values() else level)
+
+    found = []
+    for one in published:
+        levels = {factor: meaning(factor, level) for factor, level in one.levels.items()}
+        along = {meaning(one.along, level): value for level, value in one.by_level.items()}
+        if None not in levels.values():
+            found.append(
+                replace(
+                    one, levels={factor: level for factor, level in levels.items() if level is not None},
+                    by_level={level: value for level, value in along.items() if level is not None},
+                )
+            )  # fmt: skip
+    return found
+
+
+def _scaled(
+    claim: Claim, used: Sequence[tuple[str, str, str]], by_factor: InPlace, cells: Sequence[JudgedCell]
+) -> list[str]:
+    """Say which levels the cases have in place of published ones: "1,000 stocks in place of 10,000"."""
+    pairs = dict.fromkeys(used)
+    for factor in {*claim.across, *([claim.along] if claim.along else [])} & by_factor.keys():
+        held = {cell.levels.get(factor) for one in cells for cell in one.sides.cells}
+        named = [(there, str(here)) for there, here in by_factor[factor].items() if str(here) in held]
+        pairs |= dict.fromkeys((factor, there, here) for there, here in named)
+    found: dict[str, dict[str, str]] = {}
+    for factor, there, here in pairs:
+        found.setdefault(factor, {})[there] = here
+    return [
+        replaced(factor, [*dict.fromkeys(levels.values())], "in place of", [*levels], "and")
+        for factor, levels in found.items()
+    ]
 
 
 # Factors whose level a publication leaves open: the claim is judged at several levels, or not at all. What holds at

@@ -81,7 +81,10 @@ def between(found: Iterable[Itself]) -> Noise | None:
 
 @functools.cache
 def known(run: Run) -> dict[Pair, Noise]:
-    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile, machine and data."""
+    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile, machine and data.
+
+    Copies of one virtual machine share its id, so the processor must be the same too.
+    """
     if run.whole is not run:
         return known(run.whole)
     if run.machine is None:
@@ -90,7 +93,7 @@ def known(run: Run) -> dict[Pair, Noise]:
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
             itself = Run(run.results, run_id, connection)
-            if not _data(itself) & _data(run):
+            if itself.hardware != run.hardware or not _data(itself) & _data(run):
                 continue
             for one in measured(itself):
                 by_pair.setdefault((one.phase, one.metric), []).append(one)

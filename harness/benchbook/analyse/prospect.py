@@ -164,7 +164,7 @@ def of_plan(
             if named not in present and other in present
         }
         asked, _ = claims.at_scale(claims.instead(claim, accepted), in_place)
-        numbers = ratios(claim, published)
+        numbers = claims.published_at_scale(ratios(claim, published), in_place)
         pairs = [(side, claims.number_of(numbers, side)) for side in sides(asked, cells)]
         if any(one.levels for one in numbers):  # a case that was not published is not judged
             pairs = [(side, number) for side, number in pairs if number is not None]

@@ -73,13 +73,13 @@ def label_words(factor: str, level: str) -> str:
     return f"{'configuration' if factor == 'arm' else factor.replace('_', ' ')} {level}"
 
 
-def listing(found: Sequence[str]) -> str:
-    """Return names as a list in words.
+def listing(found: Sequence[str], last: str = "and") -> str:
+    """Return names as a list in words; ``last`` stands before the last one.
 
     >>> listing(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+    return f" {last} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
 def together(words: Sequence[str]) -> str:
@@ -93,18 +93,21 @@ def together(words: Sequence[str]) -> str:
     return listing([*words[:1], *_without_beginning(words, words[1:])])
 
 
-def replaced(factor: str, here: Sequence[str], by: str, there: Sequence[str]) -> str:
+def replaced(factor: str, here: Sequence[str], by: str, there: Sequence[str], last: str = "or") -> str:
     """Return the levels of a run and those of a publication in words.
 
     >>> replaced("batch_size", ["1000"], "instead of", ["5000", "10000"])
     'batches of 1,000 instead of 5,000 or 10,000'
     >>> replaced("workers", ["12"], "in place of", ["100"])
     '12 operations in flight in place of 100'
+    >>> replaced("stocks", ["1", "10"], "in place of", ["10", "100"], last="and")
+    '1 and 10 stocks in place of 10 and 100'
     """
     ours, theirs = ([level_words(factor, level) for level in levels] for levels in (here, there))
     end = LEVELS.get(factor, "").partition("{}")[2]
+    short = [word.removesuffix(end).removesuffix(end[:-1]) for word in ours[:-1]]
     stated = [word.removesuffix(end) for word in _without_beginning([*ours, *theirs], theirs)]
-    return f"{together(ours)} {by} {' or '.join(stated)}"
+    return f"{together([*short, *ours[-1:]])} {by} {listing(stated, last)}"
 
 
 def _without_beginning(words: Sequence[str], some: Sequence[str]) -> list[str]:

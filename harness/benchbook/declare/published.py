@@ -28,6 +28,8 @@ class PublishedRatio:
     unit: str | None = None
     note: str = ""
     """The publication's note on the numbers, or why the ratio is missing."""
+    along: str = ""
+    """For a trend: its factor."""
     by_level: dict[str, float] = field(default_factory=dict)
     """For a trend: level of the factor → published value, in ``unit``."""
 
@@ -64,12 +66,12 @@ def _trend_ratios(
     for key, by_level in cells.items():
         if len(by_level) < 2:
             note = f"published at fewer than 2 levels of {along}"
-            found.append(PublishedRatio(dict(key), None, unit=unit, note=note))
+            found.append(PublishedRatio(dict(key), None, unit=unit, note=note, along=along))
             continue
         first, *_, last = ordered(list(by_level))
         of, over = by_level[last], by_level[first]
         note = f"{along} from {first} to {last}"
-        found.append(PublishedRatio(dict(key), of / over, of, over, unit, note, by_level))
+        found.append(PublishedRatio(dict(key), of / over, of, over, unit, note, along, by_level))
     return found
 
 

@@ -44,6 +44,7 @@ def judge(
 
     experiment = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **one} for one in declared])
     experiment["published_machine"] = options.pop("published_machine", experiment["published_machine"])
+    experiment["profiles"]["quick"]["in_place"] = options.pop("in_place", {})
     measured_run.write(
         tmp_path, "run-1", factors or {"system": [CNOS, INFLUX]}, value, declared=experiment, **options
     )

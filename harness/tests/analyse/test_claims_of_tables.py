@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,38 @@ def test_a_claim_about_some_cells_looks_at_those(tmp_path: Path) -> None:
     }  # fmt: skip
     found = only(tmp_path, table, claim=claim, **MANY)
     assert (found.verdict, len(found.cells)) == ("reproduced", 2)
+
+
+def test_published_numbers_belong_to_the_levels_that_a_profile_has_in_their_place(tmp_path: Path) -> None:
+    in_place = {str(size): size * 2 for size in SIZES}
+    scaled = {
+        "factors": {**MANY["factors"], "batch_size": [*in_place.values()]},
+        "in_place": {"batch_size": in_place},
+    }
+
+    def halved(levels: dict[str, Any]) -> float:
+        return table({**levels, "batch_size": levels["batch_size"] // 2})
+
+    found = only(tmp_path, halved, claim=FROM_FILE, **scaled)
+    assert found.verdict == "reproduced", found.reason
+    assert [cell.published_over for cell in found.cells] == [25_000, 490_000, 570_000, 610_000, 540_000]
+    assert (
+        "measured with batches of 2, 2,000, 5,000, 10,000 and 20,000 in place of 1, 1,000, 2,500, 5,000 and 10,000"
+        in found.reason
+    )
+
+
+def test_a_trend_is_compared_with_the_published_levels_that_a_profile_replaces(tmp_path: Path) -> None:
+    claim = {
+        "test": "rises", "along": "batch_size", "of": {}, "over": {}, "where": {"system": CNOS},
+        "published": {"cells": [
+            {"levels": {"batch_size": 1}, "of": 1.0}, {"levels": {"batch_size": 10000}, "of": 2.0},
+        ]},
+    }  # fmt: skip
+    scaled = {
+        "factors": {"system": [CNOS], "workers": [100], "batch_size": [1, 50]},
+        "in_place": {"batch_size": {"10000": 50}},
+    }
+    found = only(tmp_path, lambda levels: 1.0 if levels["batch_size"] == 1 else 2.0, claim=claim, **scaled)
+    assert found.published == pytest.approx(2)
+    assert "batches of 50 in place of 10,000" in found.reason

@@ -105,6 +105,7 @@ def _run(results: Path) -> Run:
         {"host": {"machine": {"id": "ffffffffffffffff"}}},
         {"changes": lambda levels: {"dataset_digest": "other"}},
         {"host": {"machine": {"id": "not readable: x"}}},
+        {"host": {"cpu": {"model": "another processor"}}},
     ],
 )
 def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str, Any]) -> None:
