@@ -6,14 +6,14 @@ import itertools
 import json
 import random
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
-from benchbook.declare.experiment import Experiment, Phase, Profile
+from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profile
 from benchbook.declare.toml import Setting
 from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
@@ -62,22 +62,44 @@ def _shown(level: Setting) -> str:
 
 
 Cell = TypeVar("Cell")
+_COMPARED = (*PLACE_FACTORS, SOURCE, AA)
+"""Factors whose levels most comparisons are about."""
 
 
-def blocks(cells: list[Cell], count: int, seed: int) -> list[list[Cell]]:
+def work(levels: Levels) -> Hashable:
+    """Return the levels that cells share when they are compared with each other.
+
+    >>> work({"system": "a", "batch_size": 10}) == work({"system": "b", "batch_size": 10})
+    True
+    """
+    return label({name: level for name, level in levels.items() if name not in _COMPARED})
+
+
+def blocks(
+    cells: list[Cell], count: int, seed: int, group: Callable[[Cell], Hashable] | None = None
+) -> list[list[Cell]]:
     """Return ``count`` blocks, each containing every cell once, in an order that depends on ``seed``.
 
     These are randomised complete blocks. Blocks spread slow changes of the machine over all cells alike, and shuffling
-    within a block keeps a cell from always following the same other one. With two cells a shuffle would leave a 1 in 4
-    chance of three equal blocks in a row, so every second block reverses the previous one: ABBA or BAAB, drawn for
-    each pair of blocks. If it were always the same one, two trials of one cell would be adjacent at every border of
-    pairs, and noise that lasts longer than a trial would make intervals too narrow.
+    within a block keeps a cell from always following the same other one. Cells of one ``group`` run one after the
+    other, in random order: the closer two trials are, the more alike is the machine. With two cells a shuffle would
+    leave a 1 in 4 chance of three equal blocks in a row, so every second block reverses the previous one: ABBA or BAAB,
+    drawn for each pair of blocks. If it were always the same one, two trials of one cell would be adjacent at every
+    border of pairs, and noise that lasts longer than a trial would make intervals too narrow.
     """
     shuffler = random.Random(seed)
     if len(cells) == 2:
         pairs = (shuffler.sample(cells, 2) for _ in range(0, count, 2))
         return [block for first in pairs for block in (first, first[::-1])][:count]
-    return [shuffler.sample(cells, len(cells)) for _ in range(count)]
+    groups: dict[Hashable, list[Cell]] = {}
+    for place, cell in enumerate(cells):
+        groups.setdefault(place if group is None else group(cell), []).append(cell)
+
+    def shuffled() -> list[Cell]:
+        order = shuffler.sample(list(groups.values()), len(groups))
+        return [cell for held in order for cell in shuffler.sample(held, len(held))]
+
+    return [shuffled() for _ in range(count)]
 
 
 SCHEMA = 1
@@ -214,7 +236,7 @@ def plan(
     moment = now or datetime.now(UTC)
     run_id = f"{slug}-{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     planned: list[PlannedTrial] = []
-    for block, ordered in enumerate(blocks(chosen_cells, count, seed)):
+    for block, ordered in enumerate(blocks(chosen_cells, count, seed, work)):
         for position, cell in enumerate(ordered):
             index = len(planned)
             planned.append(PlannedTrial(f"{run_id}/{index:04d}", index, block, position, label(cell), cell))
@@ -238,7 +260,8 @@ def extended(made: Plan, trials: int) -> Plan:
     """Return a plan with more blocks after its own, so that each cell has ``trials`` trials."""
     levels = {trial.cell: trial.levels for trial in made.trials}
     planned = list(made.trials)
-    more = blocks(list(levels), max(0, trials - made.trials_per_cell), made.order_seed + 1)
+    left = max(0, trials - made.trials_per_cell)
+    more = blocks(list(levels), left, made.order_seed + 1, lambda cell: work(levels[cell]))
     for block, ordered in enumerate(more, start=made.trials_per_cell):
         for position, cell in enumerate(ordered):
             index = len(planned)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.plan.plan import blocks
+from benchbook.declare.catalogue import Catalogue
+from benchbook.plan.plan import blocks, extended, plan
 
 
 @given(
@@ -41,3 +43,30 @@ def test_the_seed_decides() -> None:
 def test_orders_are_uniform() -> None:
     firsts = Counter(block[0] for seed in range(600) for block in blocks(["a", "b", "c"], 1, seed))
     assert all(150 < count < 250 for count in firsts.values())
+
+
+@given(st.lists(st.integers(0, 30), min_size=3, max_size=12, unique=True), st.integers(0, 2**32))
+def test_cells_of_a_group_run_one_after_the_other(cells: list[int], seed: int) -> None:
+    for block in blocks(cells, 3, seed, lambda cell: cell % 3):
+        groups = [cell % 3 for cell in block]
+        assert len([key for key, _ in itertools.groupby(groups)]) == len(set(groups))
+        assert Counter(block) == Counter(cells)
+
+
+def test_groups_and_cells_within_them_are_shuffled() -> None:
+    found = [tuple(block) for block in blocks([0, 1, 2, 3], 800, 1, lambda cell: cell // 2)]
+    orders = Counter(found)
+    assert len(orders) == 8
+    assert all(60 < count < 140 for count in orders.values())
+
+
+def test_a_plan_runs_compared_systems_one_after_the_other() -> None:
+    made = plan(Catalogue(), "cnos-vs-influx", "seed", trials=2)
+    for one in (made, extended(made, 4)):
+        for block in range(one.trials_per_cell):
+            sizes = [
+                (trial.levels["workers"], trial.levels["batch_size"])
+                for trial in one.trials
+                if trial.block == block
+            ]
+            assert sizes[::2] == sizes[1::2], sizes
