@@ -6,11 +6,12 @@ Each step corrects one defect of the published method; the last step compares th
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import interval, order, quantity
+from benchbook.analyse import claims, interval, order, quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
 from benchbook.analyse.order import LittlesLaw
@@ -32,6 +33,11 @@ STEPS = {
 }
 """(method, reads in flight) → what the step corrects."""
 
+MANY_VOLUMES = 3
+"""Volumes from which on the ratios are drawn along them."""
+APART = 0.14
+"""Distance between two lines at one volume, where volumes are 1 apart."""
+VOLUMES_HEIGHT = 260
 STORES = ("kvrocks-2.8.0", "redis-7")
 TABLES = ("mysql-8", "mysql-9", "mariadb-10.11")
 ARMS = {
@@ -91,7 +97,9 @@ def steps(run: Run, phase: str, metric: str) -> list[Step]:
         made.append(
             Step(
                 phase, stocks, label, f"{_title(above)}, {ARMS[levels['arm']]}", _title(below), compared,
-                _published(phase, stocks) if label == "as published" and metric == "reads_per_second" else None,
+                _published(phase, _volume(run, stocks))
+                if label == "as published" and metric == "reads_per_second"
+                else None,
             )
         )  # fmt: skip
     order = list(STEPS.values())
@@ -125,6 +133,17 @@ def _title(estimate: Estimate) -> str:
     return estimate.cell.title
 
 
+def _volume(run: Run, stocks: int) -> int:
+    """Return the published number of stocks that a number of a run stands for."""
+    scaled = claims.in_place(run).get("stocks", {})
+    return next((int(there) for there, here in scaled.items() if str(here) == str(stocks)), stocks)
+
+
+def most(run: Run) -> str:
+    """Return the largest number of stocks in a run."""
+    return max((levels["stocks"] for levels in _levels(run).values()), key=int)
+
+
 def _published(phase: str, stocks: int) -> float | None:
     """Return the published ratio of QData over MySQL at a volume; None if it was not published."""
     rows = {}
@@ -156,24 +175,25 @@ METRICS = {
 
 
 def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Markdown:
-    """Draw the steps of a phase.
+    """Draw the steps of a phase: along the volumes if there are three or more, else a row for each step.
 
-    A point is the ratio of a block, the tick their mean, the pale bar its 95 % CI, and the open diamond the published
-    ratio at the same number of stocks.
+    A point is the ratio of a block (or of all), the pale bar its 95 % CI, and the open diamond the published ratio at the
+    same number of stocks.
     """
     title = f"{METRICS[metric]} of {phase} reads, packed days over tables"
     found = steps(run, phase, metric)
     if not found:
         return missing(title, "this run has no comparable setups of both")
+    along = len({one.stocks for one in found}) >= MANY_VOLUMES
     return Figure(
         theme.scaled_title(
             run, f"{METRICS[metric]} of {phase} reads, packed days over {found[0].over}: {_finding(found)}"
         ),
-        _kline_steps_draw(found, f"Times {found[0].over}"),
+        (_volumes_draw if along else _kline_steps_draw)(found, f"Times {found[0].over}"),
         _kline_steps_alternative(found, title),
         _kline_steps_table(found),
         subtitle=f"Ratio, logarithmic axis, line at 1; {'less' if metric.startswith('latency') else 'more'} is better; "
-        f"n = {min(len(_points(one)) for one in found)} blocks, bars are 95 % CIs; large hollow marks were published",
+        f"n = {min(len(_points(one)) for one in found)} blocks, bars are 95 % CIs; hollow marks were published",
     )
 
 
@@ -240,6 +260,65 @@ def _kline_steps_draw(found: list[Step], title: str) -> Any:
     )
     height = max(theme.ROW_HEIGHT, 18 * len(named)) * len(order)
     return alt.layer(marks.one(scale, axis), *layers).properties(width="container", height=height)
+
+
+def _volumes_draw(found: list[Step], title: str) -> Any:
+    """Draw the ratios along the number of stocks, a line for each step and way of access."""
+    import altair as alt
+
+    places = sorted({one.stocks for one in found})
+    names = [
+        *dict.fromkeys(_series(one) for one in sorted(found, key=lambda one: (one.label != FIRST, one.store)))
+    ]
+    rows = [
+        {
+            "series": _series(one), "stocks": f"{one.stocks:,}",
+            "x": places.index(one.stocks) + APART * (names.index(_series(one)) - (len(names) - 1) / 2),
+            "value": one.versus.value, "low": one.versus.ratio.low, "high": one.versus.ratio.high, "text": one.text(),
+        }
+        for one in found
+    ]  # fmt: skip
+    was = [
+        {"series": PUBLISHED_COLOUR, "stocks": f"{stocks:,}", "x": places.index(stocks), "value": ratio}
+        for stocks, ratio in dict.fromkeys((one.stocks, one.published) for one in found)
+        if ratio
+    ]
+    ends = [1.0, *(end for row in rows for end in (row["value"], row["low"], row["high"]) if end)]
+    scale, axis = axes.logarithmic([*ends, *(row["value"] for row in was)], title)
+    labels = json.dumps([f"{stocks:,}" for stocks in places])
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=[-0.4, len(places) - 0.6], nice=False),
+        axis=alt.Axis(
+            title="Number of stocks", values=list(range(len(places))), grid=False, labelExpr=f"{labels}[datum.value]"
+        ),
+    )  # fmt: skip
+    named = [*names, *([PUBLISHED_COLOUR] if was else [])]
+    colours, shapes = list(PALETTE.values())[: len(named)], list(SHAPES[: len(named)])
+    legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=360)
+    colour = alt.Color("series:N", scale=alt.Scale(domain=named, range=colours), legend=legend)
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=named, range=shapes), legend=legend)
+    y = alt.Y("value:Q", scale=scale, axis=axis)
+    tips = [alt.Tooltip("series:N"), alt.Tooltip("stocks:N"), alt.Tooltip("text:N", title="ratio (95 % CI)")]
+    base, old = alt.Chart(alt.InlineData(values=rows)), alt.Chart(alt.InlineData(values=was))
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=[{"one": 1}]))
+        .mark_rule(strokeDash=[4, 3])
+        .encode(y=alt.Y("one:Q", scale=scale, axis=axis)),
+        base.mark_rule(strokeWidth=6, opacity=0.28, strokeCap="round").encode(
+            x=x, y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=colour
+        ),
+        base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour),
+        base.mark_point(filled=True, size=55).encode(x=x, y=y, color=colour, shape=shape, tooltip=tips),
+        old.mark_line(strokeWidth=1.2, strokeDash=[3, 3], opacity=0.8).encode(x=x, y=y, color=colour),
+        old.mark_point(filled=False, strokeWidth=2, size=90).encode(
+            x=x, y=y, color=colour, shape=shape, tooltip=[*tips[:2], alt.Tooltip("value:Q", format=".3~g")]
+        ),
+    ).properties(width="container", height=VOLUMES_HEIGHT)
+
+
+def _series(one: Step) -> str:
+    return f"{one.label}, {one.store.partition(', ')[2]}"
 
 
 def _points(one: Step) -> list[tuple[int, float]]:

@@ -494,8 +494,11 @@ def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) 
 def _scaled(
     claim: Claim, used: Sequence[tuple[str, str, str]], by_factor: InPlace, cells: Sequence[JudgedCell]
 ) -> list[str]:
-    """Say which levels the cases have in place of published ones: "1,000 stocks in place of 10,000"."""
-    pairs = dict.fromkeys(used)
+    """Say which levels the cases have in place of published ones: "1,000 stocks in place of 10,000".
+
+    Arms are left out: the table of configurations describes them.
+    """
+    pairs = dict.fromkeys(one for one in used if one[0] != "arm")
     for factor in {*claim.across, *([claim.along] if claim.along else [])} & by_factor.keys():
         held = {cell.levels.get(factor) for one in cells for cell in one.sides.cells}
         named = [(there, str(here)) for there, here in by_factor[factor].items() if str(here) in held]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse import limits, quantity, wording
+from benchbook.analyse import claims, limits, quantity, wording
 from benchbook.analyse.cells import Wanted
 from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.interval import mean_log
@@ -31,6 +31,8 @@ APART = 0.14
 """Distance between two systems at one level, where levels are 1 apart."""
 LIMIT = "synced_writes_per_second"
 """fio's rate in the same trials."""
+PERCENTILES = {f"latency_p{at}": float(at) for at in (50, 80, 90, 95, 99)}
+"""Metric → percentile."""
 
 
 @dataclass(frozen=True)
@@ -312,4 +314,51 @@ def batches(
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots, title, metric, "objects per transaction"),
         _table(dots, "objects per transaction", metric), lead.caveat(run, found), lead.subtitle(found, kind, unit),
+    )  # fmt: skip
+
+
+def percentiles(
+    run: Run,
+    claimed: str,
+    title: str,
+    fixed: Mapping[str, Wanted],
+    published: Mapping[str, Mapping[float, float]],
+) -> Figure | Markdown:
+    """Draw the latency of operations along percentiles, for the setups of a claim that have the levels ``fixed``.
+
+    ``published`` has the published latencies: system, percentile, seconds.
+    """
+    if refusal := refused(run, title):
+        return refusal
+    judged = next((one for one in claims.of_run(run) if one.id == claimed), None)
+    cells = (
+        {cell.name for one in judged.cells for cell in one.sides.cells if cell.at(fixed)} if judged else set()
+    )
+    if judged is None or not cells:
+        return missing(title, f"this run has no setups of the claim {claimed}")
+    groups = {
+        at: [one for one in estimates(run, judged.phase, metric) if one.value and one.cell.name in cells]
+        for metric, at in PERCENTILES.items()
+    }
+    dots = [
+        Dot(
+            one.cell.system, one.cell.title, at, one.value or 0.0, one.low, one.high, len(one.points),
+            one.cell.name in limits.brief(run, judged.phase),
+        )
+        for at, held in groups.items()
+        for one in held
+    ]  # fmt: skip
+    was = [
+        Dot(system, f"{run.title(system)}, published", at, value)
+        for system, held in published.items()
+        for at, value in held.items()
+    ]
+    found = [one for held in groups.values() for one in held]
+    drawn, kind, unit = _draw(dots, was, (), "latency_p50", "percentile")
+    named = {f"{at:g}": held for at, held in groups.items() if held}
+    name = lead.title(run, title, named, "percentile", "the {}th percentile")
+    return Figure(
+        theme.scaled_title(run, name), drawn, _alternative(dots + was, title, "latency_p50", "percentile"),
+        _table(dots + was, "percentile", "latency_p50"), lead.caveat(run, found),
+        lead.subtitle(found, kind, unit) + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
