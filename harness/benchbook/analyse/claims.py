@@ -27,7 +27,7 @@ from benchbook.analyse.scaled import scaled
 from benchbook.analyse.wording import factor_words, level_words, replaced
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
-from benchbook.declare.level import listed, same
+from benchbook.declare.level import listed, natural, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
 from benchbook.errors import RequestError, command
@@ -303,7 +303,7 @@ def _verdict(
     """Return the verdict on the cases of a claim, and why."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    at = [f"measured with {', '.join(conditions)}"] if conditions else []
+    at = [f"measured with {', and with '.join(conditions)}"] if conditions else []
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
@@ -504,7 +504,7 @@ def _scaled(
         named = [(there, str(here)) for there, here in by_factor[factor].items() if str(here) in held]
         pairs |= dict.fromkeys((factor, there, here) for there, here in named)
     found: dict[str, dict[str, str]] = {}
-    for factor, there, here in pairs:
+    for factor, there, here in sorted(pairs, key=lambda pair: natural(pair[1])):
         found.setdefault(factor, {})[there] = here
     return [
         replaced(factor, [*dict.fromkeys(levels.values())], "in place of", [*levels], "and")

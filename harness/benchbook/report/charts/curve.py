@@ -330,7 +330,8 @@ def percentiles(
     """
     if refusal := refused(run, title):
         return refusal
-    judged = next((one for one in claims.of_run(run) if one.id == claimed), None)
+    known = () if run.against_itself or not run.declared.get("claims") else claims.of_run(run)
+    judged = next((one for one in known if one.id == claimed), None)
     cells = (
         {cell.name for one in judged.cells for cell in one.sides.cells if cell.at(fixed)} if judged else set()
     )
