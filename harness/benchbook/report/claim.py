@@ -465,7 +465,7 @@ def conditions(one: Judgement) -> list[str]:
 
 def caveats(one: Judgement) -> list[str]:
     """Return what a reader must know beside the ratio: scale, substitutes, cases that are not judged, one device."""
-    found = [f"measured with {', '.join(conditions(one))}"] if one.conditions else []
+    found = [f"measured with {', and with '.join(conditions(one))}"] if one.conditions else []
     found += [part for part in one.reason.split("; ") if " is in place of " in part]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:

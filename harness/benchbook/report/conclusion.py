@@ -60,7 +60,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    badge = ", ".join(
+    badge = "; ".join(
         [strength(run, lead.phase if lead else None), *(claim.conditions(lead) if lead else ())]
     )
     markup = (

@@ -143,7 +143,7 @@ def caveat(run: Run, one: Judgement | None) -> str:
         brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
         why = f" ({brief[0].partition(',')[0]})" if brief else ""
         parts.append(f"{len(unfit)} of {len(one.cells)} cases are not judged{why}")
-    parts += claim.conditions(one) if one else []
+    parts += ["; ".join(claim.conditions(one))] if one and one.conditions else []
     return ", ".join(parts)
 
 

@@ -358,8 +358,9 @@ def percentiles(
     drawn, kind, unit = _draw(dots, was, (), "latency_p50", "percentile")
     named = {f"{at:g}": held for at, held in groups.items() if held}
     name = lead.title(run, title, named, "percentile", "the {}th percentile")
+    what = lead.subtitle(found, kind, unit)
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots + was, title, "latency_p50", "percentile"),
         _table(dots + was, "percentile", "latency_p50"), lead.caveat(run, found),
-        lead.subtitle(found, kind, unit) + ("; hollow and dashed: published" if was else ""),
+        what.replace(describe("latency_p50").title, "Latency", 1) + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
