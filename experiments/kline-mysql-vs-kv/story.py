@@ -177,8 +177,8 @@ METRICS = {
 def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Markdown:
     """Draw the steps of a phase: along the volumes if there are three or more, else a row for each step.
 
-    A point is the ratio of a block (or of all), the pale bar its 95 % CI, and the open diamond the published ratio at the
-    same number of stocks.
+    A point is a ratio, the pale bar its 95 % CI, and the hollow mark the published ratio at the same number of stocks. Rows
+    also show the ratio of each block.
     """
     title = f"{METRICS[metric]} of {phase} reads, packed days over tables"
     found = steps(run, phase, metric)
@@ -318,7 +318,7 @@ def _volumes_draw(found: list[Step], title: str) -> Any:
 
 
 def _series(one: Step) -> str:
-    return f"{one.label}, {one.store.partition(', ')[2]}"
+    return f"{one.label}, {one.store}"
 
 
 def _points(one: Step) -> list[tuple[int, float]]:

@@ -498,11 +498,14 @@ def _scaled(
 
     Arms are left out: the table of configurations describes them.
     """
-    pairs = dict.fromkeys(one for one in used if one[0] != "arm")
+
+    def measured(factor: str, here: str) -> bool:
+        return any(cell.levels.get(factor) == here for one in cells for cell in one.sides.cells)
+
+    pairs = dict.fromkeys(one for one in used if one[0] != "arm" and measured(one[0], one[2]))
     for factor in {*claim.across, *([claim.along] if claim.along else [])} & by_factor.keys():
-        held = {cell.levels.get(factor) for one in cells for cell in one.sides.cells}
-        named = [(there, str(here)) for there, here in by_factor[factor].items() if str(here) in held]
-        pairs |= dict.fromkeys((factor, there, here) for there, here in named)
+        named = [(factor, there, str(here)) for there, here in by_factor[factor].items()]
+        pairs |= dict.fromkeys(one for one in named if measured(factor, one[2]))
     found: dict[str, dict[str, str]] = {}
     for factor, there, here in sorted(pairs, key=lambda pair: natural(pair[1])):
         found.setdefault(factor, {})[there] = here

@@ -81,7 +81,7 @@ def between(found: Iterable[Itself]) -> Noise | None:
 
 @functools.cache
 def known(run: Run) -> dict[Pair, Noise]:
-    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile, machine and data.
+    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile and machine that share data.
 
     Copies of one virtual machine share its id, so the processor must be the same too.
     """

@@ -349,12 +349,16 @@ def percentiles(
         for at, held in groups.items()
         for one in held
     ]  # fmt: skip
+    found = [one for held in groups.values() for one in held]
+    if not found:
+        return missing(title, f"no valid trial of {judged.phase} has a latency")
+    measured = {one.cell.system for one in found}
     was = [
         Dot(system, f"{run.title(system)}, published", at, value)
         for system, held in published.items()
         for at, value in held.items()
+        if system in measured
     ]
-    found = [one for held in groups.values() for one in held]
     drawn, kind, unit = _draw(dots, was, (), "latency_p50", "percentile")
     named = {f"{at:g}": held for at, held in groups.items() if held}
     name = lead.title(run, title, named, "percentile", "the {}th percentile")
