@@ -267,16 +267,16 @@ def _volumes_draw(found: list[Step], title: str) -> Any:
     import altair as alt
 
     places = sorted({one.stocks for one in found})
-    names = [
-        *dict.fromkeys(_series(one) for one in sorted(found, key=lambda one: (one.label != FIRST, one.store)))
-    ]
+    found = sorted(found, key=lambda one: (one.label != FIRST, one.store, one.stocks))
+    lines = _lines(found)
+    names = list(dict.fromkeys(lines))
     rows = [
         {
-            "series": _series(one), "stocks": f"{one.stocks:,}",
-            "x": places.index(one.stocks) + APART * (names.index(_series(one)) - (len(names) - 1) / 2),
+            "series": line, "stocks": f"{one.stocks:,}",
+            "x": places.index(one.stocks) + APART * (names.index(line) - (len(names) - 1) / 2),
             "value": one.versus.value, "low": one.versus.ratio.low, "high": one.versus.ratio.high, "text": one.text(),
         }
-        for one in found
+        for one, line in zip(found, lines, strict=True)
     ]  # fmt: skip
     was = [
         {"series": PUBLISHED_COLOUR, "stocks": f"{stocks:,}", "x": places.index(stocks), "value": ratio}
@@ -317,8 +317,10 @@ def _volumes_draw(found: list[Step], title: str) -> Any:
     ).properties(width="container", height=VOLUMES_HEIGHT)
 
 
-def _series(one: Step) -> str:
-    return f"{one.label}, {one.store}"
+def _lines(found: list[Step]) -> list[str]:
+    """Return the line of each step: what it corrects and the access to the store, and its name if there are several."""
+    stores = {one.store.partition(", ")[0] for one in found}
+    return [f"{one.label}, {one.store if len(stores) > 1 else one.store.partition(', ')[2]}" for one in found]
 
 
 def _points(one: Step) -> list[tuple[int, float]]:
