@@ -177,8 +177,8 @@ METRICS = {
 def steps_chart(run: Run, phase: str, metric: str = "reads_per_second") -> Figure | Markdown:
     """Draw the steps of a phase: along the volumes if there are three or more, else a row for each step.
 
-    A point is a ratio, the pale bar its 95 % CI, and the hollow mark the published ratio at the same number of stocks. Rows
-    also show the ratio of each block.
+    A point is a ratio, the pale bar its 95 % CI, and the hollow mark the published ratio at the same number of stocks.
+    Rows also show the ratio of each block.
     """
     title = f"{METRICS[metric]} of {phase} reads, packed days over tables"
     found = steps(run, phase, metric)
@@ -283,8 +283,10 @@ def _volumes_draw(found: list[Step], title: str) -> Any:
         for stocks, ratio in dict.fromkeys((one.stocks, one.published) for one in found)
         if ratio
     ]
-    ends = [1.0, *(end for row in rows for end in (row["value"], row["low"], row["high"]) if end)]
-    scale, axis = axes.logarithmic([*ends, *(row["value"] for row in was)], title)
+    ends = [1.0, *(one.published for one in found if one.published)]
+    for one in found:
+        ends += [end for end in (one.versus.value, one.versus.ratio.low, one.versus.ratio.high) if end]
+    scale, axis = axes.logarithmic(ends, title)
     labels = json.dumps([f"{stocks:,}" for stocks in places])
     x = alt.X(
         "x:Q",
