@@ -134,7 +134,7 @@ def _title(estimate: Estimate) -> str:
 
 
 def _volume(run: Run, stocks: int) -> int:
-    """Return the published number of stocks that a number of a run stands for."""
+    """Return the published number of stocks that a run measures with ``stocks`` stocks."""
     scaled = claims.in_place(run).get("stocks", {})
     return next((int(there) for there, here in scaled.items() if str(here) == str(stocks)), stocks)
 
