@@ -122,6 +122,7 @@ TABLE = (
     Metric("device_read_bytes", "B", "lower", "Bytes read from the device", PHASE),
     Metric("device_write_bytes", "B", "lower", "Bytes written to the device", PHASE),
     Metric("device_writes", "1", "lower", "Writes to the device", PHASE),
+    Metric("device_busy_fraction", "1", "none", "Share of time in which the device had requests", PHASE),
     Metric("machine_steal_fraction", "1", "lower", "Share of time stolen by the hypervisor", PHASE),
     Metric("psi_cpu_some_fraction", "1", "lower", "Share of time in which a process waited for a processor", PHASE),
     Metric("psi_io_some_fraction", "1", "lower", "Share of time in which a process waited for storage", PHASE),

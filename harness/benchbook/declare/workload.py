@@ -96,8 +96,8 @@ class BlobOptions(LoopOptions):
     """Operations in flight."""
     sync_limit: bool = False
     """True if fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
-    writes have the mean size of an object, and there are as many jobs as workers. Cells with equal settings share
-    the measurement of a block. Without fio, Benchbook omits the measurement."""
+    writes have the mean size of an object, and there are as many jobs as workers. Without fio,
+    Benchbook omits the measurement."""
     timeout: Duration = "30s"
     """Longest time for one operation."""
 

@@ -287,7 +287,9 @@ SUMMARY = (
     "server_cpu_seconds", "client_cpu_seconds", "harness_cpu_seconds", "server_rss_peak_bytes",
     "server_pss_peak_bytes", "client_rss_peak_bytes", "server_memory_peak_bytes", "server_read_bytes",
     "server_write_bytes", "device_read_bytes", "device_write_bytes", "device_writes", "device_flushes",
-    "machine_steal_fraction", "psi_cpu_some_fraction", "psi_io_some_fraction", "psi_memory_some_fraction",
+    "device_busy_fraction", "machine_steal_fraction", "psi_cpu_some_fraction", "psi_io_some_fraction",
+    "psi_memory_some_fraction",
 )  # fmt: skip
-"""The metrics that summarise a phase. ``machine_steal_fraction`` is a share of the time of all cores; a PSI fraction is
-the share of the phase's wall time in which at least one process waited for that resource."""
+"""The metrics that summarise a phase. ``machine_steal_fraction`` is a share of the time of all cores. The other fractions
+are shares of the phase's wall time: in which the device of the data folder had requests, and (PSI) in which at least one
+process waited for that resource."""

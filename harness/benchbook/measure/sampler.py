@@ -40,9 +40,11 @@ PEAKS = {
     "client_rss_peak_bytes": ("client", "rss_peak_bytes"),
     "server_memory_peak_bytes": ("server", "memory_bytes"),
 }
-STALLS = {
-    f"psi_{name}_some_fraction": ("machine", f"psi_{name}_some_seconds") for name in ("cpu", "io", "memory")
+WALL_SHARES = {
+    "device_busy_fraction": ("machine", "device_busy_seconds"),
+    **{f"psi_{name}_some_fraction": ("machine", f"psi_{name}_some_seconds") for name in ("cpu", "io", "memory")},
 }
+"""Shares of the wall time of a phase."""
 STEAL = ("machine", "cpu_steal_seconds")
 CORE_TIME = tuple(("machine", f"cpu_{kind}_seconds") for kind in ("busy", "idle", "iowait", "steal"))
 
@@ -70,7 +72,7 @@ class Phase:
         """Return the phase's numbers under the names of ``ledger.SUMMARY``, in their order."""
         found: Summary = {name: self._sum(keys) for name, keys in SUMS.items()}
         found |= {name: self.most.get(key) for name, key in PEAKS.items()}
-        found |= {name: _share(self.grown.get(key), self.seconds) for name, key in STALLS.items()}
+        found |= {name: _share(self.grown.get(key), self.seconds) for name, key in WALL_SHARES.items()}
         found["machine_steal_fraction"] = _share(self.grown.get(STEAL), self._sum(CORE_TIME))
         return {name: found[name] for name in SUMMARY}
 

@@ -54,8 +54,6 @@ class Context:
     """Digest of each dataset, by its flags."""
     query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
     """Query set by dataset flags, type and number."""
-    limits_measured: set[tuple[int, str, int, int]] = field(default_factory=set)
-    """Block, storage, jobs and bytes for which fio has measured the disk's sync rate."""
     host: str = "127.0.0.1"
     """The address on which servers listen and clients reach them."""
     machines: Machines | None = None

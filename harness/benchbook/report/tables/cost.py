@@ -96,7 +96,7 @@ def writes_table(
         return missing("Device writes per object", "no valid trial of this run moved objects")
     columns = [
         "System", "Phase", "Trials", "Device flushes per object", "Device writes per object",
-        "Bytes to the device per object", "Bytes written by the server per object",
+        "Bytes to the device per object", "Bytes written by the server per object", "Time the device was busy",
     ]  # fmt: skip
     return Table(columns, rows, numeric=frozenset(columns[2:]))
 
@@ -113,6 +113,8 @@ def _row(run: Run, cell: Cell, phase: str, only: Mapping[str, str | Sequence[str
         share = sum(value for value, _ in known) / sum(count for _, count in known) if known else None
         unit = "B" if metric.endswith("bytes") else "1"
         texts.append(quantity.MISSING if share is None else quantity.text(share, unit))
+    busy = _cost_mean(list(_writes_of(run, phase, "device_busy_fraction", cell.name).values()))
+    texts.append(quantity.percent(busy))
     return [cell.short(only), phase, str(len(objects)), *texts]
 
 
