@@ -290,6 +290,6 @@ SUMMARY = (
     "device_busy_fraction", "machine_steal_fraction", "psi_cpu_some_fraction", "psi_io_some_fraction",
     "psi_memory_some_fraction",
 )  # fmt: skip
-"""The metrics that summarise a phase. ``machine_steal_fraction`` is a share of the time of all cores. The other fractions
-are shares of the phase's wall time: in which the device of the data folder had requests, and (PSI) in which at least one
-process waited for that resource."""
+"""The metrics that summarise a phase. ``machine_steal_fraction`` is a share of the time of all cores.
+The other fractions are shares of the phase's wall time: in which the device of the data folder had
+requests, and (PSI) in which at least one process waited for that resource."""

@@ -42,7 +42,10 @@ PEAKS = {
 }
 WALL_SHARES = {
     "device_busy_fraction": ("machine", "device_busy_seconds"),
-    **{f"psi_{name}_some_fraction": ("machine", f"psi_{name}_some_seconds") for name in ("cpu", "io", "memory")},
+    **{
+        f"psi_{name}_some_fraction": ("machine", f"psi_{name}_some_seconds")
+        for name in ("cpu", "io", "memory")
+    },
 }
 """Shares of the wall time of a phase."""
 STEAL = ("machine", "cpu_steal_seconds")
