@@ -155,7 +155,9 @@ def _in_words(claim: Claim) -> Expectation:
     """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
     up = claim.test == "at-least"
     if claim.words == "little":
-        return Expectation("equal", 1.0, judgement.LITTLE - 1)
+        if claim.test == "equal":
+            return Expectation("equal", 1.0, judgement.LITTLE - 1)
+        return Expectation(claim.test, 1 / judgement.LITTLE if up else judgement.LITTLE, 0.0)  # type: ignore[arg-type]
     if claim.words == "much":
         return Expectation(claim.test, judgement.MUCH if up else 1 / judgement.MUCH, 0.0)  # type: ignore[arg-type]
     least, most = judgement.SLIGHTLY

@@ -22,7 +22,7 @@ SLIGHTLY = (1.02, 1.2)
 MUCH = 1.5
 """The least factor that it may mean by "much"."""
 LITTLE = 1.1
-"""The largest factor, either way, of "little difference"."""
+"""The largest factor of "little difference" and "rises little"."""
 
 
 @dataclass(frozen=True)

@@ -148,8 +148,9 @@ class Claim(Model):
     """In how many cells the claim must hold: all, more than half, or at least one."""
     published: Published | None = None
     words: Literal["much", "slightly", "little"] | None = None
-    """A size that the publication states in a word, in place of a number: ``much`` (at-least, at-most) is a factor
-    of 1.5 or more, ``slightly`` (at-least, at-most) one of 1.02 to 1.2, ``little`` (equal) one below 1.1 either way."""
+    """A size that the publication states in a word: ``much`` (at-least, at-most) is a factor of 1.5 or more,
+    ``slightly`` (at-least, at-most) one of 1.02 to 1.2, ``little`` one below 1.1, either way (equal) or in the way that
+    at-least and at-most name. Published numbers beside it are shown and not tested."""
     margin: Annotated[float, Field(ge=0, le=1)] = MARGIN
     """Equivalence margin: 0.1 lets a ratio lie between 1/1.1 and 1.1 times the published one. One-sided tests
     (at-least, at-most) have none by default."""
@@ -234,12 +235,12 @@ class Claim(Model):
     def _check_size(self) -> None:
         if self.margin == 0 and self.test not in ONE_SIDED:
             raise ValueError(f'margin = 0: test "{self.test}" needs a margin above 0, such as {MARGIN:g}')
-        tests = {"much": ONE_SIDED, "slightly": ONE_SIDED, "little": ("equal",)}
+        tests = {"much": ONE_SIDED, "slightly": ONE_SIDED, "little": ("equal", *ONE_SIDED)}
         if self.words is not None and self.test not in tests[self.words]:
             raise ValueError(
                 f'words = "{self.words}" belongs to test {" or ".join(tests[self.words])}; found test "{self.test}"'
             )
-        if self.words is not None and self.published is not None and self.published.ratio != 1:
+        if self.words is not None and self.published is not None and self.published.ratio not in (None, 1):
             raise ValueError(
                 f'words = "{self.words}" takes the place of a published number; remove the key `published`'
             )

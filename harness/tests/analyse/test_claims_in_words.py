@@ -38,6 +38,12 @@ def of(tmp_path: Path, ratio: float, blocks: int = 12, **claim: Any) -> Judgemen
         ("little", "equal", 1.03, "reproduced"),
         ("little", "equal", 0.96, "reproduced"),
         ("little", "equal", 1.2, "contradicted"),
+        ("little", "at-most", 1.03, "reproduced"),
+        ("little", "at-most", 0.7, "reproduced"),
+        ("little", "at-most", 1.2, "contradicted"),
+        ("little", "at-least", 0.96, "reproduced"),
+        ("little", "at-least", 1.4, "reproduced"),
+        ("little", "at-least", 0.8, "contradicted"),
     ],
 )
 def test_words_have_numbers(tmp_path: Path, words: str, test: str, ratio: float, verdict: str) -> None:
@@ -51,7 +57,7 @@ def test_the_page_of_claims_gives_the_words_the_numbers_of_the_program() -> None
     for stated in (
         f"| `much` | `at-least`, `at-most` | a factor of {judgement.MUCH:g} or more |",
         f"| `slightly` | `at-least`, `at-most` | a factor from {least:g} to {most:g} |",
-        f"| `little` | `equal` | a factor below {judgement.LITTLE:g}, either way |",
+        f"| `little` | `equal`, `at-least`, `at-most` | a factor below {judgement.LITTLE:g}: either way",
         f"the 90 % CI lies within {100 * judgement.SAME:g} % of 1",
     ):
         assert stated in page
