@@ -313,7 +313,8 @@ class Run:
             'min_by(reason, "index") FILTER (NOT good) AS reason, min_by(trial_id, "index") AS first, '
             f'min("index") AS place, [{digests}] AS digests FROM held GROUP BY cell) '
             "SELECT g.cell, g.system, g.arm, g.ok, g.trials, g.statuses, g.reason, g.digests, (SELECT "
-            "list((l.factor, l.level)) FROM levels l WHERE l.trial_id = g.first) FROM grouped g ORDER BY g.place"
+            "list((l.factor, l.level) ORDER BY l.factor) FROM levels l WHERE l.trial_id = g.first) "
+            "FROM grouped g ORDER BY g.place"
         )
         found = []
         with self.opened() as connection:

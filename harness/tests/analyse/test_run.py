@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
-from benchbook.record import database
+from benchbook.record import database, duckdb_file
 from tests.record import synthetic_run
 
 
@@ -93,3 +93,18 @@ def test_each_different_answer_is_told_once_with_the_trial_that_gave_it_first(ma
         == given.unique(alike, keep="first", maintain_order=True).select(columns).rows()
     )
     assert told["recorded"].sum() == given.height
+
+
+def test_levels_of_a_cell_are_in_one_order_whatever_the_order_of_the_rows(tmp_path):
+    run_id = synthetic_run.write(
+        tmp_path, telemetry_seconds=2, instances=2, batch_sizes=(1000, 5000), database=True
+    )
+    before = [list(cell.levels) for cell in open_run(tmp_path, run_id).cells]
+    connection = duckdb_file.connect(tmp_path / duckdb_file.FILE, read_only=False)
+    connection.execute("CREATE TEMP TABLE moved AS SELECT * FROM levels WHERE trial_id LIKE '%/0000'")
+    connection.execute("DELETE FROM levels WHERE trial_id LIKE '%/0000'")
+    connection.execute("INSERT INTO levels SELECT * FROM moved ORDER BY factor DESC")
+    connection.close()
+    assert [list(cell.levels) for cell in open_run(tmp_path, run_id).cells] == before
+    assert len(before) == 4
+    assert len({tuple(names) for names in before}) == 1
