@@ -250,7 +250,10 @@ def test_a_margin_that_a_ratio_of_1_lies_within_is_refused(change: dict[str, Any
     ("change", "words"),
     [
         ({"words": "much", "test": "ratio"}, 'words = "much" belongs to test at-least or at-most'),
-        ({"words": "little", "test": "ratio"}, 'words = "little" belongs to test equal or at-least or at-most'),
+        (
+            {"words": "little", "test": "ratio"},
+            'words = "little" belongs to test equal or at-least or at-most',
+        ),
         ({"words": "slightly", "test": "at-least", "published": {"ratio": 2}}, "remove the key `published`"),
         ({"words": "hardly", "test": "at-least"}, "much"),
         ({"test": "equal", "margin": 0, "published": None}, "margin = 0"),
