@@ -98,7 +98,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 PACKAGES = (
-    "altair", "duckdb", "hdrhistogram", "jupytext", "nbclient", "nbconvert", "numpy", "polars", "psutil",
+    "altair", "duckdb", "hdrhistogram", "mistune", "nbformat", "numpy", "polars", "psutil",
     "pyarrow", "pydantic", "scipy", "vl-convert-python",
 )  # fmt: skip
 """Packages that produce results or numbers in a report."""

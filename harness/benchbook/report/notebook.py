@@ -1,4 +1,4 @@
-"""Read a .qmd as a notebook and execute its cells.
+"""Read a .qmd, and execute its cells.
 
 The reader accepts what Quarto and Benchbook render alike: plain Markdown, ``{python}`` cells, the header entries and
 the ``#|`` options below. It refuses anything else by name, so that no page differs between the two renderers.
@@ -6,27 +6,71 @@ the ``#|`` options below. It refuses anything else by name, so that no page diff
 
 from __future__ import annotations
 
-import logging
+import contextlib
+import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command, nearest
-
-if TYPE_CHECKING:
-    from nbclient.exceptions import CellExecutionError
-    from nbformat import NotebookNode
-
+from benchbook.report.cells import PRINTED, Output
 
 CELL_TIMEOUT_SECONDS = 300
-START_TIMEOUT_SECONDS = 60
-RARE_COLLECTION = "__import__('gc').set_threshold(200_000, 50, 100)"
-"""Python looks for cycles after 700 new objects, which is a tenth of the time of a page of 10,000 trials."""
+END_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Text:
+    """Markdown between cells."""
+
+    source: str
+
+
+@dataclass
+class Cell:
+    """A cell of Python code and its options."""
+
+    source: str
+    id: str
+    include: bool = True
+    """False: neither the code nor its output is on the page."""
+    echo: bool = False
+    """True: the page shows the code."""
+    output: bool = True
+    eval: bool = True
+    """False: the cell is not executed."""
+    caption: str = ""
+    outputs: list[Output] = field(default_factory=list)
+
+    @property
+    def runs(self) -> bool:
+        """Return whether the cell is executed."""
+        return self.eval and bool(self.source.strip())
+
+
+@dataclass(frozen=True)
+class Document:
+    """A .qmd, ready for execution."""
+
+    path: Path
+    title: str
+    subtitle: str
+    lang: str
+    parts: list[Text | Cell]
+    description: str = ""
+    """Text for search engines and previews of links; by default the page's first paragraph."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells in their order."""
+        return [part for part in self.parts if isinstance(part, Cell)]
 
 
 @dataclass(frozen=True)
@@ -37,110 +81,109 @@ class Work:
     environment: dict[str, str]
     """Environment variables of their cells, which name the run."""
 
+    def running(self) -> list[tuple[Document, Cell]]:
+        """Return the executed cells, each with its document."""
+        return [(document, cell) for document in self.documents for cell in document.cells if cell.runs]
+
 
 def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None] = lambda _: None) -> None:
-    """Run the cells of documents in a separate Python process in ``folder``; store the outputs in their notebooks.
+    """Run the cells of documents in a separate Python process in ``folder``; keep their outputs in the cells.
 
     All run in the same process, so later documents find the libraries and the runs already read; variables of cells
-    are only shared within a work. ``finished`` is called after each work. The process needs no installed kernel.
-    Raises BenchbookError, which names the .qmd and the cell, if a cell fails or takes longer than five minutes.
+    are only shared within a work. ``finished`` is called after each work. Raises BenchbookError, which names the .qmd
+    and the cell, if a cell fails or takes longer than five minutes.
     """
-    from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import AsyncKernelManager
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-
-    documents = [one for work in works for one in work.documents]
-    whole, last = _joined(works)
-
-    def executed(cell_index: int, **_others: object) -> None:
-        if cell_index in last:
-            finished(last[cell_index])
-
-    with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch:
-        # Sockets in the scratch folder need no port: pages can render concurrently, and without a network.
-        manager = AsyncKernelManager(connection_file=str(Path(scratch, "kernel.json")), transport="ipc")
-        manager._kernel_spec = KernelSpec(
-            argv=[
-                sys.executable,
-                "-m",
-                "ipykernel_launcher",
-                "-f",
-                "{connection_file}",
-                "--HistoryManager.enabled=False",
-                "--IPKernelApp.log_level=40",
-                f"--IPKernelApp.exec_lines={RARE_COLLECTION!r}",
-            ],
-            display_name="Python",
-            language="python",
-        )
-        client = NotebookClient(
-            whole,
-            km=manager,
-            timeout=CELL_TIMEOUT_SECONDS,
-            startup_timeout=START_TIMEOUT_SECONDS,
-            coalesce_streams=True,
-            skip_cells_with_tag="skip-execution",
-            shutdown_kernel="immediate",
-            resources={"metadata": {"path": str(folder)}},
-            log=_quiet(),
-            on_cell_executed=executed,
-        )
+    wanted = [
+        {"environment": work.environment, "cells": [cell.source for _, cell in work.running()]} for work in works
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch, _process(folder, scratch) as process:
+        assert process.stdin
         try:
-            # By default, a client ends the process only if it created the manager.
-            client.execute(env=surroundings(works[0].environment, scratch), cleanup_kc=True)
-        except CellExecutionError as error:
-            raise _failure(documents, error) from error
-        except CellTimeoutError as error:
-            where = _where(documents)
-            raise BenchbookError(
-                f"{where} did not finish within {CELL_TIMEOUT_SECONDS} s.",
-                "Render a smaller run, or let this code cell of the page do less.",
-            ) from error
-        except (DeadKernelError, RuntimeError) as error:
-            raise BenchbookError(
-                f"{_where(documents)}: the process that runs the code of the page died ({error}).",
-                f"Check the free memory and render again with: {command('report')}",
-            ) from error
+            with contextlib.suppress(BrokenPipeError):  # a process that has died gives no answer
+                process.stdin.write(json.dumps(wanted))
+                process.stdin.close()
+            for work in works:
+                for document, cell in work.running():
+                    cell.outputs = _answer(process, document, cell)
+                finished(work)
+        finally:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(END_SECONDS)  # it removes its temporary files
+            process.kill()
 
 
-def _joined(works: Sequence[Work]) -> tuple[NotebookNode, dict[int, Work]]:
-    """Return one notebook of all cells, and the index of the last cell that runs in each work.
-
-    The notebook has the very cells of the documents, so each document gets its outputs. Between two works, a cell of
-    its own forgets variables and replaces the environment.
-    """
-    from nbformat.v4 import new_code_cell, new_notebook
-
-    whole = new_notebook()
-    last: dict[int, Work] = {}
-    end = -1
-    for number, work in enumerate(works):
-        if number:
-            before = works[number - 1].environment
-            gone = sorted(before.keys() - work.environment.keys())
-            lines = ["get_ipython().reset(new_session=False)", "import os"]
-            lines += [f"os.environ.pop({name!r}, None)" for name in gone]
-            whole.cells.append(new_code_cell("\n".join([*lines, f"os.environ.update({work.environment!r})"])))
-            end = len(whole.cells) - 1
-        for cell in (cell for one in work.documents for cell in one.notebook.cells):
-            if cell.cell_type == "code" and cell.source.strip() and not cell.metadata.get("tags"):
-                end = len(whole.cells)
-            whole.cells.append(cell)
-        last[end] = work
-    return whole, last
+def _process(folder: Path, scratch: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "benchbook.report.cells"], cwd=folder, env=surroundings({}, scratch),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+    )  # fmt: skip
 
 
-def _quiet() -> logging.Logger:
-    """Return a logger that discards its messages; the raised error contains the details of a failure."""
-    log = logging.getLogger("benchbook.report.notebook")
-    log.propagate = False
-    log.addHandler(logging.NullHandler())
-    return log
+def _answer(process: subprocess.Popen[str], document: Document, cell: Cell) -> list[Output]:
+    """Wait for the answer of the next cell; raise BenchbookError if there is none, or if the cell failed."""
+    assert process.stdout
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(CELL_TIMEOUT_SECONDS, stop)
+    timer.start()
+    try:
+        line = process.stdout.readline()
+    finally:
+        timer.cancel()
+    where = _named(document, cell)
+    if late.is_set():
+        raise BenchbookError(
+            f"{where} did not finish within {CELL_TIMEOUT_SECONDS} s.",
+            "Render a smaller run, or let this code cell of the page do less.",
+        )
+    if not line:
+        raise BenchbookError(
+            f"{where}: the process that runs the code of the page died (exit code {process.wait()}).",
+            f"Check the free memory and render again with: {command('report')}",
+        )
+    answer = json.loads(line)
+    if isinstance(answer, list):
+        return answer
+    message = " ".join(str(answer["message"]).split()) or "(no message)"
+    kind = RequestError if answer["name"] == RequestError.__name__ else BenchbookError
+    raise kind(
+        f"{where} failed with {answer['name']}: {message}",
+        f"The results of the run are unchanged. Render again with: {command('report')}",
+    )
+
+
+def _named(document: Document, cell: Cell) -> str:
+    first = cell.source.strip().splitlines()[0]
+    number = next(number for number, part in enumerate(document.parts) if part is cell)
+    return f"{document.path}: cell {number} ({first})"
+
+
+def ipynb(document: Document) -> str:
+    """Return an executed document as a Jupyter notebook."""
+    from nbformat import v4, writes
+
+    cells = []
+    for part in document.parts:
+        if isinstance(part, Text):
+            cells.append(v4.new_markdown_cell(part.source))
+            continue
+        outputs = [
+            v4.new_output("stream", name="stdout", text=one[PRINTED])
+            if PRINTED in one
+            else v4.new_output("display_data", data=one)
+            for one in part.outputs
+        ]
+        cells.append(v4.new_code_cell(part.source, id=part.id, outputs=outputs))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return f"{writes(v4.new_notebook(cells=cells, metadata={'kernelspec': kernel}))}\n"
 
 
 def surroundings(added: dict[str, str], scratch: str) -> dict[str, str]:
-    """Return the environment of cells, without the user's Jupyter or IPython configuration."""
+    """Return the environment of cells, without the user's configuration of Jupyter, which Quarto starts."""
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
@@ -153,43 +196,6 @@ def surroundings(added: dict[str, str], scratch: str) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         **added,
     }
-
-
-def _where(documents: Sequence[Document]) -> str:
-    """Return the name of the cell that started last."""
-    started = [
-        (document, number)
-        for document in documents
-        for number, cell in enumerate(document.notebook.cells)
-        if cell.cell_type == "code" and cell.get("execution_count")
-    ]
-    document, number = started[-1] if started else (documents[0], 0)
-    return _named(document, number, document.notebook.cells[number].source)
-
-
-def _failure(documents: Sequence[Document], error: CellExecutionError) -> BenchbookError:
-    """Return the error for a cell's exception, with file, cell and message."""
-    document, number, source = documents[0], 0, ""
-    name, value = str(error.ename), str(error.evalue)
-    for one in documents:
-        for place, cell in enumerate(one.notebook.cells):
-            for output in cell.get("outputs", []):
-                if output.output_type == "error":
-                    document, number, source = one, place, cell.source
-                    name, value = output.ename, output.evalue
-    message = " ".join(value.split()) or "(no message)"
-    kinds: dict[str, Any] = {"RequestError": RequestError}
-    kind = kinds.get(name, BenchbookError)
-    made: BenchbookError = kind(
-        f"{_named(document, number, source)} failed with {name}: {message}",
-        f"The results of the run are unchanged. Render again with: {command('report')}",
-    )
-    return made
-
-
-def _named(document: Document, number: int, source: str) -> str:
-    first = source.strip().splitlines()[0] if source.strip() else ""
-    return f"{document.path}: cell {number} ({first})"
 
 
 OPTIONS = {"echo": False, "output": True, "include": True, "eval": True, "fig-cap": "", "warning": True}
@@ -217,26 +223,11 @@ OPTION_LINE = re.compile(r"^#\|\s?(.*)$")
 FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Document:
-    """A .qmd as a notebook, ready for execution."""
-
-    path: Path
-    title: str
-    subtitle: str
-    lang: str
-    notebook: NotebookNode
-    description: str = ""
-    """Text for search engines and previews of links; by default the page's first paragraph."""
-
-
 def read(path: Path, title: str = "") -> Document:
     """Read a .qmd; raise RequestError if it is unreadable or uses what the two renderers render differently.
 
     ``title`` replaces that of the header.
     """
-    import jupytext
-
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -245,43 +236,57 @@ def read(path: Path, title: str = "") -> Document:
     front = FRONT.match(text)
     header = _header(path, front.group(1) if front else "")
     body = text[front.end() :] if front else text
-    _refuse(path, body, text.count("\n") - body.count("\n"))
-    notebook = jupytext.reads(body, fmt="Rmd")
     defaults = {**OPTIONS, **_execute(path, header)}
-    unnamed = 0
-    for number, cell in enumerate(notebook.cells):
-        cell["metadata"] = {}
-        label = _apply(path, number, cell, defaults) if cell.cell_type == "code" else ""
-        cell["id"] = label or f"cell-{unnamed:03d}"
-        unnamed += not label
+    parts: list[Text | Cell] = []
+    for code, source in _blocks(path, body, text.count("\n") - body.count("\n")):
+        parts.append(_cell(path, len(parts), source, defaults) if code else Text(source))
     return Document(
         path=path,
         title=title or str(header.get("title") or path.stem),
         subtitle=str(header.get("subtitle") or ""),
         lang=str(header.get("lang") or "en"),
-        notebook=notebook,
+        parts=parts,
         description=str(header.get("description") or ""),
     )
 
 
-def _refuse(path: Path, body: str, before: int) -> None:
-    """Raise RequestError for Markdown that Quarto alone understands; ``before`` are the lines above the body."""
-    fence = ""
+def _blocks(path: Path, body: str, before: int) -> Iterator[tuple[bool, str]]:
+    """Yield the parts of a body: whether it is a cell, and its source without fences.
+
+    ``before`` are the lines above the body. Raises RequestError for Markdown that Quarto alone understands.
+    """
+    fence, code, lines = "", False, list[str]()
     for number, line in enumerate(body.split("\n"), before + 1):
         block = BLOCK.match(line)
         if fence:
-            if block and block[1].startswith(fence) and not block[2]:
-                fence = ""
+            closed = bool(block and block[1].startswith(fence) and not block[2])
+            if not (closed and code):
+                lines.append(line)
+            else:
+                yield True, "\n".join(lines)
+                code, lines = False, []
+            fence = "" if closed else fence
             continue
         found = [name for name, pattern in REFUSED.items() if pattern.search(_without_code(name, line))]
         if block:
             fence, kind = block[1], block[2]
             found = [f"a block of {kind}"] if kind.startswith("{") and kind != "{python}" else []
+            code = kind == "{python}"
         if found:
             raise RequestError(
                 f"{path}, line {number}: Benchbook's own renderer does not support {found[0]}.",
                 "Use plain Markdown or a {python} cell. Otherwise pages with and without Quarto would differ.",
             )
+        if not code:
+            lines.append(line)
+            continue
+        if above := "\n".join(lines).strip("\n"):
+            yield False, above
+        lines = []
+    if code:
+        raise RequestError(f"{path}: its last {{python}} cell has no end.", f"Add a line {fence} below its code.")
+    if rest := "\n".join(lines).strip("\n"):
+        yield False, rest
 
 
 def _without_code(name: str, line: str) -> str:
@@ -303,9 +308,9 @@ def _execute(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     return dict(execute)
 
 
-def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]) -> str:
-    """Move the ``#|`` options of a cell from its source into its metadata; return its label."""
-    lines = cell.source.split("\n")
+def _cell(path: Path, number: int, text: str, defaults: dict[str, Any]) -> Cell:
+    """Return a cell with the ``#|`` options that stand above its code."""
+    lines = text.split("\n")
     stated = []
     while lines and (found := OPTION_LINE.match(lines[0])):
         stated.append(found.group(1))
@@ -315,18 +320,15 @@ def _apply(path: Path, number: int, cell: NotebookNode, defaults: dict[str, Any]
     for key in options:
         _known(where, key, set(OPTIONS) | SILENT)
     chosen = {**defaults, **options}
-    cell["source"] = "\n".join(lines).strip("\n")
-    cell["metadata"] = {
-        "benchbook": {
-            "include": bool(chosen["include"]),
-            "echo": bool(chosen["echo"]),
-            "output": bool(chosen["output"]),
-            "caption": str(chosen["fig-cap"] or ""),
-            "eval": bool(chosen["eval"]),
-        },
-        "tags": [] if chosen["eval"] else ["skip-execution"],
-    }
-    return str(chosen.get("label") or "")
+    return Cell(
+        source="\n".join(lines).strip("\n"),
+        id=str(chosen.get("label") or f"cell-{number:03d}"),
+        include=bool(chosen["include"]),
+        echo=bool(chosen["echo"]),
+        output=bool(chosen["output"]),
+        eval=bool(chosen["eval"]),
+        caption=str(chosen["fig-cap"] or ""),
+    )
 
 
 def _mapping(where: str, text: str) -> dict[str, Any]:

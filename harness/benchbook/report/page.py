@@ -1,4 +1,4 @@
-"""Render an executed notebook as one HTML file that works without other files and without a network."""
+"""Render an executed document as one HTML file that works without other files and without a network."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import contextlib
 import functools
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import root
 from benchbook.errors import RequestError
 from benchbook.record.folder import write_whole
-from benchbook.report.notebook import Document
+from benchbook.report.cells import PRINTED, Output
+from benchbook.report.notebook import Cell, Document
 from benchbook.report.table import escape_html
 
 if TYPE_CHECKING:
     from benchbook.report.colophon import Colophon
 
 TEMPLATE = Path(__file__).parent / "template"
-CONTENTS_MARK = "<!--contents-->"
-DESCRIPTION_MARK = "<!--description-->"
-MAIN = '<main id="main">'
 FEWEST_SECTIONS = 3
 """A page with fewer sections has no table of contents."""
 DESCRIPTION = 200
@@ -53,44 +52,28 @@ def render(
     A page with charts contains ``bundle``, the code that draws them. A page of a site has ``navigation`` at the top and
     loads the code from the file ``script`` next to it. ``colophon`` makes the line below the title and the foot.
     """
-    from nbconvert import HTMLExporter
-    from nbconvert.exporters.templateexporter import TemplateExporter
-
-    exporter = HTMLExporter(
-        extra_template_basedirs=[str(TEMPLATE)],
-        template_name="benchbook",
-        exclude_anchor_links=True,
-        mathjax_url="",
-        require_js_url="",
-        jquery_url="",
+    shown = sections(_text(document) if text is None else text)
+    shown = STATIC.sub(lambda drawing: lighter(drawing[0]), shown)
+    subtitle = f'<p class="bb-subtitle">{escape_html(document.subtitle)}</p>' if document.subtitle else ""
+    return Template(part("page.html")).substitute(
+        lang=escape_html(document.lang),
+        title=escape_html(document.title),
+        card=card(document.title, document.description or description(shown, document.subtitle)),
+        style=part("page.css") + part("figures.css") + part("report.css") + part("site.css"),
+        navigation=navigation,
+        subtitle=subtitle,
+        byline=colophon.byline() if colophon else "",
+        contents=contents(shown),
+        text=shown,
+        foot=colophon.html() if colophon else "",
+        script=_script(bundle, script) if 'class="bb-figure"' in shown else "",
     )
-    page = {
-        "title": document.title,
-        "subtitle": document.subtitle,
-        "lang": document.lang,
-        "style": part("page.css") + part("figures.css") + part("report.css") + part("site.css"),
-        "contents_mark": CONTENTS_MARK,
-        "description_mark": DESCRIPTION_MARK,
-        "navigation": navigation,
-        "byline": colophon.byline() if colophon else "",
-        "foot": colophon.html() if colophon else "",
-        "text": text,
-    }
-    drawn = has_figure(document) if text is None else 'class="bb-figure"' in text
-    if drawn and script:
-        page |= {"source": script}
-    elif drawn:
-        page |= {"bundle": bundle, "script": part("charts.js")}
-    # HTMLExporter's method would parse the finished page again, only to add attributes that the template has written.
-    body, _ = TemplateExporter.from_notebook_node(exporter, document.notebook, resources={"page": page})
-    # Only what is above the scripts has headings and sentences.
-    written, main, rest = str(body).partition(MAIN)
-    shown, end, scripts = rest.partition("</main>")
-    shown = STATIC.sub(lambda drawing: lighter(drawing[0]), sections(shown))
-    written = written.replace(CONTENTS_MARK, contents(shown), 1)
-    described = document.description or description(shown, document.subtitle)
-    written = written.replace(DESCRIPTION_MARK, card(document.title, described), 1)
-    return written + main + shown + end + scripts
+
+
+def _script(bundle: str, file: str) -> str:
+    if file:
+        return f'<script src="{file}" id="bb-bundle" defer></script>'
+    return f'<script type="module" id="bb-bundle">{bundle}\n{part("charts.js")}</script>'
 
 
 def text_of(markup: str) -> str:
@@ -114,7 +97,7 @@ def lighter(drawing: str) -> str:
 
 @functools.cache
 def part(name: str) -> str:
-    """Return a file of the template: ``page.css``, ``figures.css``, ``site.css`` or ``charts.js``."""
+    """Return a file of the template: ``page.html``, a style or ``charts.js``."""
     return (TEMPLATE / name).read_text(encoding="utf-8")
 
 
@@ -137,10 +120,35 @@ def bundle() -> str:
     return safe
 
 
-def has_figure(document: Document) -> bool:
-    """Return whether a cell displays a chart."""
-    outputs = (output for cell in document.notebook.cells for output in cell.get("outputs", []))
-    return any("bb-figure" in output.get("data", {}).get("text/html", "") for output in outputs)
+@functools.cache
+def markdown() -> Callable[[str], str]:
+    """Return the function that makes HTML of Markdown; HTML inside Markdown stays."""
+    from mistune import create_markdown
+
+    return create_markdown(escape=False, plugins=["strikethrough", "table", "url"])
+
+
+def _text(document: Document) -> str:
+    """Return the Markdown of an executed document, and the outputs that its cells show, as HTML."""
+    return "\n".join(_cell(one) if isinstance(one, Cell) else markdown()(one.source) for one in document.parts)
+
+
+def _cell(cell: Cell) -> str:
+    if not cell.include:
+        return ""
+    code = f'<pre class="bb-code"><code>{escape_html(cell.source)}</code></pre>\n' if cell.echo else ""
+    if not (cell.output and cell.outputs):
+        return code
+    shown = "".join(_output(one) for one in cell.outputs)
+    note = f'<p class="bb-note">{escape_html(cell.caption)}</p>\n' if cell.caption else ""
+    return f'{code}<div class="bb-cell" id="{cell.id}">{shown}</div>\n{note}'
+
+
+def _output(output: Output) -> str:
+    for kind in ("text/html", "text/markdown", "image/svg+xml"):
+        if kind in output:
+            return markdown()(output[kind]) if kind == "text/markdown" else output[kind]
+    return f"<pre>{escape_html(output.get(PRINTED) or output.get('text/plain') or '')}</pre>"
 
 
 def sections(markup: str) -> str:

@@ -179,7 +179,9 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
             "Install Quarto or start a shell that has it with `nix develop`, or print report.html from a browser.",
         )
     else:
-        write(target, _notebook_without_quarto(source, environment))
+        document = notebook.read(source)
+        notebook.execute([Work([document], environment)], source.parent)
+        write(target, notebook.ipynb(document))
     return target
 
 
@@ -200,15 +202,6 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
         have = sorted(file.stem for file in reports.glob("*.qmd") if file.stem != "index")
         raise unknown("report", slug, have, str(reports))
     return path
-
-
-def _notebook_without_quarto(source: Path, environment: dict[str, str]) -> str:
-    """Return the executed notebook."""
-    import nbformat
-
-    document = notebook.read(source)
-    notebook.execute([Work([document], environment)], source.parent)
-    return str(nbformat.writes(document.notebook)) + "\n"
 
 
 def _pages(

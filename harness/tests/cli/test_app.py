@@ -118,7 +118,7 @@ def test_heavy_libraries_are_not_imported_by_the_command_line() -> None:
     import subprocess
     import sys
 
-    heavy = ("duckdb", "polars", "altair", "pyarrow", "scipy", "numpy", "psutil", "nbclient")
+    heavy = ("duckdb", "polars", "altair", "pyarrow", "scipy", "numpy", "psutil", "mistune", "nbformat")
     code = f"import sys, benchbook.cli.app; print([name for name in {heavy!r} if name in sys.modules])"
     harness = Path(__file__).parents[2]
     done = subprocess.run(

@@ -66,7 +66,7 @@ def test_it_needs_no_home_and_leaves_nothing_there(tmp_path):
     document = _run(
         tmp_path, "import os\nprint(os.environ['SOMETHING'], os.getcwd())", environment=environment
     )
-    assert document.notebook.cells[0].outputs[0].text == f"of ours {os.path.realpath(tmp_path)}\n"
+    assert document.cells[0].outputs[0]["stdout"] == f"of ours {os.path.realpath(tmp_path)}\n"
     assert list(home.iterdir()) == []
 
 
@@ -83,7 +83,7 @@ def test_works_share_a_process_but_neither_variables_nor_environment(tmp_path):
     ]
     finished = []
     notebook.execute(works, tmp_path, finished.append)
-    printed = [one.notebook.cells[0].outputs[0].text.split() for work in works for one in work.documents]
+    printed = [one.cells[0].outputs[0]["stdout"].split() for work in works for one in work.documents]
     assert len({process for process, *_ in printed}) == 1
     assert [rest for _, *rest in printed] == [["1", "a", "x"], ["2", "a", "x"], ["1", "b", "None"]]
     assert finished == works
@@ -99,10 +99,41 @@ def test_outputs_of_all_kinds_are_shown_as_asked(tmp_path):
         "'<plain>'",
     )
     made = page.render(document, "BUNDLE")
-    assert "print(&#39;&lt;printed&gt;&#39;)" in made
+    assert "print(&#x27;&lt;printed&gt;&#x27;)" in made
     assert "<pre>&lt;printed&gt;\n</pre>" in made
     assert "hidden one" not in made
     assert "hidden two" not in made
     assert "<strong>bold</strong>" in made
-    assert "<pre>&#39;&lt;plain&gt;&#39;</pre>" in made
+    assert "<pre>&#x27;&lt;plain&gt;&#x27;</pre>" in made
     assert "BUNDLE" not in made
+
+
+def test_what_is_printed_and_displayed_is_kept_in_order(tmp_path):
+    document = _run(
+        tmp_path,
+        "print('a', end='')\nprint('b')\ndisplay('c')\nprint('d')\n'e'",
+        "import os\nos.system('echo not an answer')\n1;",
+        "class Part:\n    def _repr_mimebundle_(self):\n        return {'text/html': '<p>', 'image/png': b'x'}, {}\nPart",
+        "Part()",
+    )
+    assert [cell.outputs for cell in document.cells] == [
+        [{"stdout": "ab\n"}, {"text/plain": "'c'"}, {"stdout": "d\n"}, {"text/plain": "'e'"}],
+        [],
+        [{"text/plain": "<class '__main__.Part'>"}],
+        [{"text/html": "<p>"}],
+    ]
+
+
+def test_a_process_that_ends_early_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebook.sys, "executable", "/bin/false")
+    with pytest.raises(BenchbookError, match=r"cell 0 \(1\): the process .* died \(exit code 1\)"):
+        _run(tmp_path, "1")
+
+
+def test_temporary_folders_of_pages_are_removed(tmp_path):
+    document = _run(
+        tmp_path,
+        "import tempfile\nfrom benchbook.report import opening\n"
+        "kept = opening.kept.enter_context(tempfile.TemporaryDirectory())\nprint(kept, end='')",
+    )
+    assert not os.path.exists(document.cells[0].outputs[0]["stdout"])

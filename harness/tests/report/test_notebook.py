@@ -8,6 +8,7 @@ import pytest
 
 from benchbook.errors import RequestError
 from benchbook.report import notebook
+from benchbook.report.notebook import Cell, Text
 
 WHOLE = """---
 title: "A title: with a colon"
@@ -43,18 +44,17 @@ def _written(folder: Path, text: str) -> Path:
 def test_header_and_options(tmp_path):
     document = notebook.read(_written(tmp_path, WHOLE))
     assert (document.title, document.subtitle, document.lang) == ("A title: with a colon", "sub", "en")
-    cells = document.notebook.cells
-    assert [cell["id"] for cell in cells] == ["cell-000", "cell-001", "cell-002"]
-    assert cells[1].source == "x = 1\nx"
-    assert cells[1].metadata.benchbook.echo
-    assert cells[1].metadata.benchbook.caption == "Captioned"
-    assert not cells[2].metadata.benchbook.echo
-    assert cells[2].metadata.tags == ["skip-execution"]
+    assert document.parts[0] == Text("## One\n\nMarkdown.")
+    assert document.cells == [
+        Cell("x = 1\nx", "cell-001", echo=True, caption="Captioned"),
+        Cell("raise SystemExit", "cell-002", eval=False),
+    ]
+    assert [cell.runs for cell in document.cells] == [True, False]
 
 
 def test_echo_is_off_where_nobody_says_otherwise(tmp_path):
     document = notebook.read(_written(tmp_path, "```{python}\n1\n```\n"))
-    assert not document.notebook.cells[0].metadata.benchbook.echo
+    assert not document.cells[0].echo
     assert document.title == "report"
 
 
@@ -105,6 +105,19 @@ def test_plain_markdown_is_not_refused(tmp_path):
     assert notebook.read(_written(tmp_path, text)).title == "report"
 
 
+def test_a_fence_inside_a_block_is_text(tmp_path):
+    text = "````\n```{python}\n1\n```\n````\n\n```{python}\n'''\n```` {#a}\n'''\n```\n"
+    document = notebook.read(_written(tmp_path, text))
+    assert document.parts == [
+        Text("````\n```{python}\n1\n```\n````"), Cell("'''\n```` {#a}\n'''", "cell-001")
+    ]  # fmt: skip
+
+
+def test_a_cell_without_an_end_is_refused(tmp_path):
+    with pytest.raises(RequestError, match=r"its last \{python\} cell has no end"):
+        notebook.read(_written(tmp_path, "Text\n\n```{python}\nx = 1\n"))
+
+
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(RequestError, match="cannot read the report"):
         notebook.read(tmp_path / "none.qmd")
@@ -117,6 +130,5 @@ def test_every_report_of_the_repository_can_be_read(reports):
 
 def test_every_cell_of_the_reports_is_python(reports):
     for path in reports.glob("*.qmd"):
-        for cell in notebook.read(path).notebook.cells:
-            if cell.cell_type == "code":
-                compile(cell.source, str(path), "exec")
+        for cell in notebook.read(path).cells:
+            compile(cell.source, str(path), "exec")
