@@ -194,6 +194,7 @@ def surroundings(added: dict[str, str], scratch: str) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": scratch,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "PYTHONHASHSEED": "0",
+        "POLARS_MAX_THREADS": "1",  # frames of a run are small: threads cost more than they save
         **added,
     }
 

@@ -125,7 +125,8 @@ def markdown() -> Callable[[str], str]:
     """Return the function that makes HTML of Markdown; HTML inside Markdown stays."""
     from mistune import create_markdown
 
-    return create_markdown(escape=False, plugins=["strikethrough", "table", "url"])
+    made = create_markdown(escape=False, plugins=["strikethrough", "table", "url"])
+    return lambda text: str(made(text))
 
 
 def _text(document: Document) -> str:
