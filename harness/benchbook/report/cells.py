@@ -1,8 +1,8 @@
 """Run the cells of pages, one after the other, in this process: ``python -m benchbook.report.cells``.
 
-Standard input has the works as JSON: ``[{"environment": {name: value}, "cells": [source, …]}, …]``. For each cell, a line
-of JSON is written to standard output: a list of outputs, or ``{"name": …, "message": …}`` of the exception that ends the
-process. Cells of a work share their variables; the next work starts without them and with its own environment.
+Standard input has the works as JSON: ``[{"environment": {name: value}, "cells": [source, …]}, …]``. For each cell, a
+line of JSON is written to standard output: a list of outputs, or ``{"name": …, "message": …}`` of the exception that
+ends the process. Cells of a work share their variables; the next work starts without them and with its own environment.
 """
 
 from __future__ import annotations
@@ -57,16 +57,19 @@ class Cells:
         self._names.update(__name__="__main__", display=self._display)
 
     def run(self, source: str) -> list[Output]:
-        """Run a cell; return what it prints and displays. Its last expression is displayed, unless it ends with ``;``."""
+        """Run a cell; return what it prints and displays.
+
+        Its last expression is displayed, unless it ends with ``;``.
+        """
         self._outputs = []
         tree = ast.parse(source, "<cell>")
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
         with contextlib.redirect_stdout(_Printed(self._outputs)):
-            exec(compile(tree, "<cell>", "exec"), self._names)
+            exec(compile(tree, "<cell>", "exec"), self._names)  # noqa: S102 - the code of the page
             if last is not None:
-                value = eval(compile(last, "<cell>", "eval"), self._names)
+                value = eval(compile(last, "<cell>", "eval"), self._names)  # noqa: S307 - the code of the page
                 if value is not None and not source.rstrip().endswith(";"):
                     self._display(value)
         return self._outputs
@@ -97,7 +100,8 @@ def main() -> None:
     gc.set_threshold(*RARE_COLLECTION)
     works = json.load(sys.stdin)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # programs that a cell starts do not write among the answers
+    # Programs that a cell starts must not write among the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     cells = Cells()
     given: dict[str, str] = {}
     for work in works:

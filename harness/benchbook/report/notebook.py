@@ -96,7 +96,10 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
     wanted = [
         {"environment": work.environment, "cells": [cell.source for _, cell in work.running()]} for work in works
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch, _process(folder, scratch) as process:
+    with (
+        tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch,
+        _process(folder, scratch) as process,
+    ):
         assert process.stdin
         try:
             with contextlib.suppress(BrokenPipeError):  # a process that has died gives no answer
@@ -285,7 +288,9 @@ def _blocks(path: Path, body: str, before: int) -> Iterator[tuple[bool, str]]:
             yield False, above
         lines = []
     if code:
-        raise RequestError(f"{path}: its last {{python}} cell has no end.", f"Add a line {fence} below its code.")
+        raise RequestError(
+            f"{path}: its last {{python}} cell has no end.", f"Add a line {fence} below its code."
+        )
     if rest := "\n".join(lines).strip("\n"):
         yield False, rest
 

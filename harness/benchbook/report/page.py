@@ -131,7 +131,9 @@ def markdown() -> Callable[[str], str]:
 
 def _text(document: Document) -> str:
     """Return the Markdown of an executed document, and the outputs that its cells show, as HTML."""
-    return "\n".join(_cell(one) if isinstance(one, Cell) else markdown()(one.source) for one in document.parts)
+    return "\n".join(
+        _cell(one) if isinstance(one, Cell) else markdown()(one.source) for one in document.parts
+    )
 
 
 def _cell(cell: Cell) -> str:

@@ -113,7 +113,8 @@ def test_what_is_printed_and_displayed_is_kept_in_order(tmp_path):
         tmp_path,
         "print('a', end='')\nprint('b')\ndisplay('c')\nprint('d')\n'e'",
         "import os\nos.system('echo not an answer')\n1;",
-        "class Part:\n    def _repr_mimebundle_(self):\n        return {'text/html': '<p>', 'image/png': b'x'}, {}\nPart",
+        "class Part:\n    def _repr_mimebundle_(self):\n"
+        "        return {'text/html': '<p>', 'image/png': b'x'}, {}\nPart",
         "Part()",
     )
     assert [cell.outputs for cell in document.cells] == [
@@ -136,4 +137,4 @@ def test_temporary_folders_of_pages_are_removed(tmp_path):
         "import tempfile\nfrom benchbook.report import opening\n"
         "kept = opening.kept.enter_context(tempfile.TemporaryDirectory())\nprint(kept, end='')",
     )
-    assert not os.path.exists(document.cells[0].outputs[0]["stdout"])
+    assert not Path(document.cells[0].outputs[0]["stdout"]).exists()
