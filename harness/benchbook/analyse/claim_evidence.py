@@ -153,13 +153,12 @@ def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
 
 def _in_words(claim: Claim) -> Expectation:
     """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
+    if claim.test == "equal":
+        return Expectation("equal", 1.0, judgement.LITTLE - 1)
     up = claim.test == "at-least"
-    if claim.words == "little":
-        if claim.test == "equal":
-            return Expectation("equal", 1.0, judgement.LITTLE - 1)
-        return Expectation(claim.test, 1 / judgement.LITTLE if up else judgement.LITTLE, 0.0)  # type: ignore[arg-type]
-    if claim.words == "much":
-        return Expectation(claim.test, judgement.MUCH if up else 1 / judgement.MUCH, 0.0)  # type: ignore[arg-type]
+    if claim.words != "slightly":
+        least = judgement.MUCH if claim.words == "much" else 1 / judgement.LITTLE
+        return Expectation("at-least" if up else "at-most", least if up else 1 / least, 0.0)
     least, most = judgement.SLIGHTLY
     band = (least, most) if up else (1 / most, 1 / least)
     return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)

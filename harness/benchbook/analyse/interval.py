@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
-from benchbook.analyse.model import ALPHA, FEW, FEWEST, LARGE, fit
+from benchbook.analyse.model import ALPHA, FEW, FEWEST, fit
 
 __all__ = ["ALPHA", "FEW", "FEWEST", "Interval", "adjusted", "mad", "mean_log"]
 
@@ -77,14 +77,6 @@ class Interval:
     """Why there is no interval; None where there is one."""
 
 
-def _logs(values: Sequence[float]) -> list[float]:
-    if len(values) < LARGE:
-        return [math.log(value) for value in values]
-    import numpy as np
-
-    return [float(value) for value in np.log(values)]
-
-
 def mean_log(values: Sequence[float]) -> Interval:
     """Return the typical value of one group of trials, by the model of all comparisons.
 
@@ -100,7 +92,7 @@ def mean_log(values: Sequence[float]) -> Interval:
     if min(values) <= 0:
         why = "a value is not above zero, so it has no logarithm"
         return Interval(median(values), None, None, len(values), why)
-    made = fit(_logs(values))
+    made = fit([math.log(value) for value in values])
     if made is None:
         trials = "1 trial" if len(values) == 1 else f"{len(values)} trials"
         why = f"{trials}; an interval needs at least {FEWEST}"

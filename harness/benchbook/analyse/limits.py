@@ -74,11 +74,12 @@ def pace_of_trial(run: Run, trial_id: str) -> str:
     return ", ".join(f"{phase} {label}" for phase, label in by_phase.items())
 
 
+@functools.cache
 def label_counts(run: Run) -> dict[str, Counter[str]]:
     """Return, for each phase, the number of trials with each label."""
     found: dict[str, Counter[str]] = {}
-    for (phase, label), count in Counter((phase, label) for (_, phase), label in labels(run).items()).items():
-        found.setdefault(phase, Counter())[label] = count
+    for (_, phase), label in labels(run).items():
+        found.setdefault(phase, Counter())[label] += 1
     return found
 
 

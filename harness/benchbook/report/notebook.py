@@ -315,7 +315,7 @@ def _execute(path: Path, header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cell(path: Path, number: int, text: str, defaults: dict[str, Any]) -> Cell:
-    """Return a cell with the ``#|`` options that stand above its code."""
+    """Return a cell with the ``#|`` options above its code."""
     lines = text.split("\n")
     stated = []
     while lines and (found := OPTION_LINE.match(lines[0])):
