@@ -92,6 +92,8 @@ TABLE = (
     Metric("synced_writes_per_second", "1/s", "none", "Synced writes per second of fio", "blob", "writes"),
     Metric("errors", "1", "lower", "Failed operations", "kline blob query", "operations"),
     Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache", "query"),
+    Metric("data_bytes", "B", "none", "Bytes of the data on the storage", "query"),
+    Metric("data_unread_bytes", "B", "none", "Bytes of the data not read from the storage", "query"),
     # Latency
     Metric("latency_mean", "s", "lower", "Mean latency", f"{_LATENCY} original"),
     Metric("latency_p50", "s", "lower", "Median latency", _LATENCY, brief="median", main=True),

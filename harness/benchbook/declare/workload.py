@@ -270,13 +270,16 @@ class InchOptions(Model):
 
 
 class StressOptions(Model):
-    """Options of the workload ``stress``: write points for a fixed time, as fast as possible, into a separate table.
+    """Options of the workload ``stress``: write points for a fixed time into a separate table.
 
     Workers write one series after the other, so the number of series grows to its maximum.
     """
 
     lasts: Duration = "60s"
     """Time for which to write."""
+    tick: Duration | None = None
+    """Each worker begins at most one write in each interval of this length; influx-stress has 1s. None: as fast as
+    possible."""
     series: Positive = 100_000
     """Largest number of series."""
     batch_size: Positive = 10_000

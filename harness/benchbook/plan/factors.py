@@ -87,7 +87,11 @@ def factors(
     for source in merged.get(SOURCE, []):
         if source not in SOURCE_NAMES:
             raise unknown("source", str(source), SOURCE_NAMES, f"--set {SOURCE}")
-    _check_arms(merged, catalogue, [name for name in merged if name in arms], experiment)
+    pairs: list[dict[str, Setting]] = [
+        {"system": system, "arm": arm} for system in merged["system"] for arm in merged["arm"]
+    ]
+    pairs = [pair for pair in pairs if not experiment.leaves_out(pair, profile, chosen)]
+    _check_arms(pairs, catalogue, [name for name in merged if name in arms])
     first = (*PLACE_FACTORS, *([SOURCE] if SOURCE in merged else []))
     order = (*first, *(name for name in merged if name not in first))
     return {name: merged[name] for name in order}
@@ -176,18 +180,15 @@ def _check_level(
                 phase.replaced({name: level})
 
 
-def _check_arms(merged: Factors, catalogue: Catalogue, varied: list[str], experiment: Experiment) -> None:
-    """Check that every system has every arm, and every arm its factors; otherwise cells would not be comparable."""
-    for name in merged["system"]:
-        system = catalogue.system(str(name))
-        for arm in merged["arm"]:
-            if experiment.leaves_out({"system": name, "arm": arm}):
-                continue
-            if arm not in system.arms:
-                raise unknown("arm", str(arm), system.arms, f"systems/{name}.toml")
-            for factor in varied:
-                if factor not in system.arms[str(arm)].factors:
-                    raise RequestError(
-                        f"The configuration (arm) {arm} in systems/{name}.toml has no factor {factor}.",
-                        "Leave the factor out, or use --set to choose only systems and arms that have it.",
-                    )
+def _check_arms(pairs: list[dict[str, Setting]], catalogue: Catalogue, varied: list[str]) -> None:
+    """Check that each system has its arm, and the arm the varied factors; otherwise cells would not be comparable."""
+    for pair in pairs:
+        system, arm = catalogue.system(str(pair["system"])), str(pair["arm"])
+        if arm not in system.arms:
+            raise unknown("arm", arm, system.arms, f"systems/{system.name}.toml")
+        for factor in varied:
+            if factor not in system.arms[arm].factors:
+                raise RequestError(
+                    f"The configuration (arm) {arm} in systems/{system.name}.toml has no factor {factor}.",
+                    "Leave the factor out, or use --set to choose only systems and arms that have it.",
+                )

@@ -187,6 +187,8 @@ class Steps:
         cached = self.storage.cached_bytes()
         if cached is not None:
             self.findings.measurements.append(Measurement(phase, "data_cached_bytes", float(cached)))
+        if data := self.storage.bytes():  # 0 for a server elsewhere
+            self.findings.measurements.append(Measurement(phase, "data_bytes", float(data)))
 
     def command(self, phase: str, options: CommandOptions) -> None:
         """Time a tool's command; its input file is removed afterwards."""
@@ -278,8 +280,10 @@ def make_cold(steps: Steps) -> str:
     return COLD if dropped else LUKEWARM
 
 
-READ_COUNTERS = ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes")
-"""Counters of bytes that came from storage: by the system's processes, from a bucket, from the whole device."""
+OWN_READ_COUNTERS = ("server_read_bytes", "storage_bucket_read_bytes")
+"""Counters of bytes that the system read from storage: its processes, and from a bucket."""
+READ_COUNTERS = (*OWN_READ_COUNTERS, "device_read_bytes")
+"""Counters of bytes that came from storage, also for other programs on the device."""
 
 
 def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
@@ -300,6 +304,24 @@ def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dic
         phase: LUKEWARM if state == COLD and counted.get(phase, 1.0) + restarted == 0 else state
         for phase, state in states.items()
     }
+
+
+def unread(measured: Iterable[Measurement]) -> list[Measurement]:
+    """Return how many bytes of the data a phase left unread on the storage, where its reads and the data are known.
+
+    The reads of the server and those from the bucket are the same bytes at two places, so the larger number counts.
+
+    >>> data = Measurement("q", "data_bytes", 100.0, "B", "none")
+    >>> [one.value for one in unread([data, Measurement("q", "server_read_bytes", 5.0, "B", "lower")])]
+    [95.0]
+    """
+    numbers = {(one.phase, one.metric): one.value for one in measured}
+    found = []
+    for (phase, metric), data in numbers.items():
+        reads = [numbers[phase, counter] for counter in OWN_READ_COUNTERS if (phase, counter) in numbers]
+        if metric == "data_bytes" and reads:
+            found.append(Measurement(phase, "data_unread_bytes", max(data - max(reads), 0.0)))
+    return found
 
 
 def trial_state(states: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.scratch import neighbours
-from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state
+from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state, unread
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
 from benchbook.run.workloads.load import databases
 from benchbook.storage.driver import Facts
@@ -302,6 +302,7 @@ def record_of(
         found.measurements.append(Measurement("trial", "start_seconds", start_seconds))
     if status != "skipped":
         found.measurements.append(Measurement("trial", "overhead_fraction", overhead / duration))
+    found.measurements += unread(found.measurements)
     return {
         "schema": SCHEMA,
         "trial_id": planned.trial_id,

@@ -212,8 +212,9 @@ def _arriving(request: QueryRequest | BarsRequest | BlobRequest) -> list[str | P
 
 
 def _lasting(request: LoadRequest) -> list[str | Path]:
-    """Return the flags that end a load."""
-    return [*lasting(request.lasts_seconds), *(["--whole"] if request.whole else [])]
+    """Return the flags that pace and end a load."""
+    paced = ["--tick", f"{request.tick_seconds:g}s"] if request.tick_seconds else []
+    return [*lasting(request.lasts_seconds), *(["--whole"] if request.whole else []), *paced]
 
 
 def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:

@@ -130,6 +130,8 @@ class LoadRequest:
     """If set: writes begin for so long, with rows that follow the dataset's in time after those of the dataset."""
     whole: bool = False
     """True if a load continues after ``lasts_seconds`` until the dataset is complete."""
+    tick_seconds: float | None = None
+    """If set: each worker begins at most one write in each interval of this length."""
     wait: bool = False
     """True if the prepared client waits for ``begin``."""
     record: Path | None = None

@@ -145,6 +145,11 @@ class WorkerClient:
     def load(self, request: LoadRequest) -> Iterator[Event]:
         """Load the dataset with one writer; refuse more, because there is one worker."""
         _one_worker(request.workers)
+        if request.tick_seconds:
+            raise TrialFailed(
+                "The option `tick` is set, but an embedded system writes as fast as it can.",
+                "Remove the option tick, or leave the embedded system out.",
+            )
         dataset = request.dataset
         command = [str(self._benchload), "generate", dataset.generator, *dataset.flags]
         rows = sum(table.rows for table in dataset.tables.values())

@@ -33,15 +33,16 @@ type loadRows[D datasetFlags] struct {
 	Dataset D `embed:""`
 	targetFlags
 	paceFlags
-	BatchRows int64  `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch, which is one operation. Default: ${default}."`
-	Gzip      bool   `help:"Compress batches."`
-	Retries   int    `default:"5" range:"0:1000" placeholder:"N" help:"How often a batch that the server cannot take now is sent again. Default: ${default}."`
-	KeepGoing bool   `help:"Go on after rows were refused, and end with 0. The refused rows are counted."`
-	Whole     bool   `help:"Go on after --duration until the whole dataset is loaded. Rates leave out what that adds."`
-	Append    bool   `help:"Load into a database that holds data already."`
-	File      string `placeholder:"FILE" help:"Load this file in line protocol instead of generating rows."`
-	DryRun    bool   `help:"Send nothing: generate batches and read them as the target's client would, which shows how fast the client alone is. No server is needed."`
-	Wait      bool   `help:"After all is prepared, wait for a line on standard input before the clock starts."`
+	BatchRows int64         `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch, which is one operation. Default: ${default}."`
+	Gzip      bool          `help:"Compress batches."`
+	Retries   int           `default:"5" range:"0:1000" placeholder:"N" help:"How often a batch that the server cannot take now is sent again. Default: ${default}."`
+	KeepGoing bool          `help:"Go on after rows were refused, and end with 0. The refused rows are counted."`
+	Whole     bool          `help:"Go on after --duration until the whole dataset is loaded. Rates leave out what that adds."`
+	Tick      time.Duration `placeholder:"LENGTH" help:"Let each worker begin at most one batch in each interval of this length, such as 1s. A batch that is late is not made up for. Not with --rate."`
+	Append    bool          `help:"Load into a database that holds data already."`
+	File      string        `placeholder:"FILE" help:"Load this file in line protocol instead of generating rows."`
+	DryRun    bool          `help:"Send nothing: generate batches and read them as the target's client would, which shows how fast the client alone is. No server is needed."`
+	Wait      bool          `help:"After all is prepared, wait for a line on standard input before the clock starts."`
 }
 
 // Run loads.
@@ -58,6 +59,10 @@ func (l *loadRows[D]) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	if l.Tick < 0 || l.Tick > 0 && pace.Rate > 0 {
+		return mistakef("--tick is a length of time such as 1s, for a closed loop: without --rate. Leave one of the two out.")
+	}
+	pace.Tick = l.Tick
 	loading := loading{
 		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: system, pace: pace,
 		rule: drive.Rule{Retries: l.Retries, Pause: 100 * time.Millisecond, KeepGoing: l.KeepGoing},

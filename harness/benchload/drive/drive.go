@@ -113,8 +113,9 @@ func (w *worker) run(ctx context.Context) {
 	began := time.Now()
 	defer func() { w.worked = time.Since(began) }()
 	ended := began // of the operation before: reading the clock again would cost as much as all else here
+	tick := ticker{w.work.Pace.Tick, w.arrivals.began}
 	for ctx.Err() == nil {
-		number, intended, more := w.arrivals.next(ctx, ended)
+		number, intended, more := w.arrivals.next(ctx, tick.after(ended))
 		if !more {
 			return
 		}
@@ -124,6 +125,13 @@ func (w *worker) run(ctx context.Context) {
 		if !more {
 			return
 		}
+		if due := tick.after(begun); due != begun {
+			if !waitUntil(ctx, due) {
+				return
+			}
+			begun = time.Now()
+		}
+		tick.begun(begun)
 		if intended.IsZero() {
 			intended = begun
 		} else if waitUntil(ctx, intended) {

@@ -152,3 +152,27 @@ func TestAServerThatIsGoneEndsTheRun(t *testing.T) {
 		t.Errorf("the summary is %+v, errors %+v", summary, errors)
 	}
 }
+
+func TestATickLimitsTheRateOfEachWorker(t *testing.T) {
+	// Five ticks of 100 ms fit into 450 ms: at 0, 100, …, 400 ms.
+	summary, _, _ := driven(t, against(t, reply(ok)), 1, drive.Pace{Workers: 3, Tick: 100 * time.Millisecond, Duration: 450 * time.Millisecond})
+	if summary.Operations != 15 {
+		t.Errorf("%d operations in 450 ms with ticks of 100 ms and 3 workers, want 15", summary.Operations)
+	}
+	if summary.GeneratorStallNS > int64(100*time.Millisecond) {
+		t.Errorf("waiting for ticks counts as waiting for the generator: %d ns", summary.GeneratorStallNS)
+	}
+}
+
+func TestATickThatWasMissedIsNotMadeUpFor(t *testing.T) {
+	// The first operation takes 350 ms: the second begins at once, the next at 400 ms.
+	var once sync.Once
+	system := against(t, func(w http.ResponseWriter, r *http.Request) {
+		once.Do(func() { time.Sleep(350 * time.Millisecond) })
+		reply(ok)(w, r)
+	})
+	summary, _, _ := driven(t, system, 1, drive.Pace{Workers: 1, Tick: 100 * time.Millisecond, Duration: 550 * time.Millisecond})
+	if summary.Operations < 3 || summary.Operations > 4 {
+		t.Errorf("%d operations, want 4: at 0, 350, 400 and 500 ms", summary.Operations)
+	}
+}

@@ -21,6 +21,7 @@ type Pace struct {
 	Rate       float64       // operations per second of an open loop; zero for a closed one
 	Poisson    bool          // arrivals of an open loop
 	Seed       uint64        // of the arrivals
+	Tick       time.Duration // a worker of a closed loop begins at most one operation in each; zero for no limit
 }
 
 // arrivals hands the operations out to the workers.
@@ -81,6 +82,29 @@ func (a *arrivals) open() (number int64, offset time.Duration, more bool) {
 	a.elapsed = elapsed
 	a.n.Store(number + 1)
 	return number, offset, true
+}
+
+// ticker says when a worker may begin its next operation, as time.Ticker does: at
+// multiples of its interval since the start. A worker that is late begins at once, and
+// what it missed is not made up for.
+type ticker struct {
+	interval time.Duration // zero: always
+	due      time.Time
+}
+
+// begun moves on to the first tick after an operation has begun.
+func (t *ticker) begun(at time.Time) {
+	if t.interval > 0 {
+		t.due = t.due.Add(t.interval * (1 + at.Sub(t.due)/t.interval))
+	}
+}
+
+// after returns the later of a time and the next tick.
+func (t *ticker) after(at time.Time) time.Time {
+	if t.interval > 0 && t.due.After(at) {
+		return t.due
+	}
+	return at
 }
 
 // offered returns the arrivals per second of an open loop: with Poisson arrivals their

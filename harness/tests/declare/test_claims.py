@@ -300,7 +300,14 @@ def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     of_load |= {one.metric for one in steady.measurements("load", [seconds] * 8)} | {"latency_mean"}
     assert of_load == measured_by("load")
     measured = {one.metric for one in query.measurements("q", summary, [])} | set(query.PERCENTILES)
-    measured |= {"latency_mean", "data_cached_bytes", "offered_per_second", "saturated"}
+    measured |= {
+        "latency_mean",
+        "data_cached_bytes",
+        "data_bytes",
+        "data_unread_bytes",
+        "offered_per_second",
+        "saturated",
+    }
     assert measured == measured_by("query")
     assert set(SUMMARY) - {"harness_cpu_seconds"} <= set(metrics("load") or ())
     assert metrics("nobody wrote it") is None

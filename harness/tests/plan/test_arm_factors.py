@@ -48,3 +48,14 @@ def test_what_an_arm_does_not_offer_is_refused(sets: list[str], words: list[str]
         made(*sets)
     for word in words:
         assert word in f"{told.value}"
+
+
+def test_an_arm_that_a_profile_leaves_out_need_not_exist() -> None:
+    def seed(*sets: str) -> set[tuple[object, object]]:
+        trials = plan(CATALOGUE, "cnos-vs-influx", "seed", parse_set(list(sets))).trials
+        return {(trial.levels["system"], trial.levels["arm"]) for trial in trials}
+
+    assert "as-published" not in CATALOGUE.system("cnosdb-2.4").arms
+    assert ("cnosdb-2.4", "published") in seed()
+    with pytest.raises(RequestError, match='there is no arm "as-published"'):
+        seed("arm=as-published")  # what the user asks for is not left out

@@ -128,7 +128,11 @@ def inch(steps: Steps, phase: str, options: InchOptions) -> None:
 def stress(steps: Steps, phase: str, options: StressOptions) -> None:
     """Write for a duration, and count the acknowledged points in the server."""
     flags = _extent(options.series, timedelta(seconds=MOST_TICKS), "1s")
-    request = _request("stress", flags, {}, options, lasts_seconds=seconds(options.lasts))
+    request = replace(
+        _request("stress", flags, {}, options),
+        lasts_seconds=seconds(options.lasts),
+        tick_seconds=None if options.tick is None else seconds(options.tick),
+    )
     summary = _load(steps, phase, "stress", request, STRESS_TABLE)
     reached = min(options.series, int(summary["rows"]))
     steps.findings.measurements.append(Measurement(phase, "series", float(reached)))
@@ -161,9 +165,11 @@ def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: 
 
 
 def _request(
-    generator: str, flags: tuple[str, ...], tables: dict[str, TableCount], options: InchOptions | StressOptions,
-    lasts_seconds: float | None = None,
-) -> LoadRequest:  # fmt: skip
+    generator: str,
+    flags: tuple[str, ...],
+    tables: dict[str, TableCount],
+    options: InchOptions | StressOptions,
+) -> LoadRequest:
     return LoadRequest(
         dataset=DatasetRequest(generator, flags, tables),
         workers=options.workers,
@@ -172,7 +178,6 @@ def _request(
         timeout_seconds=seconds(options.timeout),
         retries=options.retries,
         append=True,
-        lasts_seconds=lasts_seconds,
     )
 
 
