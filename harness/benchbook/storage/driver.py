@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -44,6 +44,16 @@ def disks(data: Path) -> list[Path]:
     """Return the folders of the disks in order: those of a storage with several disks, else the data folder."""
     found = sorted(data.glob(f"{DISK_PREFIX}*")) if data.is_dir() else []
     return found or [data]
+
+
+def spread(data: Path, folders: Mapping[str, str], apart: Collection[str]) -> dict[str, str]:
+    """Return where a system has its folders below ``data``: setting → path.
+
+    On a storage with several disks, the folders of the settings ``apart`` are on the last disk and the others on the
+    first, as where a log has a disk of its own.
+    """
+    found = [disk.relative_to(data) for disk in disks(data)]
+    return {key: str(found[-1 if key in apart else 0] / name) for key, name in folders.items()}
 
 
 Facts = dict[str, Any]

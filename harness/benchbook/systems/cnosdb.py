@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.driver import allocated
+from benchbook.storage.driver import allocated, spread
 from benchbook.systems.driver import Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
 
@@ -32,6 +32,8 @@ RUN = "run."
 """Prefix of settings that are options of ``cnosdb run`` in 2.0: ``run.cpu`` is ``--cpu``."""
 FOLDERS = {"storage.path": "db", "wal.path": "wal", "log.path": "log"}
 """Settings that name folders → their names in the data folder."""
+APART = ("wal.path",)
+"""Those on a disk of their own if the storage has several, as published."""
 
 Value = Setting | Sequence[str]
 
@@ -62,10 +64,10 @@ RUN_20: dict[str, Setting] = {"run.cpu": 4, "run.memory": 16}
 KNOWN_20 = (*DEFAULTS_20, *RUN_20)
 
 
-def settings_20(data: str, arm: Mapping[str, Setting]) -> dict[str, Value]:
+def settings_20(folders: Mapping[str, str], arm: Mapping[str, Setting]) -> dict[str, Value]:
     """Return all keys of a configuration of 2.0, without the options of ``run``."""
     changed = {key: value for key, value in arm.items() if not key.startswith(RUN)}
-    return {"reporting_disabled": True, **DEFAULTS_20, **_folders(data), **changed}
+    return {"reporting_disabled": True, **DEFAULTS_20, **folders, **changed}
 
 
 def options_20(arm: Mapping[str, Setting]) -> list[str]:
@@ -74,7 +76,9 @@ def options_20(arm: Mapping[str, Setting]) -> list[str]:
     return [f"--{key.removeprefix(RUN)}={value}" for key, value in sorted(chosen.items())]
 
 
-def settings_24(data: str, ports: Mapping[str, str], arm: Mapping[str, Setting]) -> dict[str, Value]:
+def settings_24(
+    folders: Mapping[str, str], ports: Mapping[str, str], arm: Mapping[str, Setting]
+) -> dict[str, Value]:
     """Return the keys that differ from the defaults of 2.4."""
     return {
         "global.host": "127.0.0.1",
@@ -85,13 +89,9 @@ def settings_24(data: str, ports: Mapping[str, str], arm: Mapping[str, Setting])
         "service.http_listen_port": _port(ports["http"]),
         "service.grpc_listen_port": _port(ports["grpc"]),
         "service.enable_report": False,
-        **_folders(data),
+        **folders,
         **arm,
     }
-
-
-def _folders(data: str) -> dict[str, Value]:
-    return {key: f"{data}/{name}" for key, name in FOLDERS.items()}
 
 
 def _port(port: str) -> Value:
@@ -124,8 +124,13 @@ class CnosDB(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self.log = place.logs / "cnosdb.log"
+        self._folders = spread(place.data, FOLDERS, APART)
         self.not_required: tuple[str, ...] = ()
         """Databases whose rows are counted but not required."""
+
+    def folders(self, at: Layout) -> dict[str, str]:
+        """Return the settings that name folders."""
+        return {key: f"{at.data}/{name}" for key, name in self._folders.items()}
 
     def answers(self) -> bool:
         return self._ping(1.0) is not None
@@ -191,7 +196,7 @@ class CnosDB(DatabaseServer):
         self.watched_seconds = 0.0
         if self.external:
             return
-        data = self.place.data / FOLDERS["storage.path"]
+        data = self.place.data / self._folders["storage.path"]
         self.wait_unchanged(lambda: _files(data), REST_SECONDS)
 
     def write_out(self) -> None:
@@ -199,7 +204,7 @@ class CnosDB(DatabaseServer):
 
     def disk_usage(self) -> dict[str, int]:
         """Return the bytes of data, with index and summaries, and of the write-ahead log."""
-        data, wal = (self.place.data / FOLDERS[key] for key in ("storage.path", "wal.path"))
+        data, wal = (self.place.data / self._folders[key] for key in ("storage.path", "wal.path"))
         return {"data": allocated(data), "wal": allocated(wal)}
 
     def count_in(self, database: str) -> dict[str, TableCount]:
@@ -246,7 +251,7 @@ class CnosDB20(CnosDB):
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration and the options of its command."""
         check_settings(self.settings, KNOWN_20, self.name)
-        text = sections_text(settings_20(at.data, self.settings), SECTIONS_20)
+        text = sections_text(settings_20(self.folders(at), self.settings), SECTIONS_20)
         return {FILE: text, "arguments": " ".join(options_20(self.settings)) + "\n"}
 
     def command(self) -> Sequence[str | Path]:
@@ -263,7 +268,7 @@ class CnosDB24(CnosDB):
     ports = ("http", "grpc", "meta")
 
     def files(self, at: Layout) -> dict[str, str]:
-        return {FILE: sections_text(settings_24(at.data, at.ports, self.settings))}
+        return {FILE: sections_text(settings_24(self.folders(at), at.ports, self.settings))}
 
     def initialise(self) -> None:
         """Refuse settings that the server would ignore."""
@@ -294,7 +299,7 @@ class CnosDB24(CnosDB):
         """
         if self.external:
             return
-        folder = self.place.data / FOLDERS["storage.path"] / "data" / f"cnosdb.{database}"
+        folder = self.place.data / self._folders["storage.path"] / "data" / f"cnosdb.{database}"
         vnodes = sorted(int(path.name) for path in folder.glob("*") if path.name.isdigit())
         if vnodes:
             # Without the semicolon these versions miss the last item of the list.

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
-from benchbook.storage.driver import allocated
+from benchbook.storage.driver import allocated, spread
 from benchbook.systems.driver import Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
 
@@ -163,6 +163,8 @@ def _work(statistics: list[dict[str, Any]]) -> Work:
 FILE = "influxdb.conf"
 FOLDERS = {"meta.dir": "meta", "data.dir": "data", "data.wal-dir": "wal"}
 """Settings that name folders → their names in the data folder."""
+APART = ("meta.dir", "data.wal-dir")
+"""Those on a disk of their own if the storage has several, as in the comparison with CnosDB."""
 
 
 class InfluxDB1(DatabaseServer):
@@ -175,12 +177,13 @@ class InfluxDB1(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self.log = place.logs / "influxd.log"
+        self._folders = spread(place.data, FOLDERS, APART)
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration; an arm may choose the addresses."""
         settings: dict[str, Setting] = {
             "reporting-disabled": True, "bind-address": at.address("rpc"), "http.bind-address": at.address("http"),
-            **{key: f"{at.data}/{name}" for key, name in FOLDERS.items()},
+            **{key: f"{at.data}/{name}" for key, name in self._folders.items()},
             **self.settings,
         }  # fmt: skip
         return {FILE: sections_text(settings)}
@@ -296,7 +299,7 @@ class InfluxDB1(DatabaseServer):
         if self.external:
             shards = [one["values"] for one in self._statistics() if one["name"] == "shard"]
             return {"data": sum(int(one.get("diskBytes", 0)) for one in shards)}
-        data, wal, meta = (self.place.data / FOLDERS[key] for key in ("data.dir", "data.wal-dir", "meta.dir"))
+        data, wal, meta = (self.place.data / self._folders[key] for key in ("data.dir", "data.wal-dir", "meta.dir"))
         return {
             "data": sum(allocated(data / name) for name in self.place.databases),
             "wal": sum(allocated(wal / name) for name in self.place.databases),

@@ -12,7 +12,7 @@ from benchbook.errors import Unavailable
 from benchbook.process import confinement
 from benchbook.process.confinement import Confinement, ControlGroup, confine
 from benchbook.storage import mounting
-from benchbook.storage.driver import disks
+from benchbook.storage.driver import disks, spread
 from tests.storage.mounted import mounted
 
 
@@ -124,3 +124,12 @@ def test_what_a_killed_harness_left_mounted_is_undone_at_the_next_start(three, t
     assert backed(tmp_path) == []
     assert [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()] == []
     assert mounting.sweep_mounts(tmp_path / "mounts") == []
+
+
+def test_folders_are_apart_where_there_are_several_disks(tmp_path):
+    folders = {"data.dir": "data", "data.wal-dir": "wal"}
+    assert spread(tmp_path, folders, ("data.wal-dir",)) == folders
+    for number in (1, 2, 3):
+        (tmp_path / f"disk-{number}").mkdir()
+    found = spread(tmp_path, folders, ("data.wal-dir",))
+    assert found == {"data.dir": "disk-1/data", "data.wal-dir": "disk-3/wal"}
