@@ -299,7 +299,9 @@ class InfluxDB1(DatabaseServer):
         if self.external:
             shards = [one["values"] for one in self._statistics() if one["name"] == "shard"]
             return {"data": sum(int(one.get("diskBytes", 0)) for one in shards)}
-        data, wal, meta = (self.place.data / self._folders[key] for key in ("data.dir", "data.wal-dir", "meta.dir"))
+        data, wal, meta = (
+            self.place.data / self._folders[key] for key in ("data.dir", "data.wal-dir", "meta.dir")
+        )
         return {
             "data": sum(allocated(data / name) for name in self.place.databases),
             "wal": sum(allocated(wal / name) for name in self.place.databases),

@@ -6,7 +6,7 @@ import pytest
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
-from benchbook.plan.factors import parse_set
+from benchbook.plan.factors import factors, parse_set
 from benchbook.plan.plan import Plan, plan
 
 CATALOGUE = Catalogue()
@@ -51,11 +51,16 @@ def test_what_an_arm_does_not_offer_is_refused(sets: list[str], words: list[str]
 
 
 def test_an_arm_that_a_profile_leaves_out_need_not_exist() -> None:
-    def seed(*sets: str) -> set[tuple[object, object]]:
-        trials = plan(CATALOGUE, "cnos-vs-influx", "seed", parse_set(list(sets))).trials
-        return {(trial.levels["system"], trial.levels["arm"]) for trial in trials}
-
+    experiment = CATALOGUE.experiment("cnos-vs-influx")
+    profile = experiment.profiles["seed"].model_copy(
+        update={
+            "factors": {"system": ["cnosdb-2.4", "influxdb-1.8.10"], "arm": ["published", "as-published"]},
+            "without": [{"system": "cnosdb-2.4", "arm": "as-published"}],
+        }
+    )
+    dataset = CATALOGUE.dataset(experiment.dataset)
     assert "as-published" not in CATALOGUE.system("cnosdb-2.4").arms
-    assert ("cnosdb-2.4", "published") in seed()
+    assert factors(experiment, profile, {}, dataset, CATALOGUE)["arm"] == ["published", "as-published"]
     with pytest.raises(RequestError, match='there is no arm "as-published"'):
-        seed("arm=as-published")  # what the user asks for is not left out
+        # An entry of the profile has no effect on what the user asks for.
+        factors(experiment, profile, {"arm": ["as-published"]}, dataset, CATALOGUE)
