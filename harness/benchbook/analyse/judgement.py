@@ -150,8 +150,8 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     too: then it is reproduced.
 
     A claim holds where at least k of m cases show it. Each verdict is a test of that many cases at once, by the
-    partial conjunction of their p-values, (m - k + 1) times the k-th smallest: for all cases it is the largest
-    (an intersection-union test, without correction), for any case Bonferroni's. A missing case shows nothing.
+    partial conjunction of their p-values: for all cases the largest of them (an intersection-union test, without
+    correction), for any case Simes' combination of all. A missing case shows nothing.
     Source: Benjamini and Heller (2008), "Screening for partial conjunction hypotheses".
     """
     every = [*cells, *[NONE] * missing]
@@ -177,10 +177,16 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
 def _conjunction(values: Sequence[float], count: int) -> float:
     """Return the p-value that at least ``count`` of several hypotheses are false.
 
+    The smallest p-values, one fewer than ``count``, show nothing about the others. Those are combined by Simes'
+    method, which holds for independent p-values and for those that move together, as cases that share blocks do.
+
     >>> _conjunction([0.01, 0.04, 0.2], 3), _conjunction([0.01, 0.04, 0.2], 1)
     (0.2, 0.03)
+    >>> _conjunction([0.03, 0.04], 1)  # neither is below 0.05 / 2, but both are below 0.05
+    0.04
     """
-    return min(1.0, (len(values) - count + 1) * sorted(values)[count - 1])
+    others = sorted(values)[count - 1 :]
+    return min(1.0, *(len(others) / place * value for place, value in enumerate(others, start=1)))
 
 
 # Reasons, in words.

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from benchbook.analyse import interval
-from benchbook.analyse.judgement import Expectation, evidence, joint, word
+from benchbook.analyse.judgement import Evidence, Expectation, evidence, joint, word
 from benchbook.analyse.model import Fit, fit, prior
 from benchbook.analyse.noise import Itself, between
 from benchbook.analyse.ratio import of_logs, unpaired
@@ -186,6 +187,27 @@ def test_the_joint_verdict_of_many_setups(share: Any, higher: int, verdict: str)
     assert joint([up] * higher + [down] * (8 - higher), share) == verdict
     assert (
         joint([up] * higher, share, missing=8 - higher) == "reproduced" if verdict == "reproduced" else True
+    )
+
+
+@pytest.mark.parametrize("together", [0.0, 0.5, 0.9])
+def test_a_true_claim_on_all_cases_is_seldom_contradicted_by_one(together: float) -> None:
+    """Six cases that are equal, with noise that they share to some part: p-values below 5 % are not independent."""
+    chance = np.random.default_rng(10)
+    alone, common = chance.normal(size=(4000, 6)), chance.normal(size=(4000, 1))
+    values = norm.sf(math.sqrt(together) * common + math.sqrt(1 - together) * alone)
+    found = [joint([Evidence(1, one, 1, 1, 1) for one in run], "all") for run in values.tolist()]
+    assert found.count("contradicted") / len(found) <= 0.06
+
+
+def test_two_fairly_clear_cases_contradict_what_should_hold_in_both() -> None:
+    def said(*reversals: float) -> str:
+        return joint([Evidence(1, one, 1, 1, 1) for one in reversals], "all")
+
+    assert (said(0.03, 0.04), said(0.03, 0.06), said(0.02, 0.9)) == (
+        "contradicted",
+        "inconclusive",
+        "contradicted",
     )
 
 
