@@ -1,8 +1,8 @@
 """Thin the tables of a run to a size that a repository can hold, without losing what charts and verdicts need.
 
 Every measurement, histogram of a phase, check and answer stays. Samples of telemetry and intervals are thinned to what
-a chart can show; histograms of neighbouring intervals are merged, which loses no operation. Single operations and
-samples that no chart draws are left out.
+a chart can show; histograms of neighbouring intervals are merged, which loses no operation. Single operations, samples
+that no chart draws, and the histograms of each client alone are left out.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ def _thinned(
                 chosen = "SELECT * FROM operations WHERE false"
             elif table.name == "telemetry":
                 chosen = telemetry(chosen, drawn, kept)
+            elif table.name == "client_intervals":
+                chosen = f"SELECT * REPLACE (NULL AS histogram) FROM ({chosen})"
             elif table.name == "intervals":
                 connection.register(
                     "merged_intervals", merged(connection.execute(chosen).pl(BATCH_ROWS), kept)
