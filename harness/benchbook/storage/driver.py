@@ -50,7 +50,7 @@ def spread(data: Path, folders: Mapping[str, str], apart: Collection[str]) -> di
     """Return where a system has its folders below ``data``: setting → path.
 
     On a storage with several disks, the folders of the settings ``apart`` are on the last disk and the others on the
-    first, as where a log has a disk of its own.
+    first. A log can thus have a separate disk.
     """
     found = [disk.relative_to(data) for disk in disks(data)]
     return {key: str(found[-1 if key in apart else 0] / name) for key, name in folders.items()}

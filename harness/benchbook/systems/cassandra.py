@@ -66,7 +66,7 @@ class Cassandra(Inspected):
             "native_transport_port": at.ports["native"], "storage_port": at.ports["storage"],
             "start_native_transport": True, "disk_failure_policy": "stop", "commit_failure_policy": "stop",
             **dict.fromkeys(LIMITS, LIMIT),
-            **{name: f"{at.data}/{folder}" for name, folder in FOLDERS.items() if name != "data_file_directories"},
+            **at.below({name: folder for name, folder in FOLDERS.items() if name != "data_file_directories"}),
             **self.settings,
         }  # fmt: skip
         lists = (

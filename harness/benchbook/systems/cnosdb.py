@@ -33,7 +33,7 @@ RUN = "run."
 FOLDERS = {"storage.path": "db", "wal.path": "wal", "log.path": "log"}
 """Settings that name folders → their names in the data folder."""
 APART = ("wal.path",)
-"""Those on a disk of their own if the storage has several, as published."""
+"""Those on a separate disk if the storage has several, as published."""
 
 Value = Setting | Sequence[str]
 
@@ -127,10 +127,6 @@ class CnosDB(DatabaseServer):
         self._folders = spread(place.data, FOLDERS, APART)
         self.not_required: tuple[str, ...] = ()
         """Databases whose rows are counted but not required."""
-
-    def folders(self, at: Layout) -> dict[str, str]:
-        """Return the settings that name folders."""
-        return {key: f"{at.data}/{name}" for key, name in self._folders.items()}
 
     def answers(self) -> bool:
         return self._ping(1.0) is not None
@@ -251,7 +247,7 @@ class CnosDB20(CnosDB):
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration and the options of its command."""
         check_settings(self.settings, KNOWN_20, self.name)
-        text = sections_text(settings_20(self.folders(at), self.settings), SECTIONS_20)
+        text = sections_text(settings_20(at.below(self._folders), self.settings), SECTIONS_20)
         return {FILE: text, "arguments": " ".join(options_20(self.settings)) + "\n"}
 
     def command(self) -> Sequence[str | Path]:
@@ -268,7 +264,7 @@ class CnosDB24(CnosDB):
     ports = ("http", "grpc", "meta")
 
     def files(self, at: Layout) -> dict[str, str]:
-        return {FILE: sections_text(settings_24(self.folders(at), at.ports, self.settings))}
+        return {FILE: sections_text(settings_24(at.below(self._folders), at.ports, self.settings))}
 
     def initialise(self) -> None:
         """Refuse settings that the server would ignore."""

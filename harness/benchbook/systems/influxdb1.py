@@ -164,7 +164,7 @@ FILE = "influxdb.conf"
 FOLDERS = {"meta.dir": "meta", "data.dir": "data", "data.wal-dir": "wal"}
 """Settings that name folders → their names in the data folder."""
 APART = ("meta.dir", "data.wal-dir")
-"""Those on a disk of their own if the storage has several, as in the comparison with CnosDB."""
+"""Those on a separate disk if the storage has several, as in the comparison with CnosDB."""
 
 
 class InfluxDB1(DatabaseServer):
@@ -183,7 +183,7 @@ class InfluxDB1(DatabaseServer):
         """Return the server's configuration; an arm may choose the addresses."""
         settings: dict[str, Setting] = {
             "reporting-disabled": True, "bind-address": at.address("rpc"), "http.bind-address": at.address("http"),
-            **{key: f"{at.data}/{name}" for key, name in self._folders.items()},
+            **at.below(self._folders),
             **self.settings,
         }  # fmt: skip
         return {FILE: sections_text(settings)}

@@ -35,6 +35,10 @@ class Layout:
     host: str
     ports: Mapping[str, str]
 
+    def below(self, folders: Mapping[str, str]) -> dict[str, str]:
+        """Return settings that name folders → their paths, of folders that are given below the data folder."""
+        return {setting: f"{self.data}/{folder}" for setting, folder in folders.items()}
+
     def address(self, port: str) -> str:
         """Return ``host:port`` of a named port, or its placeholder alone."""
         number = self.ports[port]

@@ -59,8 +59,8 @@ func (l *loadRows[D]) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	if l.Tick < 0 || l.Tick > 0 && pace.Rate > 0 {
-		return mistakef("--tick is a length of time such as 1s, for a closed loop: without --rate. Leave one of the two out.")
+	if l.Tick > 0 && pace.Rate > 0 {
+		return mistakef("--tick paces a closed loop, but --rate asks for an open one; leave one of them out.")
 	}
 	pace.Tick = l.Tick
 	loading := loading{

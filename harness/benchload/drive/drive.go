@@ -125,19 +125,19 @@ func (w *worker) run(ctx context.Context) {
 		if !more {
 			return
 		}
-		if due := tick.after(begun); due != begun {
+		due := intended
+		if intended.IsZero() { // a closed loop
+			due = tick.after(begun)
+		}
+		if due != begun {
 			if !waitUntil(ctx, due) {
 				return
 			}
 			begun = time.Now()
 		}
-		tick.begun(begun)
 		if intended.IsZero() {
 			intended = begun
-		} else if waitUntil(ctx, intended) {
-			begun = time.Now()
-		} else {
-			return
+			tick.begun(begun)
 		}
 		ended = w.operate(ctx, intended, begun)
 	}

@@ -10,6 +10,7 @@ import pytest
 from benchbook.errors import RequestError
 from benchbook.record import export, query
 from benchbook.record.tables import TABLES
+from benchbook.site import published
 from tests.record import synthetic_run
 
 
@@ -103,3 +104,23 @@ def test_an_unknown_run_leaves_nothing(recorded: tuple[Path, str], tmp_path: Pat
         export.export_run(recorded[0], "quickstrat", tmp_path / "out")
     assert caught.value.hint == 'Did you mean "quickstart"?'
     assert not (tmp_path / "out").exists()
+
+
+def test_a_published_run_keeps_the_intervals_of_clients_without_their_histograms(
+    recorded: tuple[Path, str], tmp_path: Path
+) -> None:
+    results, run_id = recorded
+    events = results / "runs" / run_id / "trials" / "0000" / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    of_clients = [
+        {**line, "type": "client-interval", "client": 1} for line in lines if line["type"] == "interval"
+    ]
+    events.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *of_clients]))
+    whole = export.export_run(results, run_id, tmp_path / "out") / "tables"
+    thin = published.publish(results, run_id, tmp_path / "data") / "tables"
+    kept, given = (pl.read_parquet(folder / "client_intervals.parquet") for folder in (thin, whole))
+    assert given.height == len(of_clients)
+    assert given["histogram"].null_count() < given.height
+    assert kept["histogram"].null_count() == kept.height
+    assert kept.drop("histogram").equals(given.drop("histogram"))
+    assert pl.read_parquet(thin / "intervals.parquet")["histogram"].null_count() == 0

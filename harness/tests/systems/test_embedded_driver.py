@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -131,6 +132,11 @@ def test_more_than_one_worker_is_refused(started, benchload, tmp_path, workers):
         client.load(request(1, workers=workers))
     with pytest.raises(TrialFailed, match="Set workers = 1"):
         client.query(QueryRequest(tmp_path / "q", workers=workers))
+
+
+def test_a_pace_is_refused(started, benchload):
+    with pytest.raises(TrialFailed, match="The option `tick` is set"):
+        started.client(benchload()).load(replace(request(1), tick_seconds=1.0))
 
 
 def test_a_killed_worker_is_told(started):
