@@ -132,7 +132,6 @@ def of_run(run: Run, published: Path | None = None, now: looked.Look | None = No
                 f"{run.run_id} is an A/A run: it measures the noise floor and has no claims.",
                 f"Name another run; `{command('list runs')}` shows them.",
             )
-        run.preload({pair for claim in claims for pair in (claim.pair, claim.below)})
         work = same_work.of_run(run)
         own = run.results / "runs" / run.run_id / "declared" / "published"
         held = own if own.is_dir() else published or root() / "datasets" / "published"

@@ -6,20 +6,16 @@ import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
 from benchbook.analyse import interval, noise, quantity, same_work, verdict
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Cell, Numbers, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # What a cell's trials say about one metric: every value, and the typical one with its interval.
 
@@ -36,13 +32,16 @@ class Point(NamedTuple):
 class Points(Sequence[Point]):
     """The values of a cell's trials, in order, made when the first is looked at: most metrics are never drawn."""
 
-    def __init__(self, rows: pl.DataFrame) -> None:
-        """``rows``: one a trial, as ``Run.placed`` gives them."""
-        self._rows = rows
+    def __init__(self, run: Run, numbers: Numbers) -> None:
+        self._run = run
+        self._numbers = numbers
 
     @functools.cached_property
     def _made(self) -> tuple[Point, ...]:
-        return tuple(map(Point._make, self._rows.select(Point._fields).rows()))
+        trials, places = self._run.places, self._numbers.places
+        columns = (trials.blocks[places], trials.positions[places], self._numbers.values)
+        ids = [trials.ids[place] for place in places.tolist()]
+        return tuple(map(Point, ids, *(column.tolist() for column in columns)))
 
     @overload
     def __getitem__(self, place: int) -> Point: ...
@@ -57,7 +56,7 @@ class Points(Sequence[Point]):
         return iter(self._made)
 
     def __len__(self) -> int:
-        return self._rows.height
+        return len(self._numbers)
 
 
 @dataclass(frozen=True)
@@ -105,21 +104,16 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 
 @functools.cache
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
-    rows = run.placed(phase, metric)
-    if metric.startswith("latency_"):
-        # Beyond the highest rate, requests queue, so their latency only shows how long the phase was.
-        over = run.placed(phase, "saturated")
-        rows = rows.join(over.filter(over["value"] > 0), on="trial_id", how="anti", maintain_order="left")
-    kind = rows.select("unit", "direction").row(0) if rows.height else ("1", "none")
-    by_cell, none = rows.partition_by("cell", as_dict=True, maintain_order=True), rows.clear()
+    found = run.meaningful(phase, metric)
+    cells = run.places.cells[found.places]
+    codes = {cell.name: code for code, cell in enumerate(run.cells)}
     made = []
     for cell in labelled(run):
-        own = by_cell.get((cell.name,), none)
-        points = Points(own)
-        made_of = interval.mean_log(own["value"].to_list())
-        unit, direction = (own["unit"][0], own["direction"][0]) if points else kind
+        own = found.at(cells == codes[cell.name])
+        of = interval.mean_log(own.values)
+        points = Points(run, own)
         made.append(
-            Estimate(cell, phase, metric, unit, direction, points, made_of.value, made_of.low, made_of.high)
+            Estimate(cell, phase, metric, found.unit, found.direction, points, of.value, of.low, of.high)
         )
     return tuple(made)
 
@@ -231,7 +225,7 @@ def metrics(run: Run) -> list[tuple[str, str]]:
         for metric in names
     ]
     # Systems that were loaded for a time hold different amounts.
-    by_time = "disk_bytes" not in run.frame("measurements")["metric"]
+    by_time = ("trial", "disk_bytes") not in run.measured
     return [*pairs, ("trial", "bytes_per_value" if by_time else "disk_bytes")]
 
 

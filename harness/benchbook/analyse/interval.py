@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import median
+from typing import TYPE_CHECKING
 
 from benchbook.analyse.model import ALPHA, FEW, FEWEST, fit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["ALPHA", "FEW", "FEWEST", "Interval", "adjusted", "mad", "mean_log"]
 
@@ -77,7 +82,7 @@ class Interval:
     """Why there is no interval; None where there is one."""
 
 
-def mean_log(values: Sequence[float]) -> Interval:
+def mean_log(values: Sequence[float] | NDArray[np.float64]) -> Interval:
     """Return the typical value of one group of trials, by the model of all comparisons.
 
     >>> mean_log([1.0, 1.0, 1.0]).value
@@ -85,17 +90,21 @@ def mean_log(values: Sequence[float]) -> Interval:
     >>> mean_log([1.0, 2.0]).reason
     '2 trials; an interval needs at least 3'
     """
-    if not values:
+    import numpy as np
+
+    given = np.asarray(values, dtype=float)
+    if not len(given):
         return Interval(None, None, None, 0, "no trials")
-    if not all(map(math.isfinite, values)):
-        return Interval(None, None, None, len(values), "a value is not a number")
-    if min(values) <= 0:
+    if not np.isfinite(given).all():
+        return Interval(None, None, None, len(given), "a value is not a number")
+    if given.min() <= 0:
         why = "a value is not above zero, so it has no logarithm"
-        return Interval(median(values), None, None, len(values), why)
-    made = fit([math.log(value) for value in values])
+        return Interval(float(np.median(given)), None, None, len(given), why)
+    logs = np.log(given)
+    made = fit(logs)
     if made is None:
         trials = "1 trial" if len(values) == 1 else f"{len(values)} trials"
         why = f"{trials}; an interval needs at least {FEWEST}"
-        return Interval(geometric_mean(values), None, None, len(values), why)
+        return Interval(math.exp(float(logs.mean())), None, None, len(given), why)
     low, high = made.interval()
     return Interval(math.exp(made.centre), math.exp(low), math.exp(high), len(values))

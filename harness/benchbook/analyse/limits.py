@@ -35,26 +35,16 @@ def labels(run: Run) -> Labels:
     The pace of a load is its rows per second, that of queries the queries per second.
     """
     named = [phase for workload in LABELLED for phase in run.phases(workload)]
-    columns = ("trial_id", "phase", "duration_seconds", "rows", "operations", "warmup")
-    kept = (
-        run.frame("intervals")
-        .select(columns)
-        .filter(
-            pl.col("phase").is_in(named)
-            & (pl.col("duration_seconds") > 0)
-            & ~pl.col("warmup").fill_null(value=False)
-        )
-    )
-    kept = kept.join(run.ok.select("trial_id"), on="trial_id", how="semi", maintain_order="left")
+    kept = run.intervals_of(named)
     length = pl.col("duration_seconds")
     whole = length >= WHOLE * length.median()
     counted = pl.when(pl.col("rows").filter(whole).sum() > 0).then("rows").otherwise("operations")
     # All phases of all trials at once: a frame for each takes seconds with 10,000 trials.
-    series = kept.group_by("trial_id", "phase", maintain_order=True).agg(
-        rate=(counted / length).filter(whole)
-    )
+    series = kept.group_by("place", "phase", maintain_order=True).agg(rate=(counted / length).filter(whole))
     named_labels = steady.labels(series["rate"].to_list())
-    return dict(zip(series.select("trial_id", "phase").iter_rows(), named_labels, strict=True))
+    ids = run.places.ids
+    of = [(ids[place], named[phase]) for place, phase in series.select("place", "phase").iter_rows()]
+    return dict(zip(of, named_labels, strict=True))
 
 
 @functools.cache
@@ -178,9 +168,10 @@ def brief(run: Run, phase: str) -> dict[str, float]:
     return {name: held for name, held in found.items() if held is not None and held < BRIEF_SECONDS}
 
 
-def limits(run: Run) -> list[str]:
+@functools.cache
+def limits(run: Run) -> tuple[str, ...]:
     """Return what readers must know before they use the numbers of a run, one or two sentences each."""
-    return [sentence for part in _PARTS for sentence in part(run)]
+    return tuple(sentence for part in _PARTS for sentence in part(run))
 
 
 def _mixed(run: Run) -> list[str]:
@@ -227,9 +218,12 @@ def _trials(run: Run) -> list[str]:
 
 def _brief(run: Run) -> list[str]:
     """Return the phases that lasted less than one second in some setup, and in how many."""
-    timed = run.frame("phases").filter(pl.col("timed") & pl.col("workload").is_not_null())
+    timed = run.query(
+        "SELECT p.phase FROM phases p JOIN trials t USING (trial_id) WHERE t.run_id = ? AND p.timed "
+        "AND p.workload IS NOT NULL GROUP BY p.phase ORDER BY min(p.position), p.phase"
+    )
     named = []
-    for phase in timed["phase"].unique(maintain_order=True):
+    for phase in timed["phase"]:
         if found := brief(run, phase):
             whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
             shortest = quantity.text(min(found.values()), "s")
@@ -281,18 +275,13 @@ def _embedded(run: Run) -> list[str]:
 
 def busy_client(run: Run) -> list[str]:
     """Return the phases in which the client limited the result, or used so much of its cores that it may have."""
-    rows = run.ok.join(
-        run.frame("measurements").filter(
-            (pl.col("metric") == "client_cpu_fraction") & (pl.col("value") > BUSY_CLIENT)
-        ),
-        on="trial_id",
-        how="inner",
-        maintain_order="left",
-    )
     found: dict[tuple[str, str], float] = {}
-    for system, phase, value in rows.select("system", "phase", "value").iter_rows():
-        if not run.embedded(system):
-            found[system, phase] = max(found.get((system, phase), 0.0), value)
+    for phase, numbers in run.phases_of("client_cpu_fraction").items():
+        busy = numbers.at(numbers.values > BUSY_CLIENT)
+        for cell, value in zip(run.places.cells[busy.places].tolist(), busy.values.tolist(), strict=True):
+            system = run.cells[cell].system
+            if not run.embedded(system):
+                found[system, phase] = max(found.get((system, phase), 0.0), value)
     return _generator_bound(run) + [
         f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
         f"{run.title(system)}: it may have limited the result."
@@ -302,11 +291,11 @@ def busy_client(run: Run) -> list[str]:
 
 def _generator_bound(run: Run) -> list[str]:
     """Return the phases in which workers waited for the generator for more than half of their time."""
-    rows = run.ok.join(
-        run.frame("measurements").filter(pl.col("metric") == "generator_bound").select("trial_id", "phase"),
-        on="trial_id", how="inner", maintain_order="left",
-    )  # fmt: skip
-    counted = Counter(rows.select("system", "phase").iter_rows())
+    counted = Counter(
+        (run.cells[cell].system, phase)
+        for phase, numbers in run.phases_of("generator_bound").items()
+        for cell in run.places.cells[numbers.places].tolist()
+    )
     return [
         f"Benchload limited the result of {run.title(system)} in phase {phase} because its workers waited for "
         f"generated rows for more than half of the time in {count} {'trial' if count == 1 else 'trials'}."
@@ -317,12 +306,13 @@ def _generator_bound(run: Run) -> list[str]:
 def shared_cores(run: Run) -> list[str]:
     """Return in how many trials server and client ran on the same cores, and why."""
     found: dict[str, int] = {}
-    for system, held in run.ok.select("system", "confinement").iter_rows():
+    alike = run.ok.group_by("system", "confinement", maintain_order=True).len()
+    for system, held, trials in alike.iter_rows():
         confinement = json.loads(held) if held and not run.embedded(system) else {}
         pinning = str(confinement.get("pinning") or "")
         if pinning and confinement.get("client_cores") is None:
             why = pinning.partition(": ")[2] or pinning
-            found[why] = found.get(why, 0) + 1
+            found[why] = found.get(why, 0) + trials
     return [
         f"In {count} trials, the server and the client ran on the same cores: {why}."
         for why, count in found.items()
@@ -331,15 +321,14 @@ def shared_cores(run: Run) -> list[str]:
 
 def _waited(run: Run) -> list[str]:
     """Return the phases in which workers waited for the file of single operations."""
-    waits = run.frame("measurements").filter(
-        (pl.col("metric") == "record_stall_seconds") & (pl.col("value") > WAITED_SECONDS)
-    )
+    waits = {
+        phase: float(numbers.values.max()) for phase, numbers in run.phases_of("record_stall_seconds").items()
+    }
     return [
         f"Workers waited up to {quantity.number(value, 2)} s for the file of single operations in phase {phase}. "
         "Without --record-operations, they would have done more operations."
-        for phase, value in waits.group_by("phase", maintain_order=True)
-        .agg(pl.col("value").max())
-        .iter_rows()
+        for phase, value in waits.items()
+        if value > WAITED_SECONDS
     ]
 
 
@@ -352,8 +341,9 @@ UNCONTROLLED = {
 
 def _machine(run: Run) -> list[str]:
     found = []
-    steal = run.frame("measurements").filter(pl.col("metric") == "machine_steal_fraction")["value"].max()
-    if isinstance(steal, float) and steal > STOLEN:
+    stolen = run.phases_of("machine_steal_fraction").values()
+    steal = max((float(numbers.values.max()) for numbers in stolen), default=0.0)
+    if steal > STOLEN:
         found.append(
             f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase."
         )
@@ -393,13 +383,15 @@ def _disks(run: Run) -> list[str]:
 
 def _listening(run: Run) -> list[str]:
     """Return the systems that other machines could reach during the measurement."""
-    checks = run.frame("checks").filter((pl.col("name") == LISTENING) & (pl.col("found") != "0"))
-    rows = run.ok.join(checks, on="trial_id", how="inner", maintain_order="left")
+    text = (
+        "SELECT t.system FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
+        "AND c.name = ? AND c.found <> '0' GROUP BY t.system ORDER BY min(t.\"index\")"
+    )
     declared = run.systems
     return [
         f"{run.title(name)} listened on addresses that other machines can reach: "
         f"{declared.get(name, {}).get('listens_beyond') or 'its declaration gives no reason'}."
-        for name in dict.fromkeys(rows["system"].to_list())
+        for name in run.query(text, LISTENING)["system"]
     ]
 
 
@@ -407,7 +399,8 @@ def _elsewhere(run: Run) -> list[str]:
     """Return what was not measured, and the largest difference between the clocks of several machines."""
     reasons: dict[str, set[str]] = {}
     apart = 0.0
-    for unmeasured, placement in run.ok.select("unmeasured", "placement").iter_rows():
+    different = run.ok.select("unmeasured", "placement").unique(maintain_order=True)
+    for unmeasured, placement in different.iter_rows():
         for metric, reason in (json.loads(unmeasured) if unmeasured else {}).items():
             reasons.setdefault(reason, set()).add(metric)
         for client in json.loads(placement)["clients"] if placement else ():

@@ -18,6 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FEWEST = 3
 """Trials below which there is no interval, and no verdict."""
@@ -141,7 +146,7 @@ class Prior:
     """Degrees of freedom of all comparisons together, the most that a moderated variance can have."""
 
 
-def fit(sample: Sequence[float], prior: Prior | None = None) -> Fit | None:
+def fit(sample: Sequence[float] | NDArray[np.float64], prior: Prior | None = None) -> Fit | None:
     """Return the fit of a sample of logarithms; None for fewer than ``FEWEST`` values.
 
     >>> one = fit([0.69, 0.71, 0.68, 0.70])
@@ -198,23 +203,22 @@ def prior(samples: Sequence[Sequence[float]]) -> Prior | None:
     return Prior(scale, common, freedom, total)
 
 
-def _huber(sample: Sequence[float], common: float | None) -> tuple[float, float]:
+def _huber(sample: Sequence[float] | NDArray[np.float64], common: float | None) -> tuple[float, float]:
     """Return the location, and the variance of one value as the error of the location sees it."""
     count = len(sample)
+    if count >= LARGE:
+        return _huber_of_array(sample, common)
+    sample = [*map(float, sample)]
     distances = _distances(sample)
-    scale = _NORMAL * _median(distances)
-    if common is not None:
-        scale = math.sqrt((OWN_SCALE * common**2 + (count - 1) * scale**2) / (OWN_SCALE + count - 1))
+    scale = _scale(_median(distances), count, common)
     centre = _median(sample)
     few = common is None and count < FEWEST_ROBUST
     if few or scale <= _TINY * distances[-1]:  # most values are equal
         mean = math.fsum(sample) / count
         return mean, math.fsum((value - mean) ** 2 for value in sample) / (count - 1)
-    if count >= LARGE:
-        return _huber_of_array(sample, centre, scale)
     for _ in range(50):
         weights = [min(1.0, HUBER * scale / max(abs(value - centre), _TINY)) for value in sample]
-        moved = math.fsum(map(float.__mul__, weights, map(float, sample))) / math.fsum(weights)
+        moved = math.fsum(map(float.__mul__, weights, sample)) / math.fsum(weights)
         if abs(moved - centre) < 1e-10 * scale:
             break
         centre = moved
@@ -224,11 +228,27 @@ def _huber(sample: Sequence[float], common: float | None) -> tuple[float, float]
     return centre, scale**2 * cut / (count - 1) / inside**2
 
 
-def _huber_of_array(sample: Sequence[float], centre: float, scale: float) -> tuple[float, float]:
-    """Return the same as ``_huber``, from a first centre."""
+def _scale(deviation: float, count: int, common: float | None) -> float:
+    """Return the standard deviation of ``count`` values from their median absolute deviation and a common scale."""
+    own = _NORMAL * deviation
+    if common is None:
+        return own
+    return math.sqrt((OWN_SCALE * common**2 + (count - 1) * own**2) / (OWN_SCALE + count - 1))
+
+
+def _huber_of_array(
+    sample: Sequence[float] | NDArray[np.float64], common: float | None
+) -> tuple[float, float]:
+    """Return the same as ``_huber``, for many values."""
     import numpy as np
 
     values = np.asarray(sample, dtype=float)
+    count, centre = len(values), float(np.median(values))
+    distances = np.abs(values - centre)
+    # Of an odd number of values one is the median, and says nothing.
+    scale = _scale(float(np.median(np.sort(distances)[count % 2 :])), count, common)
+    if scale <= _TINY * float(distances.max()):  # most values are equal
+        return float(values.mean()), float(values.var(ddof=1))
     for _ in range(50):
         weights = np.minimum(1.0, HUBER * scale / np.maximum(np.abs(values - centre), _TINY))
         moved = float((weights * values).sum() / weights.sum())
@@ -238,7 +258,7 @@ def _huber_of_array(sample: Sequence[float], centre: float, scale: float) -> tup
     standard = np.abs(values - centre) / scale
     inside = max(float((standard <= HUBER).mean()), 0.5)
     cut = float((np.minimum(standard, HUBER) ** 2).sum())
-    return centre, scale**2 * cut / (len(sample) - 1) / inside**2
+    return centre, scale**2 * cut / (count - 1) / inside**2
 
 
 def _distances(sample: Sequence[float]) -> list[float]:

@@ -44,7 +44,6 @@ class Itself:
 
 def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
     """Return what an A/A run measured, by cell and metric; of ``pairs``, or of every metric with a direction."""
-    run.preload(pairs)
     wanted = run.pairs() if pairs is None else sorted(set(pairs))
     by_size: dict[Any, dict[str, Cell]] = {}
     for cell in run.cells:

@@ -133,7 +133,12 @@ def littles_law(rate: float, latency: float, in_flight: float, tolerance: float 
     'rate times mean latency, 1, does not agree with 4 operations in flight'
     """
     expected = rate * latency
-    return LittlesLaw(expected, in_flight, abs(expected - in_flight) <= tolerance * max(expected, in_flight))
+    return LittlesLaw(expected, in_flight, agree(expected, in_flight, tolerance))
+
+
+def agree(expected: float, in_flight: float, tolerance: float = TOLERANCE) -> bool:
+    """Return whether the two sides of Little's law agree."""
+    return abs(expected - in_flight) <= tolerance * max(expected, in_flight)
 
 
 def of_run(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:

@@ -20,7 +20,7 @@ from benchbook.analyse import same_work as work
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
-from benchbook.analyse.run import Run
+from benchbook.analyse.run import Cell, Run
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 
@@ -95,12 +95,10 @@ def intervals(run: Run) -> Finding:
 
 def noise(run: Run) -> Finding:
     """Rule 4: the noise floor of the machine is known from A/A runs."""
-    factors = set(run.frame("levels")["factor"].to_list())
-    if "aa" in factors:
+    if run.against_itself:
         return Finding("kept", "this run is the A/A run that measures the floor")
     known = noise_known(run)
-    measured = run.frame("measurements").join(run.ok.select("trial_id"), on="trial_id", how="semi")
-    wanted = set(comparison.metrics(run)) & set(measured.select("phase", "metric").unique().iter_rows())
+    wanted = set(comparison.metrics(run)) & run.measured.keys()
     if not known:
         return Finding("not kept", "there is no A/A run of this machine")
     if missing := len(wanted - known.keys()):
@@ -114,12 +112,12 @@ def caches(run: Run) -> Finding:
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
     if not states or unknown:
         return Finding("not recorded", f"not recorded in {unknown} trials")
-    reads = run.frame("measurements").filter(
-        pl.col("metric").is_in(["server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"])
-    )
-    read = dict(reads.group_by("trial_id").agg(pl.col("value").sum()).iter_rows())
+    read: Counter[str] = Counter()
+    for metric in ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"):
+        for phase in run.phases_of(metric):
+            read.update(run.by_trial(phase, metric))
     cold = run.ok.filter(pl.col("cache_state") == "cold")["trial_id"].to_list()
-    if doubtful := sum(read.get(one) == 0 for one in cold):
+    if doubtful := sum(one in read and not read[one] for one in cold):
         return Finding(
             "not kept", f"{doubtful} trials are recorded as cold but read nothing from the storage"
         )
@@ -142,7 +140,7 @@ def client(run: Run) -> Finding:
         return Finding("not applicable", "embedded systems share the client's process")
     if not calibrated:
         return Finding("not recorded", "no calibration was recorded")
-    if run.frame("measurements").filter(pl.col("metric") == "client_cpu_fraction").is_empty():
+    if not run.phases_of("client_cpu_fraction"):
         return Finding("not recorded", "the share of its cores that the client used was not recorded")
     if (shortest := limits.calibrated_seconds(run)) < limits.BRIEF_SECONDS:
         return Finding(
@@ -158,15 +156,16 @@ def same_work(run: Run) -> Finding:
     if faults := work.faults(run):
         return Finding("not kept", "; ".join(faults))
     failed = run.frame("errors")["operations"].sum() or 0
-    checks = run.frame("checks")
-    wrong = checks.height - int(checks["ok"].sum() or 0)
+    passed, wrong = (
+        (sum(counts) for counts in zip(*run.checks.values(), strict=True)) if run.checks else (0, 0)
+    )
     if failed or wrong:
         parts = [f"{failed:,} operations"] if failed else []
         parts += [f"{wrong:,} checks"] if wrong else []
         return Finding("partly", f"{' and '.join(parts)} failed")
-    if not checks.height:
+    if not passed:
         return Finding("not recorded", "nothing was checked")
-    return Finding("kept", f"{checks.height} checks passed")
+    return Finding("kept", f"{passed} checks passed")
 
 
 def durability(run: Run) -> Finding:
@@ -240,31 +239,31 @@ def little(run: Run) -> Finding:
     from benchbook.analyse import order as law
 
     planned = _in_flight(run)
-    wrong, checked = [], 0
+    cells = dict(zip(run.places.ids, run.places.cells.tolist(), strict=True))
+    wrong: Counter[str] = Counter()
+    checked = 0
     for workload, rate in LOOPS.items():
         for phase in run.phases(workload):
-            rates, means, stated = (
-                dict(run.placed(phase, name).select("trial_id", "value").iter_rows())
-                for name in (rate, "latency_mean", "in_flight")
+            rates, means, stated, offered = (
+                run.by_trial(phase, name)
+                for name in (rate, "latency_mean", "in_flight", "offered_per_second")
             )
-            offered = set(run.placed(phase, "offered_per_second")["trial_id"])
-            for trial_id in sorted((rates.keys() & means.keys()) - offered):
+            for trial_id in (rates.keys() & means.keys()) - offered.keys():
                 checked += 1
-                in_flight = stated.get(trial_id) or planned(trial_id, phase)
-                if not law.littles_law(rates[trial_id], means[trial_id], in_flight).ok:
-                    wrong.append(phase)
+                in_flight = stated.get(trial_id) or planned(run.cells[cells[trial_id]], phase)
+                wrong[phase] += not law.agree(rates[trial_id] * means[trial_id], in_flight)
     if not checked:
         return Finding("not applicable", "no phase with a closed loop has a rate and a latency")
-    why = f"{checked - len(wrong)} of {checked} phases of trials agree"
+    why = f"{checked - wrong.total()} of {checked} phases of trials agree"
     return (
-        Finding("partly", f"{why}; disagreement in {', '.join(sorted(set(wrong)))}")
-        if wrong
+        Finding("partly", f"{why}; disagreement in {', '.join(sorted(+wrong))}")
+        if wrong.total()
         else Finding("kept", why)
     )
 
 
-def _in_flight(run: Run) -> Callable[[str, str], int]:
-    """Return the function that gives the planned workers of a trial's phase: the level of a factor, else the option."""
+def _in_flight(run: Run) -> Callable[[Cell, str], int]:
+    """Return the function that gives the planned workers of a cell's phase: the level of a factor, else the option."""
     import json
 
     try:
@@ -274,13 +273,10 @@ def _in_flight(run: Run) -> Callable[[str, str], int]:
         fixed = {str(one["name"]) for one in phases if "workers" in (one.get("fixed") or ())}
     except (OSError, ValueError, KeyError, TypeError):
         options, fixed = {}, set()
-    held = run.frame("levels").filter(pl.col("factor") == "workers")
-    levels = {
-        trial: int(level) for trial, level in held.select("trial_id", "level").iter_rows() if level.isdigit()
-    }
 
-    def planned(trial_id: str, phase: str) -> int:
-        return options.get(phase, 1) if phase in fixed else levels.get(trial_id, options.get(phase, 1))
+    def planned(cell: Cell, phase: str) -> int:
+        level = cell.levels.get("workers", "")
+        return int(level) if level.isdigit() and phase not in fixed else options.get(phase, 1)
 
     return planned
 
@@ -305,13 +301,20 @@ def embedded(run: Run) -> Finding:
 
 def latencies(run: Run) -> list[str]:
     """Return the phases other than loads whose operations have a latency histogram."""
-    held = run.frame("histograms").filter(pl.col("kind") == "latency")["phase"].unique()
-    return sorted(set(held) - set(run.phases("load")))
+    held = {phase for phase, kind in _histograms(run) if kind == "latency"}
+    return sorted(held - set(run.phases("load")))
+
+
+def _histograms(run: Run) -> set[tuple[str, str]]:
+    """Return (phase, kind) of the histograms of a run."""
+    text = (
+        "SELECT DISTINCT h.phase, h.kind FROM histograms h JOIN trials t USING (trial_id) WHERE t.run_id = ?"
+    )
+    return set(run.query(text).iter_rows())
 
 
 def outliers(run: Run) -> Finding:
     """Rule 5: no trial is dropped, warm-up is marked, and each load and query phase has a label of its pace."""
-    intervals = run.frame("intervals")
     timed = len(run.phases("load")) + len(run.phases("query"))
     if not timed:
         unlabelled = "no trial was dropped; phases of this workload have no label of their pace"
@@ -320,9 +323,12 @@ def outliers(run: Run) -> Finding:
             if latencies(run)
             else Finding("not applicable", "no phase records operations")
         )
-    if not intervals.height:
+    recorded, untagged = run.query(
+        "SELECT count(*), count(*) FILTER (r.warmup IS NULL) FROM intervals r JOIN trials t USING (trial_id) "
+        "WHERE t.run_id = ?"
+    ).row(0)
+    if not recorded:
         return Finding("not recorded", "no intervals were recorded, so warm-up and drift are unknown")
-    untagged = intervals["warmup"].null_count()
     if untagged:
         return Finding("partly", f"{untagged} intervals are not marked as warm-up or measured")
     labels = limits.labels(run)
@@ -342,7 +348,7 @@ def latency(run: Run) -> Finding:
     phases = run.phases("query") or latencies(run)
     if not phases:
         return Finding("not applicable", "the run reports no latencies")
-    kinds = run.frame("histograms").select("phase", "kind").unique().rows()
+    kinds = _histograms(run)
     without = [phase for phase in phases if (phase, "latency") not in kinds]
     if without:
         return Finding("not recorded", f"no histogram of {', '.join(without)}")

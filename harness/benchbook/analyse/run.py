@@ -21,8 +21,10 @@ from benchbook.declare.level import same
 from benchbook.errors import RequestError, command, unknown
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 Pair = tuple[str, str]
 """Phase and metric."""
@@ -36,9 +38,6 @@ RUN_VARIABLE = "BENCHBOOK_RUN"
 """Environment variable with the run's identity; without it the latest run is opened."""
 MIX_VARIABLE = "BENCHBOOK_MIX"
 """Set to 1 to read trials of different data or configurations as one run, with a warning."""
-
-_PLACE = ("cell", "block", "position")
-"""Columns of a trial that say where it is in the run."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +116,29 @@ class Series:
 
 EMPTY = Series({}, "1", "none")
 
+
+@dataclass(frozen=True)
+class Numbers:
+    """The values of one metric in the trials that count: two arrays with an entry for each, in the order of trials."""
+
+    places: NDArray[np.int64]
+    """Rows of ``Run.ok``."""
+    values: NDArray[np.float64]
+    """Finite values."""
+    unit: str = "1"
+    direction: str = "none"
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def at(self, which: NDArray[np.bool_]) -> Numbers:
+        """Return the entries where ``which`` is true."""
+        return replace(self, places=self.places[which], values=self.values[which])
+
+
 Validity = Literal["trial", "phase"]
 """Which trials count: those that are valid as a whole, or those whose phase is (``claim.validity``)."""
-_COUNTED = {
+_WHICH = {
     "trial": "t.status = 'ok'",
     # The phase was measured to its end, and nothing that it acknowledged is missing. Two failed checks leave a load
     # valid: a system that counts more rows than were written, and answers that were not kept. A trial that is invalid
@@ -134,6 +153,21 @@ _COUNTED = {
         "AND (t.status = 'failed' OR EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok)))"
     ),
 }
+
+
+SATURATED = "saturated"
+"""The metric that is above 0 where a phase did not reach the offered rate."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """The trials that count, in their order: what ``Numbers.places`` refers to."""
+
+    ids: list[str]
+    cells: NDArray[np.int64]
+    """Places in ``Run.cells``."""
+    blocks: NDArray[np.int64]
+    positions: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -154,7 +188,7 @@ class Lost:
 
 def _counted(validity: Validity, phase: str) -> str:
     """Return the condition on a trial ``t`` that it counts; ``phase`` is the column with the phase."""
-    return _COUNTED[validity].format(phase=phase)
+    return _WHICH[validity].format(phase=phase)
 
 
 # Beyond the highest rate, operations queue, so their latency only shows how long the phase was.
@@ -162,6 +196,14 @@ _MEANS_SOMETHING = (
     "NOT (starts_with(m.metric, 'latency_') AND EXISTS (SELECT 1 FROM measurements s WHERE s.trial_id = m.trial_id "
     "AND s.phase = m.phase AND s.metric = 'saturated' AND s.value > 0))"
 )
+"""The same as ``Run.meaningful``, for trials of which only a phase counts."""
+
+
+COUNTED = (
+    'counted AS (SELECT trial_id, row_number() OVER (ORDER BY "index") - 1 AS place '
+    "FROM trials WHERE run_id = ? AND status = 'ok')"
+)
+"""The trials that count, each with its row of ``Run.ok``."""
 
 
 class Run:
@@ -183,7 +225,6 @@ class Run:
         self._series: dict[Pair, dict[str, Series]] = {}
         self._phase_series: dict[Pair, dict[str, Series]] = {}
         self._phase_numbers: dict[tuple[str, Validity], dict[Pair, float]] = {}
-        self._all_series = False
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[DuckDBPyConnection]:
@@ -346,16 +387,47 @@ class Run:
         A phase in which the offered rate was not reached has no latencies.
         """
         name = cell if isinstance(cell, str) else cell.name
-        if validity == "phase":
-            return self._by_phase(pair).get(name, EMPTY)
-        if pair not in self._series and not self._all_series:
-            self.preload([pair])
-        return self._series.get(pair, {}).get(name, EMPTY)
+        held = self._by_phase(pair) if validity == "phase" else self._by_trial(pair)
+        return held.get(name, EMPTY)
+
+    def _by_trial(self, pair: Pair) -> dict[str, Series]:
+        """Return cell → the values of a metric, from the trials that count and that belong to this part."""
+        if pair not in self._series:
+            import numpy as np
+
+            trials, found = self.whole.places, self.whole.meaningful(*pair)
+            if self.blocks is not None:
+                found = found.at(trials.blocks[found.places] < self.blocks)
+            made = {}
+            for code in np.unique(trials.cells[found.places]).tolist():
+                own = found.at(trials.cells[found.places] == code)
+                blocks = trials.blocks[own.places].tolist()
+                made[self.whole.cells[code].name] = Series(
+                    dict(zip(blocks, own.values.tolist(), strict=True)), found.unit, found.direction,
+                    dict(zip(blocks, [trials.ids[place] for place in own.places.tolist()], strict=True)),
+                )  # fmt: skip
+            self._series[pair] = made
+        return self._series[pair]
 
     def _by_phase(self, pair: Pair) -> dict[str, Series]:
+        """Return the same from the trials of which the phase counts."""
         if pair not in self._phase_series:
-            found = self._measured("phase", [pair])
-            self._phase_series[pair] = {cell: series for cell, _, _, series in found}
+            text = (
+                "SELECT t.cell, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
+                "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
+                "FROM measurements m JOIN trials t USING (trial_id) "
+                f"WHERE t.run_id = ? AND m.phase = ? AND m.metric = ? AND {_counted('phase', 'm.phase')} "
+                f"AND isfinite(m.value){self._within} AND {_MEANS_SOMETHING} GROUP BY t.cell ORDER BY t.cell"
+            )
+            with self.opened() as connection:
+                rows = connection.execute(text, [self.run_id, *pair]).fetchall()
+            self._phase_series[pair] = {
+                cell: Series(
+                    dict(zip(blocks, values, strict=True)), unit, direction,
+                    dict(zip(blocks, trials, strict=True)),
+                )
+                for cell, unit, direction, blocks, values, trials in rows
+            }  # fmt: skip
         return self._phase_series[pair]
 
     def lost(self, cell: Cell, pair: Pair, validity: Validity = "trial") -> Lost | None:
@@ -371,8 +443,8 @@ class Run:
 
     def _unmeasured(self, cell: Cell, pair: Pair) -> str:
         """Return why a trial that is ok has no value of a metric."""
-        found = {name: series for name, _, _, series in self._measured("trial", [(pair[0], "saturated")])}
-        if pair[1].startswith("latency_") and any(found.get(cell.name, EMPTY).by_block.values()):
+        saturated = self.values(cell, (pair[0], SATURATED)).by_block
+        if pair[1].startswith("latency_") and any(saturated.values()):
             return "the offered rate was not reached, so its latencies only show how long the phase was"
         return f"it has no {pair[1]}"
 
@@ -389,58 +461,24 @@ class Run:
                 found.setdefault(cell, []).append((rest[0], rest[1], rest[2]))
         return found
 
+    @functools.cached_property
+    def checks(self) -> dict[str, tuple[int, int]]:
+        """Cell → number of its checks that passed and that failed."""
+        text = (
+            "SELECT t.cell, count(*) FILTER (c.ok), count(*) FILTER (NOT c.ok) "
+            "FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? GROUP BY t.cell"
+        )
+        return {cell: (passed, failed) for cell, passed, failed in self.query(text).iter_rows()}
+
     def phase_seconds(self, cell: Cell, phase: str, validity: Validity = "trial") -> float | None:
         """Return the shortest duration of a timed phase in a cell, in s; None where none was recorded."""
         found = self._per_phase("min(e.duration_seconds)", "phases", "e.timed", validity)
         return found.get((cell.name, phase))
 
-    def preload(self, pairs: Iterable[Pair] | None = None) -> None:
-        """Read the values of these metrics in one query; by default of every metric that has a direction."""
-        wanted = None if pairs is None else sorted(set(pairs) - self._series.keys())
-        if wanted == [] or (self._all_series and wanted is None):
-            return
-        for pair in wanted or ():
-            self._series.setdefault(pair, {})
-        for cell, phase, metric, series in self._measured("trial", wanted):
-            self._series.setdefault((phase, metric), {})[cell] = series
-        self._all_series = self._all_series or wanted is None
-
-    def _measured(self, validity: Validity, wanted: list[Pair] | None) -> list[tuple[str, str, str, Series]]:
-        """Return (cell, phase, metric, values) of some metrics, or of every metric that has a direction."""
-        chosen = (
-            "m.direction <> 'none'"
-            if wanted is None
-            else "(m.phase, m.metric) IN (SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))"
-        )
-        given: list[Any] = [self.run_id]
-        if wanted is not None:
-            given += [[phase for phase, _ in wanted], [metric for _, metric in wanted]]
-        text = (
-            "SELECT t.cell, m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
-            "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
-            "FROM measurements m JOIN trials t USING (trial_id) "
-            f"WHERE t.run_id = ? AND {_counted(validity, 'm.phase')} AND isfinite(m.value) AND {chosen}{self._within} "
-            f"AND {_MEANS_SOMETHING} "
-            "GROUP BY ALL ORDER BY ALL"
-        )
-        with self.opened() as connection:
-            rows = connection.execute(text, given).fetchall()
-        return [
-            (cell, phase, metric, Series(
-                dict(zip(blocks, values, strict=True)), unit, direction, dict(zip(blocks, trials, strict=True))
-            ))
-            for cell, phase, metric, unit, direction, blocks, values, trials in rows
-        ]  # fmt: skip
-
     def pairs(self) -> list[Pair]:
-        """Return every phase and metric that has a direction, by name."""
-        self.preload()
-        found = [
-            pair
-            for pair, held in self._series.items()
-            if any(one.direction != "none" for one in held.values())
-        ]
-        return sorted(found)
+        """Return every phase and metric that has a direction and a value, by name."""
+        held = {pair: self.whole.meaningful(*pair) for pair in self.whole.measured}
+        return [pair for pair, found in held.items() if len(found) and found.direction != "none"]
 
     def failed(self, cell: str | Any, phase: str, validity: Validity = "trial") -> int:
         """Return how many operations failed in a phase of a cell; phase ``trial`` means all phases."""
@@ -491,6 +529,20 @@ class Run:
             )
         return self.query(text)
 
+    def intervals_of(self, phases: Sequence[str]) -> pl.DataFrame:
+        """Return the intervals of some phases of valid trials, without warm-up, in their order.
+
+        Columns: ``place`` (a row of ``ok``), ``phase`` (a place in ``phases``), ``duration_seconds``, ``rows``,
+        ``operations``. Numbers in place of names: 10,000 trials have half a million intervals.
+        """
+        text = (
+            f"WITH {COUNTED} SELECT c.place, list_position(?::VARCHAR[], r.phase) - 1 AS phase, "  # noqa: S608 - a name of ours
+            f'r.duration_seconds, r."rows", r.operations FROM {self._schema}.intervals r '
+            "JOIN counted c USING (trial_id) WHERE list_contains(?::VARCHAR[], r.phase) "
+            "AND r.duration_seconds > 0 AND NOT coalesce(r.warmup, false) ORDER BY c.place, r.rowid"
+        )
+        return self.query(text, [*phases], [*phases])
+
     def histograms_of(self, phase: str) -> pl.DataFrame:
         """Return a row for each interval of a phase, without warm-up, that has a histogram; of valid trials only.
 
@@ -526,7 +578,7 @@ class Run:
 
         return objects.ORDERED if objects.of(self.results) else "main"
 
-    def query(self, text: str, *given: str) -> pl.DataFrame:
+    def query(self, text: str, *given: Any) -> pl.DataFrame:
         """Return what a query finds; its parameters are the run's identity and ``given``."""
         from benchbook.record.tables import BATCH_ROWS
 
@@ -540,40 +592,96 @@ class Run:
 
         return self.frame("trials").filter(pl.col("status") == "ok")
 
-    def measured(self, phase: str, metric: str) -> pl.DataFrame:
-        """Return one row for each ``ok`` trial that measured ``metric`` in ``phase``, with the trial's columns."""
-        chosen = self.placed(phase, metric).drop(_PLACE)
-        return self.ok.join(chosen, on="trial_id", how="inner", maintain_order="left")
-
-    def placed(self, phase: str, metric: str) -> pl.DataFrame:
-        """Return the same rows with the trial's cell, block and position alone."""
-        found = self._placed.get((phase, metric))
-        return self._none_placed if found is None else found
+    # Numbers: the measurements of the trials that count, read once, as arrays.
 
     @functools.cached_property
-    def _placed(self) -> dict[tuple[Any, ...], pl.DataFrame]:
-        """(phase, metric) → the measurements that are numbers."""
-        import polars as pl
-
-        numbers = self.frame("measurements").filter(pl.col("value").is_finite())
-        whole = numbers.join(
-            self.ok.select("trial_id", *_PLACE), on="trial_id", how="inner", maintain_order="left"
+    def measured(self) -> dict[Pair, Numbers]:
+        """(phase, metric) → its finite values, by name."""
+        text = (
+            f"WITH {COUNTED} SELECT m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
+            "list(c.place) AS places, list(m.value) AS found FROM measurements m JOIN counted c USING (trial_id) "
+            "WHERE isfinite(m.value) GROUP BY m.phase, m.metric ORDER BY m.phase, m.metric"
         )
-        return whole.partition_by("phase", "metric", as_dict=True, maintain_order=True)
+        rows = self.query(text)
+        made = {}
+        for number, (phase, metric, unit, direction) in enumerate(rows.drop("places", "found").iter_rows()):
+            places, found = (rows[name][number].to_numpy() for name in ("places", "found"))
+            order = places.argsort(kind="stable")
+            made[phase, metric] = Numbers(places[order], found[order], unit, direction)
+        return made
+
+    def phases_of(self, metric: str) -> dict[str, Numbers]:
+        """Return phase → the values of a metric, for the phases that measured it."""
+        return {phase: found for (phase, name), found in self.measured.items() if name == metric}
+
+    def numbers(self, phase: str, metric: str) -> Numbers:
+        """Return the values of a metric in the trials that count; empty if it was not measured."""
+        import numpy as np
+
+        found = self.measured.get((phase, metric))
+        return Numbers(np.empty(0, dtype=np.int64), np.empty(0)) if found is None else found
+
+    def meaningful(self, phase: str, metric: str) -> Numbers:
+        """Return the same without latencies of phases in which the offered rate was not reached.
+
+        There, operations queue, so their latency only shows how long the phase was.
+        """
+        import numpy as np
+
+        found = self.numbers(phase, metric)
+        if metric.startswith("latency_") and len(over := self.numbers(phase, SATURATED)):
+            return found.at(~np.isin(found.places, over.places[over.values > 0]))
+        return found
+
+    def by_trial(self, phase: str, metric: str) -> dict[str, float]:
+        """Return trial → value of a metric, of the trials that count."""
+        found = self.numbers(phase, metric)
+        ids = self.places.ids
+        return {
+            ids[place]: value
+            for place, value in zip(found.places.tolist(), found.values.tolist(), strict=True)
+        }
 
     @functools.cached_property
-    def _none_placed(self) -> pl.DataFrame:
-        trials = self.ok.select("trial_id", *_PLACE).clear()
-        return self.frame("measurements").clear().join(trials, on="trial_id")
+    def places(self) -> Places:
+        """What each row of ``ok`` is."""
+        import numpy as np
+
+        codes = {cell.name: code for code, cell in enumerate(self.cells)}
+        return Places(
+            self.ok["trial_id"].to_list(),
+            np.array([codes[name] for name in self.ok["cell"].to_list()], dtype=np.int64),
+            self.ok["block"].to_numpy(),
+            self.ok["position"].to_numpy(),
+        )
 
     def phases(self, workload: str) -> list[str]:
         """Return the names of the phases that ran ``workload``, in their order in a trial."""
-        import polars as pl
+        return list(self._phases.get(workload, ()))
 
-        rows = (
-            self.frame("phases").filter(pl.col("workload") == workload).sort("position", maintain_order=True)
+    @functools.cached_property
+    def _phases(self) -> dict[str | None, list[str]]:
+        """Workload → its phases."""
+        text = (
+            f"SELECT p.workload, p.phase FROM {self._schema}.phases p JOIN trials t USING (trial_id) "  # noqa: S608 - a name of ours
+            'WHERE t.run_id = ? GROUP BY ALL ORDER BY min(p.position), min((t."index", p.rowid))'
         )
-        return rows["phase"].unique(maintain_order=True).to_list()
+        found: dict[str | None, list[str]] = {}
+        for workload, phase in self.query(text).iter_rows():
+            found.setdefault(workload, []).append(phase)
+        return found
+
+    @functools.cached_property
+    def tried(self) -> dict[str, dict[str, bool]]:
+        """Phase → the cells that ran it, each with whether one of those trials counts."""
+        text = (
+            "SELECT p.phase, t.cell, bool_or(t.status = 'ok') FROM phases p JOIN trials t USING (trial_id) "
+            "WHERE t.run_id = ? GROUP BY ALL"
+        )
+        found: dict[str, dict[str, bool]] = {}
+        for phase, cell, counts in self.query(text).iter_rows():
+            found.setdefault(phase, {})[cell] = counts
+        return found
 
 
 def open_run(results: Path | None = None, run_id: str | None = None) -> Run:
@@ -617,20 +725,19 @@ def mixture(run: Run) -> str:
     Alike are: the data and the queries of trials with the same levels apart from system, arm and storage;
     the configuration of the trials of one cell.
     """
-    import polars as pl
-
-    levels = run.frame("levels").filter(~pl.col("factor").is_in(["system", "arm", "storage"]))
-    level = pl.format("{}={}", "factor", pl.col("level").fill_null(""))
-    work = levels.group_by("trial_id", maintain_order=True).agg(work=level.str.join(","))
-    trials = run.ok.join(work, on="trial_id", how="left")
+    datasets: dict[Any, set[str]] = {}
+    queries: dict[Any, set[str]] = {}
+    for cell in run.cells:
+        work = tuple(level for level in cell.levels.items() if level[0] not in ("system", "arm", "storage"))
+        datasets.setdefault(work, set()).update(filter(None, cell.datasets))
+        queries.setdefault(work, set()).update(filter(None, cell.queries))
     found = []
-    for what, digest, alike in (
-        ("dataset", "dataset_digest", "work"),
-        ("query set", "queries_digest", "work"),
-        ("configuration", "config_digest", "cell"),
+    for what, digests in (
+        ("dataset", datasets.values()),
+        ("query set", queries.values()),
+        ("configuration", [set(filter(None, cell.configurations)) for cell in run.cells]),
     ):
-        stated = trials.filter(pl.col(digest).fill_null("") != "")
-        worst = max(stated.group_by(alike).agg(pl.col(digest).n_unique())[digest].to_list(), default=0)
+        worst = max(map(len, digests), default=0)
         if worst > 1:
             found.append(f"its trials used {worst} different digests of one {what}")
     return "; ".join(found)

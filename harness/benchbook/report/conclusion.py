@@ -7,7 +7,6 @@ embedded system shares the client's process and its numbers include no transport
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import median
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import comparison, quantity, rules, same_work
@@ -16,7 +15,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import COUNTED, Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
@@ -122,7 +121,12 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
         return "Checks", "passed for this finding", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
     concerned = any(held.failed for one in leads.values() for held in one.cells)
-    if compared and work.mark == "partly" and run.frame("checks")["ok"].all() and not concerned:
+    if (
+        compared
+        and work.mark == "partly"
+        and not any(wrong for _, wrong in run.checks.values())
+        and not concerned
+    ):
         return (
             "Checks",
             "passed for this finding",
@@ -148,21 +152,18 @@ def strength(run: Run, phase: str | None = None) -> str:
     cores = cpu.get("usable_cores", cpu.get("logical_cores"))
     counts = [cell.ok for cell in run.cells if cell.ok] or [0]
     trials = min(counts)
-    timed = run.frame("phases").join(run.ok.select("trial_id"), on="trial_id", how="inner")
-    held = {
-        (name, trial): seconds
-        for name, trial, workload, seconds in timed.select(
-            "phase", "trial_id", "workload", "duration_seconds"
-        ).iter_rows()
-        if workload and seconds and phase in (None, name)
-    }
-    seconds = list(held.values())
+    middle, shortest = run.query(
+        f"WITH {COUNTED} SELECT median(p.duration_seconds), min(p.duration_seconds) FROM phases p "  # noqa: S608 - ours
+        "JOIN counted c USING (trial_id) WHERE p.workload <> '' AND p.duration_seconds > 0 "
+        "AND coalesce(p.phase = ?::VARCHAR, true)",
+        phase,
+    ).row(0)
     parts = [f"{cores} cores"] if cores else []
     several = f"{trials}" if trials == max(counts) else f"{trials} to {max(counts)}"
     parts += ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]
-    parts += [f"median length of a phase {quantity.text(median(seconds), 's')}"] if seconds else []
+    parts += [f"median length of a phase {quantity.text(middle, 's')}"] if middle else []
     weak = [f"fewer than {FEW} trials"] if trials < FEW else []
-    weak += ["short phases"] if not seconds or min(seconds) < limits_of.BRIEF_SECONDS else []
+    weak += ["short phases"] if not shortest or shortest < limits_of.BRIEF_SECONDS else []
     weak += ["scaled down"] if scaled_label(run) else []
     grade = f"Exploratory ({', '.join(weak)})" if weak else "Confirmatory"
     return f"{grade}: {', '.join(parts)}"

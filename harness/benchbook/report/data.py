@@ -87,17 +87,11 @@ COLUMNS = ("phase", "metric", "title", "unit", "better", "setup", "trials", "mea
 
 def numbers_text(run: Run) -> str:
     """Return all numbers of a run as CSV: geometric means over trials with their 95 % intervals."""
-    rows = (
-        run.frame("measurements")
-        .select("phase", "metric")
-        .unique(maintain_order=True)
-        .sort("phase", "metric")
-    )
     factors = list(dict.fromkeys(name for cell in run.cells for name in cell.levels))
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow([*COLUMNS, *factors])
-    for phase, metric in rows.iter_rows():
+    for phase, metric in run.measured:
         for one in comparison.estimates(run, phase, metric):
             if not one.points:
                 continue

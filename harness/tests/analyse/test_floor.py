@@ -120,7 +120,6 @@ def test_equal_systems_have_a_winner_in_few_runs(tmp_path: Path) -> None:
     )
     run = open_run(tmp_path, "run-1")
     with run.opened():
-        run.preload()
         base = comparison.baseline(run)
         assert base is not None
         assert base.system == systems[0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
 
 from benchbook.analyse.cells import chosen, labelled
@@ -142,14 +145,36 @@ def test_every_logarithmic_axis_has_a_few_round_ticks(low, high):
 
 def test_no_more_cores_are_used_than_there_are_and_none_is_lost():
     counted = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0), (3.0, 5.0), (3.2, 5.1), (4.0, 6.0)]
-    found = telemetry.rates(counted, most=2)
-    assert found == [(1.0, 1.0), (2.0, 2.0), (3.0, 2.0), (4.0, 1.0)]
-    assert telemetry.rates(counted) == [(1.0, 0.5), (2.0, 0.5), (3.0, 4.0), (4.0, 1.0)]
-    assert telemetry.rates([(0.0, 0.0), (1.0, 9.0)], most=2) == [(1.0, 9.0)]
+    brief, alone, falls = [(0.0, 0.0), (1.0, 9.0)], [(1.0, 7.0)], [(0.0, 5.0), (1.0, 1.0), (2.0, 2.0)]
+    limited = [[(1.0, 1.0), (2.0, 2.0), (3.0, 2.0), (4.0, 1.0)], [(1.0, 9.0)], [], [(2.0, 1.0)]]
+    free = [[(1.0, 0.5), (2.0, 0.5), (3.0, 4.0), (4.0, 1.0)], [(1.0, 9.0)], [], [(2.0, 1.0)]]
+    assert _rates([counted, brief, alone, falls], most=2) == limited
+    assert _rates([counted, brief, alone, falls]) == free
+
+
+@pytest.mark.parametrize("most_at_once", [1, 7, 1000])
+def test_rates_do_not_depend_on_how_many_trials_are_computed_at_once(most_at_once, monkeypatch):
+    chance = random.Random(most_at_once)
+    trials = [
+        sorted((chance.uniform(0, 9), chance.choice([0.0, 1.0, 4.0])) for _ in range(chance.randrange(1, 9)))
+        for _ in range(30)
+    ]
+    alone = [_rates([trial], most=2)[0] for trial in trials]
+    monkeypatch.setattr(telemetry, "MOST_AT_ONCE", most_at_once)
+    assert _rates(trials, most=2) == alone
+
+
+def _rates(trials, most=None):
+    """Return the rates of each trial, from its samples (seconds, value)."""
+    rows = [(place, *sample) for place, trial in enumerate(trials) for sample in trial]
+    place, seconds, values = (np.array(column) for column in zip(*rows, strict=True))
+    found = telemetry.rates(telemetry.Samples(place, seconds, values), most)
+    made = [[] for _ in trials]
+    for trial, *sample in zip(found.places, found.seconds.tolist(), found.values.tolist(), strict=True):
+        made[trial].append(tuple(sample))
+    return made
 
 
 def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
     for panel in telemetry.PANELS:
-        assert all(
-            rate >= 0 for one in telemetry.series(plain, panel) for _, rate in one.samples if panel.cumulative
-        )
+        assert not panel.cumulative or (telemetry.samples(plain, panel).values >= 0).all()

@@ -166,8 +166,8 @@ def test_limits_say_what_was_not_controlled(plain):
 
 def test_limits_say_where_workers_waited_for_the_record(made):
     run = made()
+    trial = run.ok["trial_id"][0]
     with database.open(run.results) as connection:
-        trial = run.ok["trial_id"][0]
         for phase, seconds in (("load", 2.5), ("groupby", 1e-6)):
             row = [trial, phase, "record_stall_seconds", seconds, "s", "lower"]
             connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -179,8 +179,9 @@ def test_limits_say_where_workers_waited_for_the_record(made):
 
 def test_limits_say_where_the_generator_was_the_bottleneck(made):
     run = made(systems=("duckdb", "influxdb-1.8.10"))
+    trials = run.ok.filter(run.ok["system"] == "influxdb-1.8.10")["trial_id"][:2]
     with database.open(run.results) as connection:
-        for trial in run.ok.filter(run.ok["system"] == "influxdb-1.8.10")["trial_id"][:2]:
+        for trial in trials:
             row = [trial, "load", "generator_bound", 1.0, "1", "lower"]
             connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
     found = open_run(run.results, run.run_id)

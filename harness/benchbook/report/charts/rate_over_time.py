@@ -91,7 +91,7 @@ def trials(run: Run, phase: str, counted: Counted = ROWS) -> list[tuple[str, Tri
     )
     known = {cell.name: cell for cell in labelled(run)}
     levels = _varying(run)
-    begins = dict(run.measured(phase, "steady_from_seconds").select("trial_id", "value").iter_rows())
+    begins = run.by_trial(phase, "steady_from_seconds")
     rates: dict[str, list[tuple[float, float]]] = {}
     columns = ("trial_id", "started_seconds", "duration_seconds", counted.column)
     for trial_id, start, length, count in rows.select(columns).sort("started_seconds").iter_rows():

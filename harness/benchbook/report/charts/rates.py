@@ -70,12 +70,10 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
         levels.setdefault(trial_id, {})[name] = level
     names = {name for known in levels.values() for name in known} - {"system", factor}
     varying = sorted(name for name in names if len({known.get(name) for known in levels.values()}) > 1)
-    reached = {
-        trial_id: value
-        for name in LOOPS.values()  # a phase has one of these rates
-        for trial_id, value in run.measured(phase, name).select("trial_id", "value").iter_rows()
-    }
-    taken = dict(run.measured(phase, metric).select("trial_id", "value").iter_rows())
+    reached: dict[str, float] = {}
+    for name in LOOPS.values():  # a phase has one of these rates
+        reached |= run.by_trial(phase, name)
+    taken = run.by_trial(phase, metric)
     groups: dict[tuple[str, str, float], list[str]] = {}
     for trial_id, system in run.ok.select("trial_id", "system").iter_rows():
         known = levels.get(trial_id, {})

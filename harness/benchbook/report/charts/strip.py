@@ -9,7 +9,7 @@ from typing import Any
 from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen
 from benchbook.analyse.comparison import Estimate, estimates
-from benchbook.analyse.run import Run
+from benchbook.analyse.run import Cell, Run
 from benchbook.declare.metric import describe
 from benchbook.report import claim, figure, theme
 from benchbook.report import theme as axes
@@ -40,7 +40,7 @@ def chart(
     title = title or describe(metric).title
     if refusal := refused(run, title):
         return refusal
-    found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell.name)]
+    found = [one for one in estimates(run, phase, metric) if one.points or _tried(run, phase, one.cell)]
     shown = chosen(run, only)
     found = _one_row_if_unmeasured(
         [replace(one, cell=shown[one.cell.name]) for one in found if one.cell.name in shown]
@@ -72,12 +72,10 @@ def _one_row_if_unmeasured(found: list[Estimate]) -> list[Estimate]:
     return list(rows.values())
 
 
-def _tried(run: Run, phase: str, cell: str) -> bool:
+def _tried(run: Run, phase: str, cell: Cell) -> bool:
     """Return whether a cell includes the phase; it does not if it has valid trials but only others ran the phase."""
-    whole = set(run.ok.filter(run.ok["cell"] == cell)["trial_id"])
-    phases = run.frame("phases")
-    did = set(phases.filter(phases["phase"] == phase)["trial_id"])
-    return not whole or bool(whole & did) or not did
+    cells = run.tried.get(phase, {})
+    return not cell.ok or cells.get(cell.name, False) or not cells
 
 
 def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -> tuple[Any, str, str]:

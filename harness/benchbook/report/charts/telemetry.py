@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import quantity
-from benchbook.analyse.cells import Wanted, chosen, labelled
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.cells import Wanted, chosen
+from benchbook.analyse.run import COUNTED, Cell, Run
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown, Table, missing
 
 if TYPE_CHECKING:
-    import polars as pl
+    import numpy as np
+    from numpy.typing import NDArray
 
 SHORTEST_SECONDS = 0.5
 """Shortest time between two samples that gives a useful rate."""
@@ -67,97 +68,136 @@ PANELS = (
 
 
 @dataclass(frozen=True)
-class Series:
-    """The samples of one trial: (seconds since its start, value)."""
+class Samples:
+    """The samples of a panel in valid trials: arrays with an entry for each sample, by trial and then by time."""
 
-    cell: Cell
-    block: int
-    samples: tuple[tuple[float, float], ...]
+    places: NDArray[np.int64]
+    """Rows of ``Run.ok``."""
+    seconds: NDArray[np.float64]
+    """Since the start of the trial."""
+    values: NDArray[np.float64]
+
+    def at(self, which: NDArray[Any]) -> Samples:
+        """Return the entries at these places, or where ``which`` is true."""
+        return Samples(self.places[which], self.seconds[which], self.values[which])
+
+    def begins(self) -> NDArray[np.int64]:
+        """Return where the samples of each trial begin."""
+        import numpy as np
+
+        return np.flatnonzero(np.diff(self.places, prepend=-1))
+
+    def mean(self) -> float:
+        """Return the mean over time, weighting each sample by the time since the previous one of its trial.
+
+        Short phases have denser samples, so an unweighted mean would favour them.
+        """
+        import numpy as np
+
+        spans = np.diff(self.seconds, prepend=0.0)
+        begins = self.begins()
+        spans[begins] = self.seconds[begins]
+        whole = float(spans.sum())
+        return float(spans @ self.values) / whole if whole > 0 else float(self.values.mean())
 
 
-def mean(found: list[Series]) -> float:
-    """Return the mean over time, weighting each sample by the time since the previous one.
-
-    Short phases have denser samples, so an unweighted mean would favour them.
-    """
-    spans = [
-        (later[0] - earlier[0], later[1])
-        for one in found
-        for earlier, later in itertools.pairwise(((0.0, 0.0), *one.samples))
-    ]
-    whole = sum(span for span, _ in spans)
-    if whole <= 0:
-        return sum(value for _, value in spans) / len(spans)
-    return sum(span * value for span, value in spans) / whole
-
-
-def series(run: Run, panel: Panel) -> list[Series]:
+def samples(run: Run, panel: Panel) -> Samples:
     """Return the samples of every valid trial that has at least two of this panel."""
-    import polars as pl
+    import numpy as np
 
-    known = {cell.name: cell for cell in labelled(run)}
-    rows = _samples(run).filter((pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics))
-    sums = rows.group_by("trial", "seconds", maintain_order=True).agg(pl.col("value").sum())
-    # A row for each trial: a row for each sample takes half a second with 10,000 trials.
-    of_trials = sums.group_by("trial", maintain_order=True).agg("seconds", "value")
-    taken = {
-        trial: sorted(zip(seconds, values, strict=True)) for trial, seconds, values in of_trials.iter_rows()
-    }
-    most = _cores(run)
-    made = []
-    for trial, (name, block) in enumerate(run.ok.select("cell", "block").iter_rows()):
-        if panel.scope == "server" and run.embedded(known[name].system):
-            continue  # the client's panel shows it
-        samples = taken.get(trial, [])
-        if panel.cumulative:
-            samples = rates(samples, most if panel.unit == "cores" else None)
-        if len(samples) > 1:
-            made.append(Series(known[name], block, tuple(samples)))
-    order = list(known)
-    return sorted(made, key=lambda one: (order.index(one.cell.name), one.block))
+    found = _samples(run, PANELS if panel in PANELS else (panel,))[panel]
+    if panel.scope == "server":  # the client's panel shows embedded systems
+        inside = np.array([run.embedded(cell.system) for cell in run.cells], dtype=bool)
+        found = found.at(~inside[run.places.cells[found.places]])
+    if panel.cumulative:
+        found = rates(found, _cores(run) if panel.unit == "cores" else None)
+    counts = np.bincount(found.places, minlength=len(run.places.ids))
+    return found.at(counts[found.places] > 1)
 
 
 @functools.cache
-def _samples(run: Run) -> pl.DataFrame:
-    """Return the samples of valid trials that are numbers; ``trial`` is the place of the trial in ``run.ok``."""
-    import polars as pl
+def _samples(run: Run, panels: tuple[Panel, ...]) -> dict[Panel, Samples]:
+    """Return the samples of each panel that are numbers, summed over its metrics."""
+    import numpy as np
 
-    trials = run.ok.select("trial_id").with_row_index("trial")
-    found = (
-        run.frame("telemetry").filter(pl.col("value").is_finite()).join(trials, on="trial_id", how="inner")
-    )
+    kinds = [(panel.scope, metric, place) for place, panel in enumerate(panels) for metric in panel.metrics]
     # At the boundary of two phases, one sample belongs to both.
-    return found.select("trial", "scope", "metric", "seconds", "value").unique(
-        ["trial", "scope", "metric", "seconds"], maintain_order=True
+    text = (
+        f"WITH {COUNTED}, kinds AS (SELECT unnest(?::VARCHAR[]) AS scope, unnest(?::VARCHAR[]) AS metric, "  # noqa: S608 - ours
+        "unnest(?::INTEGER[]) AS panel, unnest(range(?)) AS kind), held AS ("
+        "SELECT k.panel, k.kind, c.place, r.seconds, any_value(r.value) AS value FROM telemetry r "
+        "JOIN kinds k USING (scope, metric) JOIN counted c USING (trial_id) WHERE isfinite(r.value) GROUP BY ALL) "
+        "SELECT panel, place, seconds, sum(value) AS value FROM held GROUP BY ALL"
     )
+    rows = run.query(text, *([one[part] for one in kinds] for part in range(3)), len(kinds))
+    panel, place, seconds, value = (rows[name].to_numpy() for name in ("panel", "place", "seconds", "value"))
+    order = np.lexsort((seconds, place, panel))
+    whole, panel = Samples(place[order], seconds[order], value[order]), panel[order]
+    ends = np.searchsorted(panel, range(len(panels) + 1))
+    return {one: whole.at(np.arange(ends[at], ends[at + 1])) for at, one in enumerate(panels)}
 
 
-def rates(samples: list[tuple[float, float]], most: float | None = None) -> list[tuple[float, float]]:
+MOST_AT_ONCE = 2_000_000
+"""Samples, with those that pad shorter trials, for which ``rates`` makes arrays at once."""
+
+
+def rates(counted: Samples, most: float | None = None) -> Samples:
     """Return differences per second; a counter that decreases (a process ended) gives none.
 
     A rate covers at least ``SHORTEST_SECONDS``, because samples at the ends of short phases are dense. ``most`` is the
     largest possible rate. A short-lived process adds its whole usage when it ends, so usage above ``most`` belongs to
     earlier samples: the function moves it back, which keeps the sum.
     """
-    apart: list[tuple[float, float]] = []
-    for seconds, value in samples:
-        if not apart or seconds - apart[-1][0] >= SHORTEST_SECONDS:
-            apart.append((seconds, value))
-    spans = [
-        (later, later - earlier, above - below)
-        for (earlier, below), (later, above) in itertools.pairwise(apart)
-        if above >= below
-    ]
-    made: list[tuple[float, float]] = []
-    carried = 0.0
-    for end, length, gained in reversed(spans):
-        total = gained + carried
-        used = total if most is None else min(total, most * length)
-        carried = total - used
-        made.append((end, used / length))
-    if made and carried:
-        made[-1] = (made[-1][0], made[-1][1] + carried / spans[0][1])
-    return made[::-1]
+    import numpy as np
+
+    begins = counted.begins()
+    sizes = np.diff(begins, append=len(counted.places))
+    made: list[Samples] = []
+    by_size = np.argsort(sizes, kind="stable")
+    while len(by_size):
+        # Trials of about one length, the longest first, so that little is padded.
+        some = by_size[-max(1, MOST_AT_ONCE // int(sizes[by_size[-1]])) :]
+        by_size = by_size[: -len(some)]
+        made.append(_rates(counted, begins[some], sizes[some], most))
+    if not made:
+        return counted
+    whole = Samples(
+        *(np.concatenate([getattr(one, name) for one in made]) for name in ("places", "seconds", "values"))
+    )
+    return whole.at(np.lexsort((whole.seconds, whole.places)))
+
+
+def _rates(
+    counted: Samples, begins: NDArray[np.int64], sizes: NDArray[np.int64], most: float | None
+) -> Samples:
+    """Return the rates of some trials: arrays have a row for each trial and a column for each of its samples."""
+    import numpy as np
+
+    shape = (len(begins), int(sizes.max()))
+    column = np.arange(shape[1])
+    place = begins[:, None] + np.minimum(
+        column, sizes[:, None] - 1
+    )  # the last one pads, and is no time apart
+    seconds, values = counted.seconds[place], counted.values[place]
+    lengths, gained = np.zeros(shape), np.zeros(shape)
+    since, before = seconds[:, 0], values[:, 0]
+    for at in column[1:]:
+        apart = seconds[:, at] - since >= SHORTEST_SECONDS
+        rises = apart & (values[:, at] >= before)
+        lengths[:, at] = np.where(rises, seconds[:, at] - since, 0.0)
+        gained[:, at] = np.where(rises, values[:, at] - before, 0.0)
+        since, before = np.where(apart, seconds[:, at], since), np.where(apart, values[:, at], before)
+    held = lengths > 0
+    if most is not None:
+        carried = np.zeros(shape[0])
+        for at in column[:0:-1]:
+            total = gained[:, at] + carried
+            gained[:, at] = np.where(held[:, at], np.minimum(total, most * lengths[:, at]), 0.0)
+            carried = np.where(held[:, at], total - gained[:, at], carried)
+        some = held.any(axis=1)
+        gained[some, held.argmax(axis=1)[some]] += carried[some]
+    row, at = np.nonzero(held)
+    return Samples(counted.places[begins[row]], seconds[row, at], gained[row, at] / lengths[row, at])
 
 
 def _cores(run: Run) -> float | None:
@@ -190,22 +230,25 @@ def chart(
     figures, absent = [], []
     shown = chosen(run, only)
     each = _drawn_trials(len(shown))
+    places = {cell.name: place for place, cell in enumerate(run.cells)}
+    codes = {name: places[name] for name in shown}
     inside = [cell for cell in shown.values() if run.embedded(cell.system)]
     for panel in panels:
-        found = [
-            replace(one, cell=shown[one.cell.name]) for one in series(run, panel) if one.cell.name in shown
-        ]
+        taken = samples(run, panel)
+        cells = run.places.cells[taken.places]
+        held = {shown[name]: taken.at(cells == code) for name, code in codes.items()}
+        found = {cell: own for cell, own in held.items() if len(own.places)}
         if not found:
             if panel.scope != "server" or len(inside) < len(shown):
                 absent.append(f"{panel.title} (not sampled)")
-        elif all(value == 0 for one in found for _, value in one.samples):
+        elif not any(own.values.any() for own in found.values()):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
             summary = _summary(found, panel)
             figures.append(
                 Figure(
                     theme.scaled_title(run, panel.title),
-                    _draw(found, panel, each),
+                    _draw(run, found, panel, each),
                     _alternative(summary, panel),
                     _table(summary),
                     width=theme.HALF_WIDTH,
@@ -241,38 +284,48 @@ def _short(cells: list[Cell]) -> dict[str, str]:
     return {cell.label: cell.label.removeprefix(f"{cell.title}, ") for cell in cells}
 
 
-def _thinned(samples: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
+def _first(run: Run, own: Samples, count: int) -> list[tuple[int, list[tuple[float, float]]]]:
+    """Return the first trials of a cell by block, each with (seconds, value) of its samples."""
+    begins = own.begins().tolist()
+    trials = [
+        (int(run.places.blocks[own.places[begin]]), begin, end)
+        for begin, end in itertools.pairwise([*begins, len(own.places)])
+    ]
+    return [
+        (block, list(zip(own.seconds[begin:end].tolist(), own.values[begin:end].tolist(), strict=True)))
+        for block, begin, end in sorted(trials)[:count]
+    ]
+
+
+def _thinned(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
     size = -(-len(samples) // DRAWN_SAMPLES)
     groups = [samples[start : start + size] for start in range(0, len(samples), size)]
     return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
 
 
-def _draw(found: list[Series], panel: Panel, each: int) -> Any:
+def _draw(run: Run, found: dict[Cell, Samples], panel: Panel, each: int) -> Any:
     import altair as alt
 
-    largest = max(value for one in found for _, value in one.samples)
+    largest = max(float(own.values.max()) for own in found.values())
     divisor, unit = quantity.scale(largest, panel.unit)
-    cells = list(dict.fromkeys(one.cell for one in found))
+    cells = list(found)
     short = _short(cells)
     line_of = short if len(cells) <= MOST_NAMED else {cell.label: cell.title for cell in cells}
     lines = {line_of[cell.label]: cell.system for cell in cells}
     labels, systems = list(lines), list(lines.values())
-    of_cell: dict[str, list[Series]] = {}
-    for one in found:
-        of_cell.setdefault(one.cell.name, []).append(one)
-    drawn = [one for own in of_cell.values() for one in own[:each]]
+    drawn = [(cell, *trial) for cell, own in found.items() for trial in _first(run, own, each)]
     rows = [
         {
-            "line": line_of[one.cell.label],
-            "cell": short[one.cell.label],
-            "block": one.block + 1,
+            "line": line_of[cell.label],
+            "cell": short[cell.label],
+            "block": block + 1,
             "seconds": round(seconds, 2),
             "value": float(f"{value / divisor:.4g}"),
         }
-        for one in drawn
-        for seconds, value in _thinned(one.samples)
+        for cell, block, samples in drawn
+        for seconds, value in _thinned(samples)
     ]
-    few = max(len(one.samples) for one in drawn) <= MARKED_SAMPLES
+    few = max(len(samples) for _, _, samples in drawn) <= MARKED_SAMPLES
     # Each step copies a chart with its data, so the data comes last.
     base = alt.Chart().encode(
         x=alt.X("seconds:Q", title="Time since the start of the trial (s)", axis=alt.Axis(format=axes.PLAIN)),
@@ -300,15 +353,14 @@ Summary = list[tuple[str, int, int, str, str]]
 """Label, trials, samples, mean and largest value of each cell."""
 
 
-def _summary(found: list[Series], panel: Panel) -> Summary:
-    made: Summary = []
-    of_label: dict[str, list[Series]] = {}
-    for one in found:
-        of_label.setdefault(one.cell.label, []).append(one)
-    for label, own in of_label.items():
-        values = [value for one in own for _, value in one.samples]
-        made.append((label, len(own), len(values), _text(mean(own), panel), _text(max(values), panel)))
-    return made
+def _summary(found: dict[Cell, Samples], panel: Panel) -> Summary:
+    return [
+        (
+            cell.label, len(own.begins()), len(own.places), _text(own.mean(), panel),
+            _text(float(own.values.max()), panel),
+        )
+        for cell, own in found.items()
+    ]  # fmt: skip
 
 
 def _text(value: float, panel: Panel) -> str:

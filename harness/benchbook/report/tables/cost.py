@@ -20,12 +20,12 @@ def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None 
     the RSS of a server with several processes counts their shared pages several times. ``only`` selects cells by
     levels of factors.
     """
-    rows = _cost_of(run, phase, "rows_found")
+    rows = run.by_trial(phase, "rows_found")
     if not rows:
         return missing("What the load cost", "no valid trial of this run loaded rows")
     share = min(rows.values()) >= MILLION
-    cpu, settling = _cost_of(run, phase, "server_cpu_seconds"), _cost_of(run, "settle", "server_cpu_seconds")
-    memory = _cost_of(run, phase, "server_rss_peak_bytes") | _cost_of(run, phase, "server_pss_peak_bytes")
+    cpu, settling = run.by_trial(phase, "server_cpu_seconds"), run.by_trial("settle", "server_cpu_seconds")
+    memory = run.by_trial(phase, "server_rss_peak_bytes") | run.by_trial(phase, "server_pss_peak_bytes")
     lines = []
     for cell in chosen(run, only).values():
         own = [trial for trial in _trials(run, cell.name) if rows.get(trial)]
@@ -51,13 +51,6 @@ def cost_table(run: Run, phase: str = "load", only: Mapping[str, Wanted] | None 
         "Peak memory, loading",
     ]  # fmt: skip
     return Table(columns, lines, numeric=frozenset(columns[1:]))
-
-
-def _cost_of(run: Run, phase: str, metric: str) -> dict[str, float]:
-    return {
-        str(trial): float(value)
-        for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows()
-    }
 
 
 def _trials(run: Run, cell: str) -> list[str]:
@@ -119,10 +112,8 @@ def _row(run: Run, cell: Cell, phase: str, only: Mapping[str, str | Sequence[str
 
 
 def _writes_of(run: Run, phase: str, metric: str, cell: str) -> dict[str, float]:
-    import polars as pl
-
-    rows = run.measured(phase, metric).filter(pl.col("cell") == cell)
-    return {str(trial): float(value) for trial, value in rows.select("trial_id", "value").iter_rows()}
+    own = set(_trials(run, cell))
+    return {trial: value for trial, value in run.by_trial(phase, metric).items() if trial in own}
 
 
 RESTART = "drop caches"
@@ -205,19 +196,16 @@ def _cold(run: Run, phases: list[str]) -> str:
 
 def _values(run: Run, trials: set[str], phases: list[str], metric: str) -> list[float]:
     return [
-        float(value)
-        for phase in phases
-        for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows()
-        if trial in trials
+        value for phase in phases for trial, value in run.by_trial(phase, metric).items() if trial in trials
     ]
 
 
 def _storage_reads_mean(run: Run, trials: set[str], phases: list[str], metric: str) -> float | None:
     sums: dict[str, float] = {}
     for phase in phases:
-        for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows():
+        for trial, value in run.by_trial(phase, metric).items():
             if trial in trials:
-                sums[trial] = sums.get(trial, 0.0) + float(value)
+                sums[trial] = sums.get(trial, 0.0) + value
     return sum(sums.values()) / len(sums) if sums else None
 
 

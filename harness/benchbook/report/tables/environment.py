@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -81,11 +82,10 @@ def _short(facts: Any) -> str:
 
 def _during(run: Run) -> list[list[str]]:
     rows = []
-    taken = run.frame("measurements")
     for metric, name in DURING.items():
-        values = taken.filter(pl.col("metric") == metric)["value"].drop_nulls()
-        if len(values):
-            mean, largest = float(values.to_numpy().mean()), float(values.to_numpy().max())
+        values = [value for found in run.phases_of(metric).values() for value in found.values.tolist()]
+        if values:
+            mean, largest = fmean(values), max(values)
             rows.append(
                 [
                     name,

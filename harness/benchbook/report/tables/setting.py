@@ -84,6 +84,8 @@ def _version(run: Run, system: str) -> str:
 
 
 def _data(run: Run) -> str:
+    if _levels(run, "tool"):
+        return "each tool generates its own"
     facts: dict[str, Any] = run.facts("dataset")
     sizes, stocks = _levels(run, "size"), _levels(run, "stocks")
     if sizes:

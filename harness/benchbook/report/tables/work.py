@@ -20,24 +20,27 @@ MOST = 30
 def checks_table(run: Run) -> Table | Markdown:
     """Return a row for each cell in which a trial, a check or an operation failed, and a caption for the others."""
     trials = run.frame("trials").select("trial_id", "cell")
-    checks = trials.join(run.frame("checks"), on="trial_id", how="inner")
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
-    refused = run.frame("measurements").filter(pl.col("metric") == "rows_refused").join(trials, on="trial_id")
+    refused = dict(
+        run.query(
+            "SELECT t.cell, sum(m.value) FROM measurements m JOIN trials t USING (trial_id) "
+            "WHERE t.run_id = ? AND m.metric = 'rows_refused' GROUP BY t.cell"
+        ).iter_rows()
+    )
     rows, sound = [], 0
     for one in labelled(run):
-        own = checks.filter(pl.col("cell") == one.name)
-        held = int(own["ok"].sum())
+        passed, wrong = run.checks.get(one.name, (0, 0))
         failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
-        refused_rows = refused.filter(pl.col("cell") == one.name)["value"].sum()
-        if one.ok == one.trials and held == own.height and not failed and not refused_rows:
+        refused_rows = refused.get(one.name)
+        if one.ok == one.trials and not wrong and not failed and not refused_rows:
             sound += 1
             continue
         rows.append(
             [
                 one.label,
                 f"{one.ok} of {one.trials}",
-                quantity.count(held),
-                quantity.count(own.height - held),
+                quantity.count(passed),
+                quantity.count(wrong),
                 quantity.count(float(failed or 0)),
                 quantity.count(float(refused_rows or 0)),
             ]
@@ -71,9 +74,10 @@ def failed(run: Run) -> Table | Markdown:
             quantity.fact_text(row["expected"]),
             quantity.fact_text(row["found"]),
         ]
-        for row in trials.join(run.frame("checks"), on="trial_id", how="inner")
-        .filter(~pl.col("ok"))
-        .to_dicts()
+        for row in run.query(
+            "SELECT t.trial_id, t.cell, c.name, c.expected, c.found FROM checks c JOIN trials t USING (trial_id) "
+            'WHERE t.run_id = ? AND NOT c.ok ORDER BY t."index"'
+        ).to_dicts()
     ]
     rows += [
         [
@@ -102,7 +106,7 @@ def checks(run: Run) -> Markdown | Block:
         parts = [checks_table(run), failing]
         written = [part.markdown() if isinstance(part, Table) else part.markdown for part in parts]
         return Block("".join(part.html() for part in parts), "\n\n".join(written))
-    passed = run.frame("checks").height
+    passed = sum(passed for passed, _ in run.checks.values())
     if not passed:
         return missing("The list of checks", "the run recorded none")
     return Markdown(f"All {passed:,} checks of {run.ok.height:,} trials passed, and no operation failed.")
@@ -274,8 +278,8 @@ def _sent(run: Run, phase: str) -> dict[str, float]:
     """Return trial → rows sent, acknowledged or not."""
     found: dict[str, float] = {}
     for metric in ("rows", "rows_refused"):
-        for trial, value in run.measured(phase, metric).select("trial_id", "value").iter_rows():
-            found[str(trial)] = found.get(str(trial), 0.0) + float(value)
+        for trial, value in run.by_trial(phase, metric).items():
+            found[trial] = found.get(trial, 0.0) + value
     return found
 
 
