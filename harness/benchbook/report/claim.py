@@ -138,12 +138,15 @@ VERBS = (
     (r".*values_per_second.*", "loaded {} times as many values per second as"),
     (r"(queries|operations)_per_second", "reached {} times as many \\1 per second as"),
     (r"bytes_per_second", "moved {} times as many bytes per second as"),
-    (r".*_seconds", "took {} times as long as"),
+    (r"(.*_)?seconds", "took {} times as long as"),
     (r"disk_bytes", "needed {} times as much disk space as"),
     (r"bytes_per_row", "needed {} times as much disk space for the same data as"),
 )  # fmt: skip
 """Pattern of a metric → what the better side did; other metrics are named by their title."""
 
+
+TOOL = "tool"
+"""Factor of the workload ``original``: the published tool, whose phase has no name of its own."""
 
 DOING = {"put": "putting", "get": "getting", "delete": "deleting", "read": "reading", "write": "writing"}
 """Option ``do`` of a phase of objects, which is the first word of its name or a factor → what takes time."""
@@ -165,7 +168,8 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
             return f"{of} {found.expand(verb).format(ratio)} {over}"
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
-        operation = f"a query of type {phase}" if phase in queries else f"an operation in phase {phase}"
+        where = "" if TOOL in one.cells[0].sides.levels else f" in phase {phase}"
+        operation = f"a query of type {phase}" if phase in queries else f"an operation{where}"
         doing = DOING.get(act, operation)
         if sides.system:
             return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
@@ -258,6 +262,8 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
         said = _finding(one, _sides(run, one), ratio, run.phases("query"))
     else:
         said = _share(one, one.over_metric, run.title(one.cells[0].sides.cells[0].system), ratio)
+    if tool := one.cells[0].sides.levels.get(TOOL):
+        said = f"in {tool}, {said}"
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 

@@ -72,6 +72,15 @@ def test_what_was_done_may_be_a_factor():
     )
 
 
+def test_the_tool_of_a_publication_is_named_in_place_of_its_phase():
+    one = cell()
+    one.sides.levels = {"tool": "inch"}
+    took = claim.sentence(RUN, judged("reproduced", one, metric="seconds", phase="tool"))
+    assert took.startswith("In inch, CnosDB 2.0.1 took 1.16 times as long as InfluxDB 1.8.10 (95 % CI")
+    each = claim.sentence(RUN, judged("reproduced", one, metric="latency_mean", phase="tool"))
+    assert each.startswith("In inch, an operation took 1.16 times as long with CnosDB 2.0.1 as with")
+
+
 def test_sides_of_one_system_are_named_by_what_differs():
     one = cell()
     one.sides.cells = tuple(

@@ -92,6 +92,22 @@ def test_without_a_store_that_counts_a_sentence() -> None:
         ([("w", "q", "storage_get_requests", 3.0)], "3 objects of the bucket, so they were not"),
         ([("w", "q", "server_read_bytes", 4096.0)], "4.10 kB from devices, so they were not"),
         (
+            [
+                ("w", "q", "server_read_bytes", 4e6),
+                ("w", "q", "data_bytes", 5e6),
+                ("w", "q", "data_unread_bytes", 1e6),
+            ],
+            "4.00 MB from devices, so they were not",
+        ),
+        (
+            [
+                ("w", "q", "server_read_bytes", 5e4),
+                ("w", "q", "data_bytes", 5e6),
+                ("w", "q", "data_unread_bytes", 4.95e6),
+            ],
+            "50.0 kB from devices, at most 1.0 % of the data; the rest came from memory",
+        ),
+        (
             [("w", "q", "server_read_bytes", 0.0), ("c", "drop caches", "server_read_bytes", 9e6)],
             "With cold caches, the server read most of its data when it restarted",
         ),

@@ -176,10 +176,29 @@ def reads_sentence(run: Run) -> Markdown:
         )
     found = [f"{quantity.text(max(device), 'B')} from devices"] if any(device) else []
     found += [f"{max(objects):.0f} objects of the bucket"] if any(objects) else []
-    return Markdown(
-        f"In {len(warm)} warm trials, the queries read up to {' and '.join(found)}, so they were not answered from "
-        "memory alone." + _cold(run, phases)
+    read = max((1 - held for held in _unread(run, warm, phases)), default=1.0)
+    so = (
+        f"at most {quantity.percent(read)} of the data; the rest came from memory."
+        if read <= LITTLE
+        else "so they were not answered from memory alone."
     )
+    return Markdown(
+        f"In {len(warm)} warm trials, the queries read up to {' and '.join(found)}, {so}" + _cold(run, phases)
+    )
+
+
+LITTLE = 0.1
+"""Share of the data up to which queries that read it were answered from memory."""
+
+
+def _unread(run: Run, trials: set[str], phases: list[str]) -> list[float]:
+    """Return the share of the data that the queries of each phase of a trial left unread."""
+    found = []
+    for phase in phases:
+        data = run.by_trial(phase, "data_bytes")
+        left = run.by_trial(phase, "data_unread_bytes")
+        found += [left[trial] / data[trial] for trial in trials & left.keys() if data.get(trial)]
+    return found
 
 
 def _cold(run: Run, phases: list[str]) -> str:
