@@ -74,7 +74,10 @@ def test_the_same_order_seed_plans_the_same_order() -> None:
     assert [one["cell"] for one in first["trials"]] == [one["cell"] for one in second["trials"]]
 
 
-@pytest.mark.parametrize("moment", ["at once", "first second", "early", "middle", "late"])
+SLOW = [pytest.param(moment, marks=pytest.mark.slow) for moment in ("first second", "early", "late")]
+
+
+@pytest.mark.parametrize("moment", ["at once", "middle", *SLOW])
 def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
     span = {
         "at once": (0.03, 0.15),
@@ -218,6 +221,7 @@ def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> N
         unmount(tmp_path)
 
 
+@pytest.mark.slow
 def test_loads_and_queries_by_time(tmp_path: Path) -> None:
     length = ["--set", "duration=1s", "--trials", "1"]
     done = bench(
