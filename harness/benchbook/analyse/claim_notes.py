@@ -124,7 +124,7 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
 def _noise(cells: Sequence[JudgedCell]) -> str:
     found = [cell.noise for cell in cells if cell.noise is not None]
     if not found:
-        return "the noise floor of this machine is unknown (./bench aa)"
+        return "the noise between equal setups is unknown for this number (./bench aa)"
     return f"noise between equal setups: {100 * (max(found) - 1):.2g} % (included in the interval)"
 
 

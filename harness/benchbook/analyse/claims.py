@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -307,7 +308,23 @@ def _verdict(
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
     said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
-    return said, [_why(claim, found, missing), *at]
+    why = _why(claim, found, missing)
+    if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)):
+        why += f"; on their own, enough are {alone}, but not when all are tested together at 5 %"
+    return said, [why, *at]
+
+
+def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
+    """Return the verdict that enough cases of an undecided claim have on their own; empty if there is none.
+
+    Several cases are several chances of a wrong verdict, so the verdict on all of them is stricter.
+    """
+    total = len(found.cells) + missing
+    needed = {"all": total, "most": total // 2 + 1, "any": 1}[claim.in_cells]
+    words = Counter(cell.verdict for cell in found.cells if not cell.unfit)
+    if total > 1 and words["contradicted"] > total - needed:
+        return "contradicted"
+    return "reproduced" if total > 1 and words["reproduced"] >= needed else ""
 
 
 def _why(claim: Claim, found: Found, missing: int) -> str:

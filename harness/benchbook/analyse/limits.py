@@ -355,7 +355,8 @@ def _machine(run: Run) -> list[str]:
     if states:
         found.append(f"Caches at the start of the timed phases: {', '.join(states)}.")
     ratio = run.ok["data_to_memory"].max()
-    if isinstance(ratio, float) and ratio < 1:
+    # A publication's own tools write their own data.
+    if isinstance(ratio, float) and ratio < 1 and not run.phases("original"):
         found.append(
             f"The data is {quantity.number(ratio, 2)} times as large as the memory, so it fits into caches."
         )
@@ -430,7 +431,7 @@ def _noise(run: Run) -> list[str]:
     compared = {pair: known[pair] for pair in comparison.metrics(run) if pair in known}
     if not compared:
         return [
-            "The noise floor of this machine is unknown (./bench aa measures it), so small differences may be noise."
+            "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
         ]
     most = max(compared, key=lambda pair: compared[pair].variance)
     runs = sorted({name for one in compared.values() for name in one.runs})

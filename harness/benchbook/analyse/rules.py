@@ -87,7 +87,10 @@ def intervals(run: Run) -> Finding:
         for one in (comparison.against(run, *pair, base) if base else [])
     ]
     if not found:
-        return Finding("not applicable", "the run has no two setups to compare")
+        return Finding(
+            "not applicable",
+            "no two setups have a number that this rule compares (rows per second, median latency, size)",
+        )
     without = sum(one.ratio.low is None for one in found)
     why = f"{len(found) - without} of {len(found)} ratios have an interval"
     return Finding("partly" if without else "kept", why)
@@ -100,7 +103,7 @@ def noise(run: Run) -> Finding:
     known = noise_known(run)
     wanted = set(comparison.metrics(run)) & run.measured.keys()
     if not known:
-        return Finding("not kept", "there is no A/A run of this machine")
+        return Finding("not kept", "there is no A/A run of this experiment on this machine")
     if missing := len(wanted - known.keys()):
         return Finding("partly", f"known for {len(wanted) - missing} of {len(wanted)} compared numbers")
     return Finding("kept", "the verdicts use the floor of this machine's A/A runs")
@@ -189,7 +192,7 @@ def settled(run: Run) -> Finding:
     """Rule 12: both acknowledged and settled times are recorded."""
     loads = run.phases("load")
     if not loads:
-        return Finding("not applicable", "no phase loads a database")
+        return Finding("not applicable", "no phase has the workload load")
     if any("settled_seconds" in text for text in run.ok["unmeasured"].drop_nulls()):
         return Finding("not applicable", "loads ended after a time; sizes and counts are of settled data")
     known = [one.points for phase in loads for one in estimates(run, phase, "settled_seconds")]
@@ -284,7 +287,7 @@ def _in_flight(run: Run) -> Callable[[Cell, str], int]:
 def queries(run: Run) -> Finding:
     """Rule 18: the digest of the queries and the ratio of data to memory are recorded."""
     if not run.phases("query"):
-        return Finding("not applicable", "the run has no queries")
+        return Finding("not applicable", "no phase has the workload query")
     missing = [name for name in ("queries_digest", "data_to_memory") if run.ok[name].null_count()]
     return (
         Finding("partly", f"missing: {', '.join(missing)}") if missing else Finding("kept", "both recorded")
@@ -347,7 +350,7 @@ def latency(run: Run) -> Finding:
     """Rule 7: latencies are whole histograms and count from the intended start in open loops."""
     phases = run.phases("query") or latencies(run)
     if not phases:
-        return Finding("not applicable", "the run reports no latencies")
+        return Finding("not applicable", "the run records no single operations")
     kinds = _histograms(run)
     without = [phase for phase in phases if (phase, "latency") not in kinds]
     if without:

@@ -80,7 +80,7 @@ def _notes(ratio: Ratio, noise: float | None) -> tuple[str, ...]:
             f"{ratio.trials} trials of each side are few: at least {FEW} make the interval dependable"
         )
     if noise is None:
-        notes.append("the noise floor of this machine was not measured (./bench aa)")
+        notes.append("the noise between equal setups was not measured (./bench aa)")
     return tuple(notes)
 
 

@@ -1,4 +1,4 @@
-"""``bench show X``: one declaration, run or trial in full."""
+"""``bench show NAME``: one declaration, run or trial in full."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="X",
+            metavar="NAME",
             help="An experiment, system, dataset, storage or run (also `latest`, or the folder of an exported or"
             " published run), or a trial: RUN/NNNN.",
         ),

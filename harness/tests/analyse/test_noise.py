@@ -70,7 +70,7 @@ def test_an_a_a_run_compares_each_cell_with_itself(tmp_path: Path) -> None:
 def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Path) -> None:
     """Trials of the A/A run agree within 0.2 %, and its equal setups differ by 10 %."""
     assert run(tmp_path / "without", 1.03).verdict == "reproduced"
-    assert "the noise floor of this machine is unknown" in run(tmp_path / "unknown", 1.03).reason
+    assert "the noise between equal setups is unknown" in run(tmp_path / "unknown", 1.03).reason
     aa(tmp_path / "with", "aa-1", 0.002, apart=0.1)
     found = run(tmp_path / "with", 1.03)
     assert found.verdict == "inconclusive"

@@ -46,7 +46,7 @@ def test_notes_say_what_is_missing() -> None:
     found = compare("A", "B", replace(CLEAR, trials=3), direction="higher")
     assert len(found.notes) == 2
     assert "3 trials of each side are few" in found.notes[0]
-    assert "noise floor" in found.notes[1]
+    assert "noise between equal setups" in found.notes[1]
 
 
 def test_what_is_not_significant_among_many_is_not_claimed() -> None:

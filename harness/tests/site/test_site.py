@@ -124,7 +124,7 @@ def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
     for number in range(1, 20):
         assert f"{number}. " in page.text
     assert "✓ kept" in page.text
-    assert "there is no A/A run of this machine" in page.text
+    assert "there is no A/A run of this experiment on this machine" in page.text
 
 
 def test_the_defects_hold_the_raw_data_read_again(site: Path):

@@ -37,8 +37,8 @@ CASES = "A claim with several cases has a dot for each, and one verdict on all o
 
 
 MEANT = {
-    "different size": "Different size: the CI excludes the published ratio.",
-    "direction only": "Direction only: the CI is on the published side of 1, and too wide to confirm the ratio.",
+    "different size": "Different size: the CI lies outside the margin around the published ratio.",
+    "direction only": "Direction only: the CI is on the published side of 1, but only partly within the margin.",
 }
 """Beginning of a verdict → what it means, where its word does not say it."""
 

@@ -43,7 +43,7 @@ def title(
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
         by = quantity.number(max(closest.value, 1 / closest.value))
         return f"{what}: {_name(first, pairs)} is ahead of {_name(closest.below, pairs)} by a factor of {by}"
-    order = [level for level, *_ in best]
+    order = list(groups)
     among = sum(len(pairs) for _, _, pairs in best)
     corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
     if set(won) == {""}:

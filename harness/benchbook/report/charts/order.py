@@ -8,6 +8,7 @@ from benchbook.analyse import quantity
 from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.interval import Interval, mean_log
 from benchbook.analyse.run import Run
+from benchbook.declare.metric import describe
 from benchbook.report import figure, theme
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown, Table, missing
@@ -33,7 +34,10 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     ]
     positions = sorted({position for _, position, _, _ in points})
     if len(positions) < 2:
-        return missing(TITLE, "it needs at least two positions in a block and two trials per setup")
+        return missing(
+            TITLE,
+            f"it needs {describe(metric).title.lower()} in phase {name}, at two positions in a block or more",
+        )
     means = {
         place: mean_log([ratio for _, position, ratio, _ in points if position == place])
         for place in positions

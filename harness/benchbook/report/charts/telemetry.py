@@ -244,6 +244,10 @@ def chart(
         elif not any(own.values.any() for own in found.values()):
             absent.append(f"{panel.title} (zero in every sample)")
         else:
+            if gone := [cell.label for cell in shown.values() if _lacks(run, panel, cell, found)]:
+                absent.append(
+                    f"{panel.title} in {len(gone)} of {len(shown)} setups, such as {gone[0]} (not sampled)"
+                )
             summary = _summary(found, panel)
             figures.append(
                 Figure(
@@ -266,6 +270,12 @@ def chart(
     if absent:
         note += f" Not shown: {'; '.join(absent)}."
     return Figures(figures, note)
+
+
+def _lacks(run: Run, panel: Panel, cell: Cell, found: Mapping[Cell, Samples]) -> bool:
+    """Return whether a cell with valid trials has no samples of a panel that has those of others."""
+    inside = panel.scope == "server" and run.embedded(cell.system)
+    return cell.ok > 0 and cell not in found and not inside
 
 
 def _drawn_trials(cells: int) -> int:

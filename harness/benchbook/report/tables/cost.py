@@ -247,7 +247,7 @@ def ceiling_sentence(run: Run) -> Markdown:
 def _load_ceiling(run: Run) -> list[str]:
     """Return a sentence on loads; none if no load was measured."""
     found = limits.ceiling(run)
-    if not found.seconds:
+    if not found.seconds or not run.phases("load"):
         return []
     lowest = found.of()
     if lowest is None:
@@ -270,7 +270,8 @@ def _load_ceiling(run: Run) -> list[str]:
     if not shares:
         return [f"{sentence}."]
     fastest = max(shares, key=lambda label: shares[label])
-    said = [f"{sentence}; the fastest, {fastest}, reached {quantity.percent(shares[fastest])} of that."]
+    share = quantity.percent(shares[fastest])
+    said = [f"{sentence}. {fastest} came closest to that, with {share} at the same batches and workers."]
     if near := [label for label, share in shares.items() if share > NEAR]:
         said.append(
             f"Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."
