@@ -118,7 +118,8 @@ def caches(run: Run) -> Finding:
     read: Counter[str] = Counter()
     for metric in ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"):
         for phase in run.phases_of(metric):
-            read.update(run.by_trial(phase, metric))
+            if phase not in run.phases("load"):  # caches are dropped after the load
+                read.update(run.by_trial(phase, metric))
     cold = run.ok.filter(pl.col("cache_state") == "cold")["trial_id"].to_list()
     if doubtful := sum(one in read and not read[one] for one in cold):
         return Finding(

@@ -262,7 +262,8 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
         said = _finding(one, _sides(run, one), ratio, run.phases("query"))
     else:
         said = _share(one, one.over_metric, run.title(one.cells[0].sides.cells[0].system), ratio)
-    if tool := one.cells[0].sides.levels.get(TOOL):
+    tools = {cell.sides.levels.get(TOOL) for cell in one.cells}
+    if len(tools) == 1 and (tool := tools.pop()):
         said = f"in {tool}, {said}"
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen, labelled
@@ -164,26 +165,36 @@ def reads_sentence(run: Run) -> Markdown:
     """Return a sentence on whether warm queries were answered from memory, by the bytes that they read."""
     phases = run.phases("query")
     warm = {str(one) for one in run.ok.filter(run.ok["cache_state"] == "warm")["trial_id"]}
-    device, objects = (_values(run, warm, phases, metric) for metric in (FROM_DEVICE, OBJECTS_READ))
-    if not device and not objects:
+    device, objects = (
+        {
+            (phase, trial): value
+            for phase in phases
+            for trial, value in run.by_trial(phase, metric).items()
+            if trial in warm
+        }
+        for metric in (FROM_DEVICE, OBJECTS_READ)
+    )
+    counted = device.keys() | objects.keys()
+    if not counted:
         return Markdown(
             "It is unknown where warm queries read from: no trial of this run counted the bytes that they read."
         )
-    if not any(device) and not any(objects):
+    trials = len({trial for _, trial in counted})
+    if not any(device.values()) and not any(objects.values()):
         return Markdown(
-            f"In all {len(warm)} warm trials, the queries read no byte from a device and no object of a bucket: "
+            f"In all {trials} warm trials, the queries read no byte from a device and no object of a bucket: "
             "they were answered from memory." + _cold(run, phases)
         )
-    found = [f"{quantity.text(max(device), 'B')} from devices"] if any(device) else []
-    found += [f"{max(objects):.0f} objects of the bucket"] if any(objects) else []
-    read = max((1 - held for held in _unread(run, warm, phases)), default=1.0)
+    found = [f"{quantity.text(max(device.values()), 'B')} from devices"] if any(device.values()) else []
+    found += [f"{max(objects.values()):.0f} objects of the bucket"] if any(objects.values()) else []
+    read = _share_read(run, counted)
     so = (
         f"at most {quantity.percent(read)} of the data; the rest came from memory."
         if read <= LITTLE
         else "so they were not answered from memory alone."
     )
     return Markdown(
-        f"In {len(warm)} warm trials, the queries read up to {' and '.join(found)}, {so}" + _cold(run, phases)
+        f"In {trials} warm trials, the queries read up to {' and '.join(found)}, {so}" + _cold(run, phases)
     )
 
 
@@ -191,14 +202,14 @@ LITTLE = 0.1
 """Share of the data up to which queries that read it were answered from memory."""
 
 
-def _unread(run: Run, trials: set[str], phases: list[str]) -> list[float]:
-    """Return the share of the data that the queries of each phase of a trial left unread."""
-    found = []
-    for phase in phases:
-        data = run.by_trial(phase, "data_bytes")
-        left = run.by_trial(phase, "data_unread_bytes")
-        found += [left[trial] / data[trial] for trial in trials & left.keys() if data.get(trial)]
-    return found
+def _share_read(run: Run, counted: AbstractSet[tuple[str, str]]) -> float:
+    """Return the largest share of the data that a phase of a trial read; 1 if it is unknown for one."""
+    shares = [0.0]
+    for phase in {phase for phase, _ in counted}:
+        data, left = run.by_trial(phase, "data_bytes"), run.by_trial(phase, "data_unread_bytes")
+        for trial in (trial for of, trial in counted if of == phase):
+            shares.append(1 - left[trial] / data[trial] if trial in left and data.get(trial) else 1.0)
+    return max(shares)
 
 
 def _cold(run: Run, phases: list[str]) -> str:

@@ -109,7 +109,8 @@ def checks(run: Run) -> Markdown | Block:
     passed = sum(passed for passed, _ in run.checks.values())
     if not passed:
         return missing("The list of checks", "the run recorded none")
-    return Markdown(f"All {passed:,} checks of {run.ok.height:,} trials passed, and no operation failed.")
+    trials = run.frame("trials").filter(pl.col("status") != "skipped").height
+    return Markdown(f"All {passed:,} checks of {trials:,} trials passed, and no operation failed.")
 
 
 SHOWN = 12
