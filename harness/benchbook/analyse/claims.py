@@ -320,7 +320,7 @@ def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
     Several cases are several chances of a wrong verdict, so the verdict on all of them is stricter.
     """
     total = len(found.cells) + missing
-    needed = {"all": total, "most": total // 2 + 1, "any": 1}[claim.in_cells]
+    needed = judgement.least(claim.in_cells, total)
     words = Counter(cell.verdict for cell in found.cells if not cell.unfit)
     if total > 1 and words["contradicted"] > total - needed:
         return "contradicted"

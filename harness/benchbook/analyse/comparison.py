@@ -106,10 +106,9 @@ def estimates(run: Run, phase: str, metric: str) -> list[Estimate]:
 def _estimates(run: Run, phase: str, metric: str) -> tuple[Estimate, ...]:
     found = run.meaningful(phase, metric)
     cells = run.places.cells[found.places]
-    codes = {cell.name: code for code, cell in enumerate(run.cells)}
     made = []
     for cell in labelled(run):
-        own = found.at(cells == codes[cell.name])
+        own = found.at(cells == run.codes[cell.name])
         of = interval.mean_log(own.values)
         points = Points(run, own)
         made.append(

@@ -103,8 +103,8 @@ def mean_log(values: Sequence[float] | NDArray[np.float64]) -> Interval:
     logs = np.log(given)
     made = fit(logs)
     if made is None:
-        trials = "1 trial" if len(values) == 1 else f"{len(values)} trials"
+        trials = "1 trial" if len(given) == 1 else f"{len(given)} trials"
         why = f"{trials}; an interval needs at least {FEWEST}"
         return Interval(math.exp(float(logs.mean())), None, None, len(given), why)
     low, high = made.interval()
-    return Interval(math.exp(made.centre), math.exp(low), math.exp(high), len(values))
+    return Interval(math.exp(made.centre), math.exp(low), math.exp(high), len(given))

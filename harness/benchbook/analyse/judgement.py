@@ -143,6 +143,11 @@ def word(found: Evidence) -> Word:
     return joint([found], "all")
 
 
+def least(share: Share, total: int) -> int:
+    """Return in how many of several cases a claim must hold."""
+    return {"all": total, "most": total // 2 + 1, "any": 1}[share]
+
+
 def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     """Return the verdict over all cases; ``missing`` ones were published and have no result.
 
@@ -156,7 +161,7 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     """
     every = [*cells, *[NONE] * missing]
     total = len(every)
-    needed = {"all": total, "most": total // 2 + 1, "any": 1}[share]
+    needed = least(share, total)
     against = total - needed + 1
     """Setups that have to speak against the claim before it cannot hold in the needed number."""
     # A case speaks against the claim by a reversal or by showing no difference: two chances, two tests.

@@ -244,10 +244,9 @@ def _huber_of_array(
 
     values = np.asarray(sample, dtype=float)
     count, centre = len(values), float(np.median(values))
-    distances = np.abs(values - centre)
-    # Of an odd number of values one is the median, and says nothing.
-    scale = _scale(float(np.median(np.sort(distances)[count % 2 :])), count, common)
-    if scale <= _TINY * float(distances.max()):  # most values are equal
+    distances = _distances(values)
+    scale = _scale(float(np.median(distances)), count, common)
+    if scale <= _TINY * distances[-1]:  # most values are equal
         return float(values.mean()), float(values.var(ddof=1))
     for _ in range(50):
         weights = np.minimum(1.0, HUBER * scale / np.maximum(np.abs(values - centre), _TINY))
@@ -261,16 +260,17 @@ def _huber_of_array(
     return centre, scale**2 * cut / (count - 1) / inside**2
 
 
-def _distances(sample: Sequence[float]) -> list[float]:
+def _distances(sample: Sequence[float] | NDArray[np.float64]) -> list[float]:
     """Return the distances to the median; of an odd number of values one is the median, and says nothing."""
-    middle = _median(sample)
     if len(sample) >= LARGE:
         import numpy as np
 
-        apart = np.abs(np.asarray(sample, dtype=float) - middle)
-        ordered: list[float] = np.sort(apart)[len(sample) % 2 :].tolist()
-        return ordered
-    return sorted(abs(value - middle) for value in sample)[len(sample) % 2 :]
+        values = np.asarray(sample, dtype=float)
+        apart: list[float] = np.sort(np.abs(values - np.median(values)))[len(values) % 2 :].tolist()
+        return apart
+    few = [*map(float, sample)]
+    middle = _median(few)
+    return sorted(abs(value - middle) for value in few)[len(few) % 2 :]
 
 
 def _median(values: Sequence[float]) -> float:

@@ -160,9 +160,7 @@ def same_work(run: Run) -> Finding:
     if faults := work.faults(run):
         return Finding("not kept", "; ".join(faults))
     failed = run.frame("errors")["operations"].sum() or 0
-    passed, wrong = (
-        (sum(counts) for counts in zip(*run.checks.values(), strict=True)) if run.checks else (0, 0)
-    )
+    passed, wrong = (sum(counts[kind] for counts in run.checks.values()) for kind in (0, 1))
     if failed or wrong:
         parts = [f"{failed:,} operations"] if failed else []
         parts += [f"{wrong:,} checks"] if wrong else []

@@ -138,7 +138,7 @@ class Numbers:
 
 Validity = Literal["trial", "phase"]
 """Which trials count: those that are valid as a whole, or those whose phase is (``claim.validity``)."""
-_WHICH = {
+_COUNTED = {
     "trial": "t.status = 'ok'",
     # The phase was measured to its end, and nothing that it acknowledged is missing. Two failed checks leave a load
     # valid: a system that counts more rows than were written, and answers that were not kept. A trial that is invalid
@@ -188,7 +188,7 @@ class Lost:
 
 def _counted(validity: Validity, phase: str) -> str:
     """Return the condition on a trial ``t`` that it counts; ``phase`` is the column with the phase."""
-    return _WHICH[validity].format(phase=phase)
+    return _COUNTED[validity].format(phase=phase)
 
 
 # Beyond the highest rate, operations queue, so their latency only shows how long the phase was.
@@ -199,7 +199,7 @@ _MEANS_SOMETHING = (
 """The same as ``Run.meaningful``, for trials of which only a phase counts."""
 
 
-COUNTED = (
+_VALID = (
     'counted AS (SELECT trial_id, row_number() OVER (ORDER BY "index") - 1 AS place '
     "FROM trials WHERE run_id = ? AND status = 'ok')"
 )
@@ -376,6 +376,11 @@ class Run:
             for cell in found
         ]
 
+    @functools.cached_property
+    def codes(self) -> dict[str, int]:
+        """Name of a cell → its place in ``cells``."""
+        return {cell.name: code for code, cell in enumerate(self.cells)}
+
     @property
     def against_itself(self) -> bool:
         """True if it is an A/A run."""
@@ -470,6 +475,31 @@ class Run:
         )
         return {cell: (passed, failed) for cell, passed, failed in self.query(text).iter_rows()}
 
+    def failed_checks(self) -> pl.DataFrame:
+        """Return the checks that failed, with the cell of their trial, in the order of trials."""
+        return self.query(
+            "SELECT t.trial_id, t.cell, c.name, c.expected, c.found FROM checks c JOIN trials t USING (trial_id) "
+            'WHERE t.run_id = ? AND NOT c.ok ORDER BY t."index"'
+        )
+
+    def rows_refused(self) -> dict[str, float]:
+        """Return cell → rows that its system refused, in trials of any status."""
+        text = (
+            "SELECT t.cell, sum(m.value) FROM measurements m JOIN trials t USING (trial_id) "
+            "WHERE t.run_id = ? AND m.metric = 'rows_refused' GROUP BY t.cell"
+        )
+        return dict(self.query(text).iter_rows())
+
+    def lasted(self, phase: str | None = None) -> tuple[float | None, float | None]:
+        """Return the median and the shortest duration in s of a phase, or of all that run a workload."""
+        text = (
+            f"WITH {_VALID} SELECT median(p.duration_seconds), min(p.duration_seconds) FROM phases p "  # noqa: S608 - ours
+            "JOIN counted c USING (trial_id) WHERE p.workload <> '' AND p.duration_seconds > 0 "
+            "AND coalesce(p.phase = ?::VARCHAR, true)"
+        )
+        middle, shortest = self.query(text, phase).row(0)
+        return middle, shortest
+
     def phase_seconds(self, cell: Cell, phase: str, validity: Validity = "trial") -> float | None:
         """Return the shortest duration of a timed phase in a cell, in s; None where none was recorded."""
         found = self._per_phase("min(e.duration_seconds)", "phases", "e.timed", validity)
@@ -536,12 +566,28 @@ class Run:
         ``operations``. Numbers in place of names: 10,000 trials have half a million intervals.
         """
         text = (
-            f"WITH {COUNTED} SELECT c.place, list_position(?::VARCHAR[], r.phase) - 1 AS phase, "  # noqa: S608 - a name of ours
+            f"WITH {_VALID} SELECT c.place, list_position(?::VARCHAR[], r.phase) - 1 AS phase, "  # noqa: S608 - a name of ours
             f'r.duration_seconds, r."rows", r.operations FROM {self._schema}.intervals r '
             "JOIN counted c USING (trial_id) WHERE list_contains(?::VARCHAR[], r.phase) "
             "AND r.duration_seconds > 0 AND NOT coalesce(r.warmup, false) ORDER BY c.place, r.rowid"
         )
         return self.query(text, [*phases], [*phases])
+
+    def samples_of(self, kinds: Sequence[tuple[str, str, int]]) -> pl.DataFrame:
+        """Return the samples of telemetry of valid trials that are numbers, summed over metrics.
+
+        ``kinds``: scope, metric, and the number of the sum that the metric belongs to. Columns: ``sum`` (that number),
+        ``place`` (a row of ``ok``), ``seconds``, ``value``. A sample at the boundary of two phases belongs to both and
+        counts once.
+        """
+        text = (
+            f"WITH {_VALID}, kinds AS (SELECT unnest(?::VARCHAR[]) AS scope, unnest(?::VARCHAR[]) AS metric, "  # noqa: S608 - ours
+            'unnest(?::INTEGER[]) AS "sum", unnest(range(?)) AS kind), held AS ('
+            'SELECT k."sum", k.kind, c.place, r.seconds, any_value(r.value) AS value FROM telemetry r '
+            "JOIN kinds k USING (scope, metric) JOIN counted c USING (trial_id) WHERE isfinite(r.value) GROUP BY ALL) "
+            'SELECT "sum", place, seconds, sum(value) AS value FROM held GROUP BY ALL'
+        )
+        return self.query(text, *([one[part] for one in kinds] for part in range(3)), len(kinds))
 
     def histograms_of(self, phase: str) -> pl.DataFrame:
         """Return a row for each interval of a phase, without warm-up, that has a histogram; of valid trials only.
@@ -598,7 +644,7 @@ class Run:
     def measured(self) -> dict[Pair, Numbers]:
         """(phase, metric) → its finite values, by name."""
         text = (
-            f"WITH {COUNTED} SELECT m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
+            f"WITH {_VALID} SELECT m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
             "list(c.place) AS places, list(m.value) AS found FROM measurements m JOIN counted c USING (trial_id) "
             "WHERE isfinite(m.value) GROUP BY m.phase, m.metric ORDER BY m.phase, m.metric"
         )
@@ -647,10 +693,9 @@ class Run:
         """What each row of ``ok`` is."""
         import numpy as np
 
-        codes = {cell.name: code for code, cell in enumerate(self.cells)}
         return Places(
             self.ok["trial_id"].to_list(),
-            np.array([codes[name] for name in self.ok["cell"].to_list()], dtype=np.int64),
+            np.array([self.codes[name] for name in self.ok["cell"].to_list()], dtype=np.int64),
             self.ok["block"].to_numpy(),
             self.ok["position"].to_numpy(),
         )

@@ -146,7 +146,7 @@ VERBS = (
 
 
 TOOL = "tool"
-"""Factor of the workload ``original``: the published tool, whose phase has no name of its own."""
+"""Factor of the workload ``original``: the published tool, whose phase is called ``tool`` for all of them."""
 
 DOING = {"put": "putting", "get": "getting", "delete": "deleting", "read": "reading", "write": "writing"}
 """Option ``do`` of a phase of objects, which is the first word of its name or a factor → what takes time."""

@@ -15,7 +15,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
-from benchbook.analyse.run import COUNTED, Cell, Run
+from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
@@ -152,12 +152,7 @@ def strength(run: Run, phase: str | None = None) -> str:
     cores = cpu.get("usable_cores", cpu.get("logical_cores"))
     counts = [cell.ok for cell in run.cells if cell.ok] or [0]
     trials = min(counts)
-    middle, shortest = run.query(
-        f"WITH {COUNTED} SELECT median(p.duration_seconds), min(p.duration_seconds) FROM phases p "  # noqa: S608 - ours
-        "JOIN counted c USING (trial_id) WHERE p.workload <> '' AND p.duration_seconds > 0 "
-        "AND coalesce(p.phase = ?::VARCHAR, true)",
-        phase,
-    ).row(0)
+    middle, shortest = run.lasted(phase)
     parts = [f"{cores} cores"] if cores else []
     several = f"{trials}" if trials == max(counts) else f"{trials} to {max(counts)}"
     parts += ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]

@@ -10,26 +10,17 @@ import polars as pl
 import pytest
 
 from benchbook.analyse import limits, model, rules
-from benchbook.analyse.run import Run, open_run
-from benchbook.record import database
+from benchbook.analyse.run import Run
 from benchbook.report import conclusion
 from benchbook.report.charts import telemetry
 from benchbook.report.table import Table
 from benchbook.report.tables import cost, work
+from tests.report.test_report_parts import changed
 from tests.report.test_storage import Trials
 
 Made = Callable[..., Run]
 MEMORY_OF_SERVER, MEMORY_OF_CLIENT = telemetry.PANELS[2:4]
 FIRST = """trial_id LIKE '%/0000'"""
-
-
-def changed(made: Made, *statements: str, **options: object) -> Run:
-    """Return a synthetic run after changes of its database."""
-    run = made(**options)
-    with database.open(run.results) as connection:
-        for statement in statements:
-            connection.execute(statement)
-    return open_run(run.results, run.run_id)
 
 
 def measured(phase: str, metric: str, by_trial: dict[int, float]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import Wanted, chosen
-from benchbook.analyse.run import COUNTED, Cell, Run
+from benchbook.analyse.run import Cell, Run
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures
@@ -121,16 +121,8 @@ def _samples(run: Run, panels: tuple[Panel, ...]) -> dict[Panel, Samples]:
     import numpy as np
 
     kinds = [(panel.scope, metric, place) for place, panel in enumerate(panels) for metric in panel.metrics]
-    # At the boundary of two phases, one sample belongs to both.
-    text = (
-        f"WITH {COUNTED}, kinds AS (SELECT unnest(?::VARCHAR[]) AS scope, unnest(?::VARCHAR[]) AS metric, "  # noqa: S608 - ours
-        "unnest(?::INTEGER[]) AS panel, unnest(range(?)) AS kind), held AS ("
-        "SELECT k.panel, k.kind, c.place, r.seconds, any_value(r.value) AS value FROM telemetry r "
-        "JOIN kinds k USING (scope, metric) JOIN counted c USING (trial_id) WHERE isfinite(r.value) GROUP BY ALL) "
-        "SELECT panel, place, seconds, sum(value) AS value FROM held GROUP BY ALL"
-    )
-    rows = run.query(text, *([one[part] for one in kinds] for part in range(3)), len(kinds))
-    panel, place, seconds, value = (rows[name].to_numpy() for name in ("panel", "place", "seconds", "value"))
+    rows = run.samples_of(kinds)
+    panel, place, seconds, value = (rows[name].to_numpy() for name in ("sum", "place", "seconds", "value"))
     order = np.lexsort((seconds, place, panel))
     whole, panel = Samples(place[order], seconds[order], value[order]), panel[order]
     ends = np.searchsorted(panel, range(len(panels) + 1))
@@ -175,9 +167,8 @@ def _rates(
 
     shape = (len(begins), int(sizes.max()))
     column = np.arange(shape[1])
-    place = begins[:, None] + np.minimum(
-        column, sizes[:, None] - 1
-    )  # the last one pads, and is no time apart
+    # The last sample pads: it is no time apart, so it gives no rate.
+    place = begins[:, None] + np.minimum(column, sizes[:, None] - 1)
     seconds, values = counted.seconds[place], counted.values[place]
     lengths, gained = np.zeros(shape), np.zeros(shape)
     since, before = seconds[:, 0], values[:, 0]
@@ -230,13 +221,11 @@ def chart(
     figures, absent = [], []
     shown = chosen(run, only)
     each = _drawn_trials(len(shown))
-    places = {cell.name: place for place, cell in enumerate(run.cells)}
-    codes = {name: places[name] for name in shown}
     inside = [cell for cell in shown.values() if run.embedded(cell.system)]
     for panel in panels:
         taken = samples(run, panel)
         cells = run.places.cells[taken.places]
-        held = {shown[name]: taken.at(cells == code) for name, code in codes.items()}
+        held = {cell: taken.at(cells == run.codes[name]) for name, cell in shown.items()}
         found = {cell: own for cell, own in held.items() if len(own.places)}
         if not found:
             if panel.scope != "server" or len(inside) < len(shown):

@@ -165,15 +165,7 @@ def reads_sentence(run: Run) -> Markdown:
     """Return a sentence on whether warm queries were answered from memory, by the bytes that they read."""
     phases = run.phases("query")
     warm = {str(one) for one in run.ok.filter(run.ok["cache_state"] == "warm")["trial_id"]}
-    device, objects = (
-        {
-            (phase, trial): value
-            for phase in phases
-            for trial, value in run.by_trial(phase, metric).items()
-            if trial in warm
-        }
-        for metric in (FROM_DEVICE, OBJECTS_READ)
-    )
+    device, objects = (_by_phase(run, warm, phases, metric) for metric in (FROM_DEVICE, OBJECTS_READ))
     counted = device.keys() | objects.keys()
     if not counted:
         return Markdown(
@@ -224,10 +216,14 @@ def _cold(run: Run, phases: list[str]) -> str:
     return " With cold caches, the server read most of its data when it restarted, before the timed queries."
 
 
-def _values(run: Run, trials: set[str], phases: list[str], metric: str) -> list[float]:
-    return [
-        value for phase in phases for trial, value in run.by_trial(phase, metric).items() if trial in trials
-    ]
+def _by_phase(run: Run, trials: set[str], phases: list[str], metric: str) -> dict[tuple[str, str], float]:
+    """Return (phase, trial) → value of a metric."""
+    return {
+        (phase, trial): value
+        for phase in phases
+        for trial, value in run.by_trial(phase, metric).items()
+        if trial in trials
+    }
 
 
 def _storage_reads_mean(run: Run, trials: set[str], phases: list[str], metric: str) -> float | None:
@@ -281,8 +277,8 @@ def _load_ceiling(run: Run) -> list[str]:
     if not shares:
         return [f"{sentence}."]
     fastest = max(shares, key=lambda label: shares[label])
-    share = quantity.percent(shares[fastest])
-    said = [f"{sentence}. {fastest} came closest to that, with {share} at the same batches and workers."]
+    most = quantity.percent(shares[fastest])
+    said = [f"{sentence}. {fastest} came closest to that, with {most} at the same batches and workers."]
     if near := [label for label, share in shares.items() if share > NEAR]:
         said.append(
             f"Above {quantity.percent(NEAR)}, the client may have limited the result: {', '.join(near)}."

@@ -21,12 +21,7 @@ def checks_table(run: Run) -> Table | Markdown:
     """Return a row for each cell in which a trial, a check or an operation failed, and a caption for the others."""
     trials = run.frame("trials").select("trial_id", "cell")
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
-    refused = dict(
-        run.query(
-            "SELECT t.cell, sum(m.value) FROM measurements m JOIN trials t USING (trial_id) "
-            "WHERE t.run_id = ? AND m.metric = 'rows_refused' GROUP BY t.cell"
-        ).iter_rows()
-    )
+    refused = run.rows_refused()
     rows, sound = [], 0
     for one in labelled(run):
         passed, wrong = run.checks.get(one.name, (0, 0))
@@ -74,10 +69,7 @@ def failed(run: Run) -> Table | Markdown:
             quantity.fact_text(row["expected"]),
             quantity.fact_text(row["found"]),
         ]
-        for row in run.query(
-            "SELECT t.trial_id, t.cell, c.name, c.expected, c.found FROM checks c JOIN trials t USING (trial_id) "
-            'WHERE t.run_id = ? AND NOT c.ok ORDER BY t."index"'
-        ).to_dicts()
+        for row in run.failed_checks().to_dicts()
     ]
     rows += [
         [
