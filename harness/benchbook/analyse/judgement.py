@@ -16,7 +16,7 @@ from benchbook.analyse.verdict import interval_words, percent
 
 Kind = Literal["ratio", "equal", "at-least", "at-most"]
 SAME = 0.05
-"""A claimed difference does not exist where the whole 90 % interval lies this close to 1."""
+"""A claimed difference does not exist where the whole 90 % interval lies this close to 1, or on its other side."""
 SLIGHTLY = (1.02, 1.2)
 """Factors that a publication may mean by "slightly"."""
 MUCH = 1.5
@@ -82,6 +82,8 @@ class Evidence:
     """It lies on the other side of 1, or outside a band around 1: the 95 % interval."""
     same: float
     """There is no difference where one was published: the 90 % interval lies close to 1."""
+    absent: float
+    """The published difference is not there: the 90 % interval ends close to 1, or on the other side of it."""
     outside: float
     """It lies outside the band, whatever its direction: the 95 % interval."""
     direction: float
@@ -92,7 +94,7 @@ class Evidence:
         return self if level == ALPHA else Evidence(*(min(1.0, p * ALPHA / level) for p in astuple(self)))
 
 
-NONE = Evidence(1.0, 1.0, 1.0, 1.0, 1.0)
+NONE = Evidence(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """The evidence of trials that are too few to show anything."""
 
 
@@ -113,15 +115,16 @@ def evidence(made: Fit | None, expected: Expectation, steps: Sequence[Fit | None
     beyond += [] if high is None else [made.above(high)]
     outside = 2 * min(beyond)
     if sign == 0:
-        return Evidence(min(1.0, reproduced), min(1.0, outside), 1.0, 1.0, 1.0)
+        return Evidence(min(1.0, reproduced), min(1.0, outside), 1.0, 1.0, 1.0, 1.0)
     close = math.log(expected.no_difference)
     same = max(made.above(-close), made.below(close))
+    absent = made.below(close) if sign > 0 else made.above(-close)
     reversed_, direction = 2 * _toward(made, -sign), 2 * _toward(made, sign)
     for step in steps:
         assert step is not None
         reproduced = max(reproduced, 2 * _toward(step, sign))
         reversed_ = min(reversed_, 2 * len(steps) * _toward(step, -sign))
-    return Evidence(*(min(1.0, value) for value in (reproduced, reversed_, same, outside, direction)))
+    return Evidence(*(min(1.0, value) for value in (reproduced, reversed_, same, absent, outside, direction)))
 
 
 def _toward(made: Fit, sign: int) -> float:
@@ -164,14 +167,12 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     needed = least(share, total)
     against = total - needed + 1
     """Setups that have to speak against the claim before it cannot hold in the needed number."""
-    # A case speaks against the claim by a reversal or by showing no difference: two chances, two tests.
-    either = [min(1.0, 2 * min(one.reversed, one.same)) for one in every]
     tests: list[tuple[Word, list[float], int]] = [
         ("contradicted", [one.reversed for one in every], against),
         ("reproduced", [one.reproduced for one in every], needed),
         ("contradicted", [one.same for one in every], against),
-        ("contradicted", either, against),
         ("different size", [one.outside for one in every], against),
+        ("contradicted", [one.absent for one in every], against),
         ("direction only", [one.direction for one in every], needed),
     ]
     return next(
@@ -210,7 +211,7 @@ def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
         side = "above" if expected.sign > 0 else "below"
         return f"the {whole} lies {side} 1, and partly {_band(expected)}"
     if said == "contradicted":
-        return _contradicted(whole, narrow, expected, ratio.low, ratio.high)
+        return _contradicted(whole, narrow, expected, ratio)
     return _unmet(said, whole, expected, ratio.low, ratio.high)
 
 
@@ -223,17 +224,25 @@ def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: floa
     return f"the {whole} is too wide: it lies only partly {_band(expected)}"
 
 
-def _contradicted(whole: str, narrow: str, expected: Expectation, low: float, high: float) -> str:
+def _contradicted(whole: str, narrow: str, expected: Expectation, ratio: Ratio) -> str:
+    assert ratio.low is not None
+    assert ratio.high is not None
     if expected.sign == 0:
         return f"the whole {whole} lies {_outside(expected)}"
-    if (high < 1) if expected.sign > 0 else (low > 1):
+    if (ratio.high < 1) if expected.sign > 0 else (ratio.low > 1):
         other = "below" if expected.sign > 0 else "above"
         claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
         return f"the {whole} lies {other} 1, on the other side of the published ratio{claimed}"
-    if max(high, 1 / low) <= 1.5 * expected.no_difference:
-        near = f"{100 * (expected.no_difference - 1):.2g} %"
-        return f"a difference was published, but {narrow} lies within {near} of 1, which is no difference (the {whole})"
-    return f"one step goes the other way (last over first: the {whole})"
+    inner = ratio.at(2 * (1 - ratio.confidence))
+    assert inner.low is not None
+    assert inner.high is not None
+    claimed_end, other_end = (inner.high, 1 / inner.low) if expected.sign > 0 else (1 / inner.low, inner.high)
+    near = f"{100 * (expected.no_difference - 1):.2g} %"
+    if claimed_end > expected.no_difference:
+        return f"one step goes the other way (last over first: the {whole})"
+    side = "above" if expected.sign > 0 else "below"
+    where = f"lies within {near} of" if other_end <= expected.no_difference else f"ends at most {near} {side}"
+    return f"a difference was published, but {narrow} {where} 1, which is no difference (the {whole})"
 
 
 def _outside(expected: Expectation) -> str:

@@ -182,8 +182,15 @@ def whole_intervals(intervals: list[Event]) -> list[Event]:
     ]  # fmt: skip
 
 
-def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list[Measurement]:
+def measurements(
+    phase: str, intervals: list[Event], found: float = 1.0, *, in_flight: int = 0, by_time: bool = False
+) -> list[Measurement]:
     """Return rows and values per second of the steady part, where it begins and how long it is.
+
+    The steady part begins when each of the ``in_flight`` operations that clients keep going had its first answer, or
+    later. A load that ended ``by_time`` and is steady from then on counts as a whole, from its start to its last
+    answer. Of large batches, many rows are in flight: a count that begins before the first answers and ends before the
+    last ones would miss them, and one that begins between two rounds of answers depends on where it begins.
 
     Without a steady part, the rates are those of the second half, and its begin and length are left out: a load that
     never settles is a result too. Too few intervals give nothing. ``found`` is the share of the acknowledged rows that
@@ -192,11 +199,19 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
     """
     whole = whole_intervals(intervals)
     rates = [int(one["rows"]) * 1e9 / int(one["duration_ns"]) for one in whole]
-    begin = steady_begin(rates)
+    answers = itertools.accumulate(
+        int(one.get("operations") or 0) + int(one.get("errors") or 0) for one in whole
+    )
+    first = sum(1 for answered in answers if answered < in_flight)
+    begin = steady_begin(rates[first:])
     if begin is None and len(whole) < 2 * FEWEST_INTERVALS:
         return []
-    part = whole[len(whole) // 2 if begin is None else begin :]
-    seconds = sum(int(one["duration_ns"]) for one in part) / 1e9
+    if begin == 0 and by_time:
+        part = [one for one in intervals if one.get("operation") == "write"]
+    else:
+        part = whole[len(whole) // 2 if begin is None else first + begin :]
+    start = int(part[0]["start_ns"])
+    seconds = (max(int(one["start_ns"]) + int(one["duration_ns"]) for one in part) - start) / 1e9
     rows, values = (sum(int(one.get(name) or 0) for one in part) / seconds for name in ("rows", "values"))
     measured = [
         Measurement(phase, "steady_rows_per_second", found * rows),
@@ -206,7 +221,7 @@ def measurements(phase: str, intervals: list[Event], found: float = 1.0) -> list
     ]
     if begin is not None:
         measured += [
-            Measurement(phase, STEADY_FROM, int(part[0]["start_ns"]) / 1e9),
+            Measurement(phase, STEADY_FROM, start / 1e9),
             Measurement(phase, "steady_seconds", seconds),
         ]
     return measured

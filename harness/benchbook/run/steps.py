@@ -124,8 +124,13 @@ class Steps:
         sent_bytes = load.sent(options, summary, self.digest, "bytes")
         if options.duration is not None:
             self.findings.data_bytes = sent_bytes
-        self.findings.measurements += load.measurements(phase, summary, settle_seconds, sent_bytes, share)
-        self.findings.measurements += steady.measurements(phase, taken.intervals, share)
+        self.findings.measurements += load.measurements(
+            phase, summary, settle_seconds, sent_bytes, share, window=request.whole
+        )
+        self.findings.measurements += steady.measurements(
+            phase, taken.intervals, share, in_flight=options.clients * options.workers,
+            by_time=options.duration is not None and not request.whole,
+        )  # fmt: skip
         self.findings.measurements += load.latencies(phase, taken.histograms)
         self.findings.client_cpu(phase, summary)
         if options.duration is not None:

@@ -90,6 +90,18 @@ def test_a_different_size_says_if_even_the_direction_is_open(tmp_path: Path) -> 
     )
 
 
+def test_a_ratio_that_is_at_most_1_says_where_its_interval_ends(tmp_path: Path) -> None:
+    claim = {"test": "at-least", "published": {"ratio": 1}}
+    found = only(
+        tmp_path, lambda levels: 0.94 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.12, blocks=16
+    )
+    assert found.verdict == "contradicted", found.reason
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.92 < 1 < found.high, found
+    assert "but the 90 % CI ends at most 5 % above 1, which is no difference" in found.reason
+
+
 def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> None:
     claim = {"test": "at-most", "published": {"ratio": 0.99}}
     found = only(tmp_path, lambda levels: 0.999 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.0)

@@ -7,6 +7,7 @@ of the program. With 6,000 simulations a rate of 5 % is measured to 0.3 %; bound
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from scipy.stats import norm
 
 from benchbook.analyse import interval
-from benchbook.analyse.judgement import Evidence, Expectation, evidence, joint, word
+from benchbook.analyse.judgement import NONE, Expectation, evidence, joint, word
 from benchbook.analyse.model import Fit, fit, prior
 from benchbook.analyse.noise import Itself, between
 from benchbook.analyse.ratio import of_logs, unpaired
@@ -196,19 +197,31 @@ def test_a_true_claim_on_all_cases_is_seldom_contradicted_by_one(together: float
     chance = np.random.default_rng(10)
     alone, common = chance.normal(size=(4000, 6)), chance.normal(size=(4000, 1))
     values = norm.sf(math.sqrt(together) * common + math.sqrt(1 - together) * alone)
-    found = [joint([Evidence(1, one, 1, 1, 1) for one in run], "all") for run in values.tolist()]
+    found = [joint([replace(NONE, reversed=one) for one in run], "all") for run in values.tolist()]
     assert found.count("contradicted") / len(found) <= 0.06
 
 
 def test_two_fairly_clear_cases_contradict_what_should_hold_in_both() -> None:
     def said(*reversals: float) -> str:
-        return joint([Evidence(1, one, 1, 1, 1) for one in reversals], "all")
+        return joint([replace(NONE, reversed=one) for one in reversals], "all")
 
     assert (said(0.03, 0.04), said(0.03, 0.06), said(0.02, 0.9)) == (
         "contradicted",
         "inconclusive",
         "contradicted",
     )
+
+
+def test_one_case_that_is_lower_and_one_that_is_equal_contradict_what_should_be_higher() -> None:
+    """Neither is clearly reversed, and neither is clearly within 5 % of 1; both are clearly not higher."""
+    expected = Expectation("at-least", 1.0, 0.0)
+    cases = [evidence(Fit(centre, 0.02, 16, 17, 0.1), expected) for centre in (-0.04, 0.0)]
+    assert min(one.reversed for one in cases) > 0.05
+    assert min(one.same for one in cases) > 0.012
+    assert joint(cases, "all") == joint(cases, "any") == "contradicted"
+    # A case that may be 5 % higher contradicts nothing.
+    open_ = evidence(Fit(0.02, 0.03, 16, 17, 0.1), expected)
+    assert (joint([open_], "all"), joint([cases[0], open_], "any")) == ("inconclusive", "inconclusive")
 
 
 def test_a_missing_setup_shows_nothing() -> None:

@@ -65,15 +65,24 @@ def expected(options: LoadOptions, error: Event) -> bool:
 
 
 def measurements(
-    phase: str, summary: Event, settle_seconds: float, dataset_bytes: int, found: float = 1.0
+    phase: str,
+    summary: Event,
+    settle_seconds: float,
+    dataset_bytes: int,
+    found: float = 1.0,
+    *,
+    window: bool = False,
 ) -> list[Measurement]:
     """Return the metrics of a load.
 
     A row counts if it was acknowledged and the system has it afterwards; ``found`` is the share of acknowledged rows
-    for which that holds. Rates are over the acknowledged time of all clients together, or over the window if the load
-    had a duration. Bytes are those of the dataset in line protocol, scaled to the rows that count, so that systems
-    with different formats are compared by the same work. ``rows_per_second_attempted`` counts every row that was sent,
-    like a client that counts refused writes as loaded.
+    for which that holds. The rates named ``acknowledged`` also count the acknowledged rows that were lost, as clients
+    do that never look again. ``rows_per_second_attempted`` counts every row that was sent, like a client that counts
+    refused writes as loaded. Bytes are those of the dataset in line protocol, scaled to the rows that count, so that
+    systems with different formats are compared by the same work.
+
+    Rates are over the time from the start to the last answer of all clients. With ``window``, they are over the
+    duration of the load, because it continues afterwards or begins its writes at a fixed pace.
     """
     acknowledged = float(summary["duration_ns"]) / 1e9
     sent, values = float(summary["rows"]), float(summary["values"]) * found
@@ -81,11 +90,13 @@ def measurements(
     refused = float(summary.get("rows_refused") or 0)
     attempted = sent + refused
     share = rows / attempted if attempted else 0.0
-    rate = per_second(summary, "rows")
+    rate = per_second(summary, "rows") if window else 1 / acknowledged if acknowledged else 0.0
     return [
         Measurement(phase, "rows_per_second", rows * rate),
         Measurement(phase, "values_per_second", values * rate),
         Measurement(phase, "bytes_per_second", dataset_bytes * share * rate),
+        Measurement(phase, "rows_per_second_acknowledged", sent * rate),
+        Measurement(phase, "values_per_second_acknowledged", float(summary["values"]) * rate),
         Measurement(phase, "rows_per_second_attempted", attempted * rate),
         Measurement(phase, "acknowledged_seconds", acknowledged),
         Measurement(phase, "settled_seconds", acknowledged + settle_seconds),
@@ -154,7 +165,7 @@ def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: 
         for name, values in counted.fields.items():
             steps.findings.check(f"values in {table}.{name}", int(summary["rows"]), values)
     settled = settle.duration_seconds - steps.driver.watched_seconds
-    found = measurements(phase, summary, settled, int(summary["bytes"]))
+    found = measurements(phase, summary, settled, int(summary["bytes"]), window=True)
     steps.findings.measurements += [
         one for one in found if one.metric not in ("rows_found", "rows_per_second_attempted")
     ]

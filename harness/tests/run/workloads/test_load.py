@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,20 @@ def test_rates_count_what_was_acknowledged() -> None:
     assert found["settled_seconds"] == (2.5, "s")
     assert found["rows_refused"] == (250.0, "1")
     assert found["retries"] == (3.0, "1")
+
+
+def test_a_load_that_continues_or_has_a_pace_has_the_rates_of_its_duration() -> None:
+    summary = {
+        "duration_ns": 5 * 10**9, "window_ns": 2 * 10**9, "rows": 750, "values": 7500, "drained_rows": 350,
+        "drained_operations": 7, "operations": 15,
+    }  # fmt: skip
+    rates = [
+        {one.metric: one.value for one in measurements("load", summary, 0, 1, window=window)}[
+            "rows_per_second"
+        ]
+        for window in (False, True)
+    ]
+    assert rates == [150, pytest.approx(200)]
 
 
 def test_nothing_acknowledged_is_a_rate_of_zero() -> None:
