@@ -96,9 +96,10 @@ def verdicts(found: Fits, expected: Expectation, level: float = ALPHA) -> NDArra
         close = math.log(expected.no_difference)
         toward, against = (found.above(0.0), found.below(0.0))[:: expected.sign]
         same = np.maximum(found.above(-close), found.below(close))
+        absent = found.below(close) if expected.sign > 0 else found.above(-close)
         tests = [
             ("contradicted", 2 * against), ("reproduced", reproduced), ("contradicted", same),
-            ("different size", outside), ("direction only", 2 * toward),
+            ("different size", outside), ("contradicted", absent), ("direction only", 2 * toward),
         ]  # fmt: skip
     return np.select([p <= level for _, p in tests], [word for word, _ in tests], "inconclusive")
 

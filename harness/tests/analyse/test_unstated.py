@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
-from benchbook.analyse.judgement import NONE, Evidence
+from benchbook.analyse.judgement import NONE
 from benchbook.report.claim import interval_name
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
@@ -19,9 +19,9 @@ CLAIM: Any = SimpleNamespace(unstated=["size"], in_cells="all")
 
 
 SHOWN = {
-    "reproduced": Evidence(0.01, 1.0, 1.0, 1.0, 0.01),
-    "direction only": Evidence(0.5, 1.0, 1.0, 0.5, 0.01),
-    "contradicted": Evidence(1.0, 0.001, 1.0, 0.001, 1.0),
+    "reproduced": replace(NONE, reproduced=0.01, direction=0.01),
+    "direction only": replace(NONE, reproduced=0.5, outside=0.5, direction=0.01),
+    "contradicted": replace(NONE, reversed=0.001, outside=0.001),
     "inconclusive": NONE,
 }
 

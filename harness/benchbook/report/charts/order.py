@@ -45,7 +45,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
     return Figures(
         [
             Figure(
-                theme.scaled_title(run, TITLE),
+                theme.scaled_title(run, f"{TITLE}: {describe(metric).title.lower()}"),
                 _draw(found, points, means),
                 _alternative(means),
                 _table(means, points),
@@ -115,7 +115,7 @@ def _percent(ratio: float | None) -> str:
 
 def _alternative(means: Means) -> str:
     parts = [f"position {place + 1} {_percent(one.value)}" for place, one in means.items()]
-    return f"{TITLE}: mean difference from the setup's mean by position: {', '.join(parts)}."
+    return f"{TITLE}: typical difference from the setup's mean by position: {', '.join(parts)}."
 
 
 def _table(means: Means, points: Points) -> Table:
@@ -130,5 +130,5 @@ def _table(means: Means, points: Points) -> Table:
         ]
         for place, one in means.items()
     ]
-    columns = ["Position", "Trials", "Mean difference", "95 % CI"]
+    columns = ["Position", "Trials", "Typical difference", "95 % CI"]
     return Table(columns, rows, numeric=frozenset(columns[1:3]))
