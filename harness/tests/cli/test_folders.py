@@ -35,7 +35,7 @@ def test_claims_of_a_published_run(tmp_path: Path, capsys: pytest.CaptureFixture
     before = digests(CNOS)
     assert run(["claims", str(CNOS), "--json"]) == 0
     judged = json.loads(capsys.readouterr().out)
-    assert len(judged) == 14
+    assert len(judged) == 13
     assert {row["id"] for row in judged} >= {"ratios", "second-ratios"}
     assert digests(CNOS) == before
     assert list(tmp_path.iterdir()) == []
