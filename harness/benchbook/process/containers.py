@@ -358,7 +358,7 @@ def _clear(engine: DockerClient, name: str) -> int:
     """Remove everything that carries a trial's label; return the number of containers."""
     left: list[Any] = []
     with contextlib.suppress(Exception):
-        left = engine.containers.list(all=True, filters={"label": f"{LABEL}={name}"})
+        left = engine.containers.list(all=True, ignore_removed=True, filters={"label": f"{LABEL}={name}"})
         for one in left:
             remove(one)
         for network in engine.networks.list(filters={"label": f"{LABEL}={name}"}):

@@ -69,7 +69,7 @@ def left(address: str) -> list[str]:
     client = sdk.DockerClient(base_url=address, version="auto")
     try:
         networks = [one.name for one in client.networks.list() if one.name.startswith("benchbook")]
-        return [one.name for one in client.containers.list(all=True)] + networks
+        return [one.name for one in client.containers.list(all=True, ignore_removed=True)] + networks
     finally:
         client.close()
 
