@@ -11,7 +11,12 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from benchbook.analyse.judgement import Expectation
+from benchbook.analyse.model import fit
+from benchbook.analyse.noise import Itself, between
+from benchbook.analyse.ratio import of_logs
 from benchmarks.fits import VERDICTS, shares
 from tests.analyse.simulated import GROUP, KINDS, SPREAD, fitted
 
@@ -38,6 +43,7 @@ def main() -> None:
     percents = [f"{100 * spread:g} %" for spread in SPREADS]
     together = [f"{percent}, of {GROUP}" for percent in percents]
     write(METHODS, "coverage", ["noise", "trials", *percents, *together], coverage)
+    write(METHODS, "equal", ["true noise", "no A/A run", "always widened", "widened if seen"], equal_rows())
     write(METHODS, "errors", ["noise", "trials", *(word for word in VERDICTS[:-1])], errors)
     write(CLAIMS, "verdicts", ["trials", "true ratio", *VERDICTS], verdicts)
     write(CLAIMS, "trials", ["true ratio", "right verdict", *percents], trials)
@@ -74,6 +80,37 @@ def coverage_rows(kind: str) -> list[str]:
         )
         for blocks in TRIALS
     ]
+
+
+def equal_rows() -> list[str]:
+    """Return how often a ratio's interval holds the truth, and its width, by the true noise between equal setups.
+
+    The noise is in standard errors of the ratio, which has 10 blocks; the A/A run compares 3 systems in 5 blocks. Widths are
+    over those of a run without an A/A run.
+    """
+    return [
+        f"| {noise:g} | "
+        + " | ".join(f"{100 * held:.1f} %, {wide:.2f}" for held, wide in equal(noise))
+        + " |"
+        for noise in (0, 0.5, 1, 2)
+    ]
+
+
+def equal(noise: float, simulations: int = 4000) -> list[tuple[float, float]]:
+    """Return the coverage and the relative width without an A/A run, with the noise that it estimates, and with its test."""
+    chance = np.random.default_rng(17)
+    apart = noise * SPREAD / math.sqrt(10)
+    held, wide = np.zeros(3), np.zeros(3)
+    for _ in range(simulations):
+        of, *itself = (chance.normal(0, SPREAD, count) + chance.normal(0, apart) for count in (10, 5, 5, 5))
+        alone = fit(of.tolist())
+        assert alone is not None
+        found = [Itself("aa", "", "", "load", "rate", of_logs(one.tolist())) for one in itself]
+        for place, known in enumerate((None, between(found, 1.0), between(found))):
+            low, high = alone.with_noise(known).interval()
+            held[place] += low <= 0 <= high
+            wide[place] += high - low
+    return [(float(one) / simulations, float(width / wide[0])) for one, width in zip(held, wide, strict=True)]
 
 
 def verdict_rows(blocks: int) -> list[str]:

@@ -34,7 +34,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
         found.append("profile smoke is for tests: its numbers show little")
     if run.info.get("finished_at") is None:
         found.append("the run is unfinished")
-    found.append(_noise(cells))
+    found += _noise(cells)
     found += looked.note(run)
     fewest = min(cell.trials for cell in cells)
     if fewest < FEW:
@@ -121,11 +121,13 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
     )
 
 
-def _noise(cells: Sequence[JudgedCell]) -> str:
+def _noise(cells: Sequence[JudgedCell]) -> list[str]:
     found = [cell.noise for cell in cells if cell.noise is not None]
     if not found:
-        return "the noise between equal setups is unknown for this number (./bench aa)"
-    return f"noise between equal setups: {100 * (max(found) - 1):.2g} % (included in the interval)"
+        return ["the noise between equal setups is unknown for this number (./bench aa)"]
+    if max(found) == 1:
+        return []
+    return [f"noise between equal setups: {100 * (max(found) - 1):.2g} % (included in the interval)"]
 
 
 def _disks(run: Run, cells: Sequence[JudgedCell]) -> list[str]:

@@ -434,12 +434,21 @@ def _noise(run: Run) -> list[str]:
             "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
         ]
     most = max(compared, key=lambda pair: compared[pair].variance)
-    runs = sorted({name for one in compared.values() for name in one.runs})
+    runs = " and ".join(sorted({name for one in compared.values() for name in one.runs}))
+    apart, ratios = (
+        sum(each) for each in zip(*((one.apart, one.comparisons) for one in known.values()), strict=True)
+    )
+    counted = (
+        f"Each setup was compared with itself in {runs}: {apart} of {ratios} ratios have a 95 % CI without 1 (5 % are "
+        "expected by chance)."
+    )
+    if not compared[most].variance:
+        return [f"{counted} So no interval of a compared number was widened."]
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
     return [
         (
-            "Beyond the scatter of their trials, two equal setups on this machine differ by up to "
-            f"{words}, as measured in {' and '.join(runs)}. The difference in a metric widens the metric's intervals."
+            f"{counted} Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}. "
+            "Such a difference widens the intervals of its metric."
         )
     ]
 

@@ -63,10 +63,12 @@ class Noise:
     """The variation of ratios of equal setups around 1 that their own trials do not explain."""
 
     variance: float
-    """Variance of log ratios between A/A comparisons."""
+    """Variance of log ratios between A/A comparisons; 0 if their trials explain how much they differ."""
     comparisons: int
     """Number of A/A comparisons."""
     runs: tuple[str, ...] = ()
+    apart: int = 0
+    """Comparisons whose 95 % interval does not contain 1."""
 
     @property
     def factor(self) -> float:

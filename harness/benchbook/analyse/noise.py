@@ -1,17 +1,19 @@
 """The noise between equal setups on a machine, from A/A runs (rule 4 of docs/methods.md).
 
-An A/A run has every cell twice, under two labels of the factor ``aa``. Its ratios differ from 1 by chance alone; what
-their own trials do not explain is the noise that every other comparison of the machine has in its error.
+An A/A run has every cell twice, under two labels of the factor ``aa``. Its trials are shuffled and begin with empty
+folders, so its ratios should differ from 1 by chance alone: by what the spread of their own trials explains. The run
+tests that. If its ratios differ by more, the rest is noise that all comparisons of the machine have in their error.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbook.analyse.model import Noise, prior
+from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LABELS = ("A", "B")
+LEVEL = 0.1
+"""Level of the test for noise. Few ratios show little, so it is the 10 % that is usual for tests of heterogeneity."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +70,29 @@ def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
     return sorted(found, key=lambda one: (order[one.cell], one.phase, one.metric))
 
 
-def between(found: Iterable[Itself]) -> Noise | None:
+def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
     """Return the noise of one metric from its A/A comparisons; None where none has an interval.
+
+    It is zero unless the comparisons differ from 1 by more than chance: Fisher's combination of their p-values at
+    ``level``. The estimate alone would not do. It is never negative, so where there is no noise, it is above zero in
+    about every third run, and widens intervals that are right.
 
     Source: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0.
     """
-    fits = [(one.run_id, one.ratio.fit) for one in found if one.ratio.fit is not None]
-    if not fits:
+    from scipy.special import chdtrc
+
+    held = [(one.run_id, one.ratio, one.ratio.fit) for one in found if one.ratio.fit is not None]
+    if not held:
         return None
-    excess = sum(fit.centre**2 - fit.error**2 for _, fit in fits) / len(fits)
-    return Noise(max(0.0, excess), len(fits), tuple(sorted({run_id for run_id, _ in fits})))
+    chances = [max(ratio.differs, 1e-300) for _, ratio, _ in held]
+    by_chance = float(chdtrc(2 * len(held), -2 * math.fsum(map(math.log, chances))))
+    excess = math.fsum(fit.centre**2 - fit.error**2 for _, _, fit in held) / len(held)
+    return Noise(
+        max(0.0, excess) if by_chance <= level else 0.0,
+        len(held),
+        tuple(sorted({run_id for run_id, _, _ in held})),
+        sum(one <= ALPHA for one in chances),
+    )
 
 
 @functools.cache

@@ -80,6 +80,19 @@ def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Pat
     assert run(tmp_path / "far", 4.0).verdict == "reproduced"
 
 
+def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> None:
+    """The A/A run's sides differ by 1 %, and its trials by 5 %: its estimate is above zero, and shows nothing."""
+    aa(tmp_path, "aa-2", 0.05, apart=0.01)
+    found = run(tmp_path, 1.03)
+    [known] = noise.known(Run(tmp_path, "run-1")).values()
+    estimated = noise.between(noise.measured(Run(tmp_path, "aa-2")), level=1.0)
+    assert estimated is not None
+    assert estimated.variance > 0
+    assert (known.variance, known.factor, known.comparisons) == (0.0, 1.0, 2)
+    assert found.verdict == "reproduced"
+    assert "equal setups" not in found.reason
+
+
 def test_noise_that_the_trials_explain_is_not_added_twice(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=40)
     [known] = noise.known(_run(tmp_path)).values()

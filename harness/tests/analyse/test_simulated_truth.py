@@ -158,6 +158,20 @@ def test_noise_between_equal_setups_is_in_the_interval() -> None:
     assert alone / rounds <= 0.3
 
 
+def test_without_noise_an_a_a_run_seldom_widens_an_interval() -> None:
+    """Where equal setups differ by chance alone, the interval is what it is without an A/A run in 9 runs of 10."""
+    chance, rounds = np.random.default_rng(4), 400
+    for blocks, systems in ((3, 1), (3, 3), (10, 3), (5, 12)):
+        added = 0
+        for _ in range(rounds):
+            equal = [of_logs(chance.normal(0, 0.1, blocks).tolist()) for _ in range(systems)]
+            known = between(Itself("aa", "cell", "system", "load", "rows_per_second", one) for one in equal)
+            assert known is not None
+            assert known.apart == sum(one.differs <= 0.05 for one in equal)
+            added += known.variance > 0
+        assert 0.04 <= added / rounds <= 0.15
+
+
 def _itself(chance: np.random.Generator) -> Itself:
     sample = (chance.normal(0, 0.02, 10) + chance.normal(0, 0.05)).tolist()
     return Itself("aa", "cell", "system", "load", "rows_per_second", of_logs(sample))
