@@ -69,6 +69,8 @@ class Noise:
     runs: tuple[str, ...] = ()
     apart: int = 0
     """Comparisons whose 95 % interval does not contain 1."""
+    by_chance: float = 1.0
+    """p-value of the hypothesis that they differ from 1 by chance alone."""
 
     @property
     def factor(self) -> float:

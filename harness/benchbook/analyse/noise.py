@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse.interval import adjusted
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LABELS = ("A", "B")
-LEVEL = 0.1
-"""Level of the test for noise. Few ratios show little, so it is the 10 % that is usual for tests of heterogeneity."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,11 @@ def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
     return sorted(found, key=lambda one: (order[one.cell], one.phase, one.metric))
 
 
-def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
-    """Return the noise of one metric from its A/A comparisons; None where none has an interval.
+def between(found: Iterable[Itself]) -> Noise | None:
+    """Return the estimated noise of one metric from its A/A comparisons; None where none has an interval.
 
-    It is zero unless the comparisons differ from 1 by more than chance: Fisher's combination of their p-values at
-    ``level``. The estimate alone would not do. It is never negative, so where there is no noise, it is above zero in
-    about every third run, and widens intervals that are right.
-
-    Source: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0.
+    Sources: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0;
+    Fisher's combination of p-values.
     """
     from scipy.special import chdtrc
 
@@ -88,11 +84,25 @@ def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
     by_chance = float(chdtrc(2 * len(held), -2 * math.fsum(map(math.log, chances))))
     excess = math.fsum(fit.centre**2 - fit.error**2 for _, _, fit in held) / len(held)
     return Noise(
-        max(0.0, excess) if by_chance <= level else 0.0,
+        max(0.0, excess),
         len(held),
         tuple(sorted({run_id for run_id, _, _ in held})),
         sum(one <= ALPHA for one in chances),
+        by_chance,
     )
+
+
+def seen(estimated: Mapping[Pair, Noise]) -> dict[Pair, Noise]:
+    """Return the noise of the metrics whose A/A comparisons differ from 1 by more than chance; of others, zero.
+
+    Chance is tested with Holm's correction over all metrics. An estimate alone would not do: it is never negative, so
+    where there is no noise, it is above zero in every third A/A run, and widens intervals that are right.
+    """
+    chances = adjusted([one.by_chance for one in estimated.values()])
+    return {
+        pair: one if p <= ALPHA else replace(one, variance=0.0)
+        for (pair, one), p in zip(estimated.items(), chances, strict=True)
+    }
 
 
 @functools.cache
@@ -114,7 +124,7 @@ def known(run: Run) -> dict[Pair, Noise]:
             for one in measured(itself):
                 by_pair.setdefault((one.phase, one.metric), []).append(one)
     made = {pair: between(held) for pair, held in by_pair.items()}
-    return {pair: noise for pair, noise in made.items() if noise is not None}
+    return seen({pair: noise for pair, noise in made.items() if noise is not None})
 
 
 def _data(run: Run) -> set[str]:

@@ -77,12 +77,12 @@ def _block(one: Judgement, width: int) -> str:
 
 
 def _numbers(one: Judgement) -> str:
-    """Return the published and the measured ratio, to three digits; empty if neither exists."""
+    """Return what was published and the measured ratio, to three digits; empty if neither exists."""
     from benchbook.report import claim
 
     if one.test == "agree" or (one.published is None and one.measured is None):
         return ""
-    shown = [f"published {one.published:.3g}" if one.published is not None else "no published number"]
+    shown = [claim.was(one)]
     if one.measured is not None:
         interval = "no interval"
         if one.low is not None and one.high is not None:

@@ -338,6 +338,18 @@ def published_words(one: Judgement) -> str:
     return found.text
 
 
+def was(one: Judgement) -> str:
+    """Return what was published of a claim: "published 1.22", "claimed ≥ 1", or that there is no number."""
+    if is_own(one):
+        return "not published"
+    found = stated(one)
+    if one.published is not None:
+        return f"{'published' if found.kind == '=' else 'claimed'} {published_words(one)}"
+    if found.value:
+        return f"published in words, which we take as {found.text}"
+    return "published without a number"
+
+
 def differing_factors(cells: Sequence[JudgedCell]) -> list[str]:
     """Return the factors in which cases differ; the number of objects follows their size, so it is left out."""
     first = cells[0].sides.levels

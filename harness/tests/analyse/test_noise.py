@@ -85,7 +85,7 @@ def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> Non
     aa(tmp_path, "aa-2", 0.05, apart=0.01)
     found = run(tmp_path, 1.03)
     [known] = noise.known(Run(tmp_path, "run-1")).values()
-    estimated = noise.between(noise.measured(Run(tmp_path, "aa-2")), level=1.0)
+    estimated = noise.between(noise.measured(Run(tmp_path, "aa-2")))
     assert estimated is not None
     assert estimated.variance > 0
     assert (known.variance, known.factor, known.comparisons) == (0.0, 1.0, 2)

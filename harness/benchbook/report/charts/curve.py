@@ -85,7 +85,8 @@ def chart(
     ]  # fmt: skip
     was = [
         Dot(cell.system, f"{run.title(cell.system)}, published", _at(along, cell.levels[along]), value)
-        for cell, value in claim.published_values(run, published) if along in cell.levels
+        for cell, value in claim.published_values(run, published)
+        if along in cell.levels and cell.at(fixed or {})
     ]  # fmt: skip
     groups = {
         _shown(along, at): [one for one in found if _at(along, one.cell.levels[along]) == at] for at in levels

@@ -125,18 +125,8 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
             one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
         )
     stated = claim.stated(one)
-    if claim.is_own(one):
-        was = "not published"
-    elif one.published is not None:
-        was = f"{'published' if stated.kind == '=' else 'claimed'} {claim.published_words(one)}"
-    else:
-        was = (
-            f"published in words, which we take as {stated.text}"
-            if stated.value
-            else "published without a number"
-        )
     seen = claim.shown(one)
-    numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(was)}</small>"
+    numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(claim.was(one))}</small>"
     drawn = lane(scale, seen, stated.value, stated.kind)
     return parts(one.verdict, said, drawn, claim.word(one), numbers, _cases(one, scale))
 

@@ -76,11 +76,14 @@ def machine(run: Run) -> str:
 
 
 def _version(run: Run, system: str) -> str:
-    """Return the title of a system, with the version that it reported if the title lacks it."""
+    """Return the title of a system, with the version that it reported if the title has another one or none."""
     title = run.title(system)
     stated = sorted({one for cell in run.cells if cell.system == system for one in cell.versions})
-    whole = any(character == "." for character in title) or not stated or not stated[0][:1].isdigit()
-    return title if whole else f"{title} ({stated[0]})"
+    if not stated or not stated[0][:1].isdigit() or stated[0] in title:
+        return title
+    number = title.rpartition(" ")[2]
+    other = number[:1].isdigit() and not stated[0].startswith(number)
+    return f"{title} ({'reports ' if other else ''}{stated[0]})"
 
 
 def _data(run: Run) -> str:

@@ -93,6 +93,8 @@ def counts(run: Run) -> Markdown:
 
 def _verdicts_published(one: Judgement) -> str:
     """Return the published ratio, or the bound of a one-sided claim."""
+    if claim.is_own(one):
+        return "not published"
     if one.published is None:
         return quantity.MISSING
     return f"{SIGNS.get(one.test, '')}{quantity.number(one.published)}"
