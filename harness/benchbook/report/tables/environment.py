@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from statistics import fmean
 from typing import Any
 
@@ -142,7 +143,10 @@ def storages_table(run: Run) -> Table | Markdown:
 
 
 def _listed(value: Any) -> str:
-    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value or quantity.MISSING)
+    """Return options in a row; a dot takes the place of an address or a folder, which were not recorded."""
+    if not isinstance(value, list):
+        return str(value or quantity.MISSING)
+    return ", ".join(re.sub(r"\{\w+\}", "…", str(one)) for one in value)
 
 
 def _device(facts: dict[str, Any]) -> str:
