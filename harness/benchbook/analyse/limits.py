@@ -435,15 +435,14 @@ def _noise(run: Run) -> list[str]:
         ]
     most = max(compared, key=lambda pair: compared[pair].variance)
     runs = " and ".join(sorted({name for one in compared.values() for name in one.runs}))
-    apart, ratios = (
-        sum(each) for each in zip(*((one.apart, one.comparisons) for one in known.values()), strict=True)
-    )
+    varying = [one for one in known.values() if one.by_chance < 1]
+    apart, ratios = sum(one.apart for one in varying), sum(one.comparisons for one in varying)
     counted = (
         f"Each setup was compared with itself in {runs}: {apart} of {ratios} ratios have a 95 % CI without 1 (5 % are "
         "expected by chance)."
     )
     if not compared[most].variance:
-        return [f"{counted} So no interval of a compared number was widened."]
+        return [f"{counted} All metrics tested together, this is chance, so it widens no interval."]
     words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
     return [
         (
