@@ -97,7 +97,7 @@ def _tiles(run: Run, leads: Mapping[str, Judgement]) -> list[tuple[str, str, str
         own = claim.is_own(lead)
         found = [
             (
-                "Published",
+                "Published" if own or stated.kind == "=" else "Claimed",
                 "not asked" if own else claim.published_words(lead) if stated.value else "no number",
                 lead.source if lead.published is not None else f"read from the words of {lead.source}",
             ),
