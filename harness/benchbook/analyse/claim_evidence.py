@@ -100,7 +100,7 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     )
     unfit = _unfit(claim, run, sides, failed)
     alone = judgement.word(shown)
-    known = noise.known(run).get(pair)
+    known = noise.known(run).of(pair, last.system, first.system)
     return JudgedCell(
         sides, expected, published.ratio if published else None,
         published.of if published else None, published.over if published else None,

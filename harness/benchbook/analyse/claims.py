@@ -414,7 +414,16 @@ def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) ->
     if not cells:
         return blank
     pair = claim.pair
-    whole = cells[0].ratio if len(cells) == 1 else pooled(run, [cell.logs for cell in cells], pair)
+    whole = (
+        cells[0].ratio
+        if len(cells) == 1
+        else pooled(
+            run,
+            [cell.logs for cell in cells],
+            pair,
+            [(cell.sides.cells[-1], cell.sides.cells[0]) for cell in cells],
+        )
+    )
     values = [cell.published for cell in cells]
     return replace(
         blank, published=_mean(values) or blank.published, measured=whole.value, low=whole.low, high=whole.high,

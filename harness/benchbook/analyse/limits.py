@@ -428,22 +428,23 @@ def _noise(run: Run) -> list[str]:
     if comparison.baseline(run) is None:
         return []
     known = noise.known(run)
-    compared = {pair: known[pair] for pair in comparison.metrics(run) if pair in known}
-    if not compared:
+    held = [
+        (one, pair) for pair in comparison.metrics(run) if (one := known.of(pair, *run.systems)) is not None
+    ]
+    if not held:
         return [
             "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
         ]
-    most = max(compared, key=lambda pair: compared[pair].variance)
-    runs = " and ".join(sorted({name for one in compared.values() for name in one.runs}))
-    varying = [one for one in known.values() if one.by_chance < 1]
-    apart, ratios = sum(one.apart for one in varying), sum(one.comparisons for one in varying)
+    runs = " and ".join(sorted({name for one, _ in held for name in one.runs}))
+    apart, ratios = sum(one.apart for one, _ in held), sum(one.varying for one, _ in held)
     counted = (
-        f"Each setup was compared with itself in {runs}: {apart} of {ratios} ratios have a 95 % CI without 1 (5 % are "
-        "expected by chance)."
+        f"Systems were compared with themselves in {runs}: {apart} of {ratios} ratios of the numbers that are compared "
+        "here have a 95 % CI without 1 (5 % are expected by chance)."
     )
-    if not compared[most].variance:
-        return [f"{counted} All metrics tested together, this is chance, so it widens no interval."]
-    words = f"{quantity.percent(compared[most].factor - 1)} ({describe(most[1]).title}, {most[0]})"
+    most, pair = max(held, key=lambda each: each[0].variance)
+    if not most.variance:
+        return [f"{counted} No number differs by more than chance, so no interval is wider for it."]
+    words = f"{quantity.percent(most.factor - 1)} ({describe(pair[1]).title}, {pair[0]})"
     return [
         (
             f"{counted} Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}. "

@@ -67,10 +67,10 @@ class Noise:
     comparisons: int
     """Number of A/A comparisons."""
     runs: tuple[str, ...] = ()
+    varying: int = 0
+    """Comparisons whose trials vary."""
     apart: int = 0
     """Comparisons whose 95 % interval does not contain 1."""
-    by_chance: float = 1.0
-    """p-value of the hypothesis that they differ from 1 by chance alone."""
 
     @property
     def factor(self) -> float:

@@ -2,18 +2,17 @@
 
 An A/A run has every cell twice, under two labels of the factor ``aa``. Its trials are shuffled and begin with empty
 folders, so its ratios should differ from 1 by chance alone: by what the spread of their own trials explains. The run
-tests that. If its ratios differ by more, the rest is noise that all comparisons of the machine have in their error.
+tests that. If its ratios differ by more, the rest is noise that other ratios of these systems have in their error.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbook.analyse.interval import adjusted
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LABELS = ("A", "B")
+LEVEL = 0.1
+"""Level of the test for noise. Few ratios show little, so it is the 10 % that is usual for tests of heterogeneity."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,30 @@ def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
     return sorted(found, key=lambda one: (order[one.cell], one.phase, one.metric))
 
 
-def between(found: Iterable[Itself]) -> Noise | None:
-    """Return the estimated noise of one metric from its A/A comparisons; None where none has an interval.
+@dataclass(frozen=True)
+class Known:
+    """The comparisons of systems with themselves that the noise of other ratios is estimated from."""
 
-    Sources: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0;
-    Fisher's combination of p-values.
+    found: Mapping[Pair, Sequence[Itself]]
+    """Metric → its A/A comparisons that have an interval."""
+
+    def of(self, pair: Pair, *systems: str) -> Noise | None:
+        """Return the noise of a ratio of these systems in a metric; None where it is unknown.
+
+        It is that of the A/A comparisons of these systems, or of all systems if none of these was compared with itself.
+        """
+        held = self.found.get(pair, ())
+        return between([one for one in held if one.system in systems] or held)
+
+
+def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
+    """Return the noise of one metric from its A/A comparisons; None where none has an interval.
+
+    It is zero unless the comparisons differ from 1 by more than chance: Fisher's combination of their p-values at
+    ``level``. The estimate alone would not do. It is never negative, so where there is no noise, it is above zero in
+    about every third run, and widens intervals that are right.
+
+    Source: the method of moments for a variance between groups (DerSimonian and Laird 1986), around a mean of 0.
     """
     from scipy.special import chdtrc
 
@@ -84,47 +104,34 @@ def between(found: Iterable[Itself]) -> Noise | None:
     by_chance = float(chdtrc(2 * len(held), -2 * math.fsum(map(math.log, chances))))
     excess = math.fsum(fit.centre**2 - fit.error**2 for _, _, fit in held) / len(held)
     return Noise(
-        max(0.0, excess),
+        max(0.0, excess) if by_chance <= level else 0.0,
         len(held),
         tuple(sorted({run_id for run_id, _, _ in held})),
+        sum(fit.error > 0 for _, _, fit in held),
         sum(one <= ALPHA for one in chances),
-        by_chance,
     )
 
 
-def seen(estimated: Mapping[Pair, Noise]) -> dict[Pair, Noise]:
-    """Return the noise of the metrics whose A/A comparisons differ from 1 by more than chance; of others, zero.
-
-    Chance is tested with Holm's correction over all metrics. An estimate alone would not do: it is never negative, so
-    where there is no noise, it is above zero in every third A/A run, and widens intervals that are right.
-    """
-    chances = adjusted([one.by_chance for one in estimated.values()])
-    return {
-        pair: one if p <= ALPHA else replace(one, variance=0.0)
-        for (pair, one), p in zip(estimated.items(), chances, strict=True)
-    }
-
-
 @functools.cache
-def known(run: Run) -> dict[Pair, Noise]:
-    """Return (phase, metric) → noise, from all A/A runs of the same experiment, profile and machine that share data.
+def known(run: Run) -> Known:
+    """Return the comparisons of all A/A runs of the same experiment, profile and machine that share data.
 
     Copies of one virtual machine share its id, so the processor must be the same too.
     """
     if run.whole is not run:
         return known(run.whole)
     if run.machine is None:
-        return {}
-    by_pair: dict[Pair, list[Itself]] = {}
+        return Known({})
+    found: dict[Pair, list[Itself]] = {}
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
             itself = Run(run.results, run_id, connection)
             if itself.hardware != run.hardware or not _data(itself) & _data(run):
                 continue
             for one in measured(itself):
-                by_pair.setdefault((one.phase, one.metric), []).append(one)
-    made = {pair: between(held) for pair, held in by_pair.items()}
-    return seen({pair: noise for pair, noise in made.items() if noise is not None})
+                if one.ratio.fit is not None:
+                    found.setdefault((one.phase, one.metric), []).append(one)
+    return Known(found)
 
 
 def _data(run: Run) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterable
 
 from benchbook.analyse import noise
 from benchbook.analyse.model import Prior, prior
@@ -20,14 +21,21 @@ def paired(
     """
     sides = ((above, pair), (below, over or pair))
     of, base = (run.values(cell, one, validity).by_block for cell, one in sides)
-    return ratio(of, base, spread(run, pair, validity), noise.known(run).get(pair)).at(run.level)
+    return ratio(
+        of, base, spread(run, pair, validity), noise.known(run).of(pair, above.system, below.system)
+    ).at(run.level)
 
 
-def pooled(run: Run, logs: list[dict[int, float]], pair: Pair) -> Ratio:
-    """Return the typical ratio of several comparisons, by the blocks that all of them have."""
+def pooled(run: Run, logs: list[dict[int, float]], pair: Pair, sides: Iterable[tuple[Cell, Cell]]) -> Ratio:
+    """Return the typical ratio of several comparisons, by the blocks that all of them have.
+
+    ``sides`` has the cells above and below of each. Its noise is the largest of theirs.
+    """
     blocks = sorted(set.intersection(*(set(held) for held in logs)))
     means = [sum(held[block] for held in logs) / len(logs) for block in blocks]
-    return of_logs(means, noise=noise.known(run).get(pair)).at(run.level)
+    known = [noise.known(run).of(pair, above.system, below.system) for above, below in sides]
+    largest = max(filter(None, known), key=lambda one: one.variance, default=None)
+    return of_logs(means, noise=largest).at(run.level)
 
 
 @functools.cache

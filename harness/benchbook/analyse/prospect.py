@@ -18,7 +18,8 @@ from benchbook.analyse.claim_cells import Sides, sides
 from benchbook.analyse.claim_evidence import JudgedCell, expectation
 from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
-from benchbook.analyse.model import Fit, Noise
+from benchbook.analyse.model import Fit
+from benchbook.analyse.noise import Known
 from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim
@@ -92,9 +93,18 @@ def warnings(found: Iterable[Prospect]) -> list[str]:
 
 def question(run: Run, judged: Judgement) -> Question:
     """Return what more trials of a judged claim have to decide; an unfit case shows nothing."""
-    known = noise.known(run).get((judged.phase, judged.metric))
+    known = noise.known(run)
+    pair = (judged.phase, judged.metric)
     fits = [(cell, cell.ratio.fit) for cell in judged.cells if not cell.unfit and cell.ratio.fit is not None]
-    cases = tuple(case(cell.expected, fit, known, cell.steps) for cell, fit in fits)
+    cases = tuple(
+        case(
+            cell.expected,
+            fit,
+            known.of(pair, cell.sides.cells[-1].system, cell.sides.cells[0].system),
+            cell.steps,
+        )
+        for cell, fit in fits
+    )
     return Question(cases, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
 
 
@@ -199,12 +209,12 @@ class _Before:
 
     cells: Mapping[str, list[tuple[JudgedCell, Fit]]]
     """Claim → its cases that have an estimate."""
-    noise: Mapping[tuple[str, str], Noise]
+    noise: Known
 
     @staticmethod
     def of(run: Run | None, published: Path) -> _Before:
         if run is None:
-            return _Before({}, {})
+            return _Before({}, Known({}))
         with run.opened():
             judged = claims.of_run(run, published)
             cells = {
@@ -234,4 +244,10 @@ class _Before:
         if claim.monotonic and not steps:
             count = len(side.cells) - 1
             steps = (centre / count,) * count
-        return Case(expected, centre, spread, self.noise.get(claim.pair), steps)
+        return Case(
+            expected,
+            centre,
+            spread,
+            self.noise.of(claim.pair, side.cells[-1].system, side.cells[0].system),
+            steps,
+        )

@@ -27,7 +27,7 @@ def command(
         typer.Option(
             "--publish",
             help="Write a smaller form to reports/data/EXPERIMENT, which `{bench} site` shows. An A/A run goes to"
-            " reports/data/EXPERIMENT-aa.",
+            " reports/data/EXPERIMENT-aa, a further one to EXPERIMENT-2-aa.",
         ),
     ] = False,
     machine: Annotated[

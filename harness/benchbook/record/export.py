@@ -8,6 +8,7 @@ the report. It appears as a finished folder or not at all.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -76,9 +77,10 @@ def publish_run(
 ) -> Path:
     """Write the small form of a run to ``data/<experiment>`` in place of an earlier one; return the folder.
 
-    The run of another machine goes to ``data/<experiment>/<machine>``. The name of an A/A run's folder ends in -aa.
-    The same run gives the same bytes. ``drawn`` is the telemetry that charts draw. Raises RequestError if the run does
-    not exist or is not finished, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
+    The run of another machine goes to ``data/<experiment>/<machine>``. The name of an A/A run's folder ends in -aa; as
+    all A/A runs count together, a further one gets a folder of its own (``<experiment>-2-aa``). The same run gives the
+    same bytes. ``drawn`` is the telemetry that charts draw. Raises RequestError if the run does not exist or is not
+    finished, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
     """
     name = None if machine is None else contributed.require_name(machine)
     found = runs.find(results, run_id, say)
@@ -89,13 +91,23 @@ def publish_run(
         )
     output = data / found.experiment if name is None else data / found.experiment / name
     if found.against_itself:
-        output = output.with_name(output.name + AGAINST_ITSELF)
+        output = _beside_others(output, found.run_id)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
         return thinning.fitting(stage, found.run_id, made / folder.TABLES_FOLDER, drawn)
 
     about = {"published": True, "scrubbed": True, "left_out": [SCRUBBED, *THINNED]}
     return _write(found, output, fill, SMALL_PARTS, about, scrubber(), say)
+
+
+def _beside_others(folder_of_run: Path, run_id: str) -> Path:
+    """Return the folder of an A/A run: the one that has it already, or the first that no other run has."""
+    for number in itertools.count(1):
+        name = f"{folder_of_run.name}{f'-{number}' if number > 1 else ''}{AGAINST_ITSELF}"
+        path = folder_of_run.with_name(name)
+        if not (path / manifest.FILE).exists() or manifest.read(path).run_id == run_id:
+            return path
+    raise AssertionError("numbers do not end")
 
 
 def _write(

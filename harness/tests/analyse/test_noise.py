@@ -84,8 +84,8 @@ def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> Non
     """The A/A run's sides differ by 1 %, and its trials by 5 %: its estimate is above zero, and shows nothing."""
     aa(tmp_path, "aa-2", 0.05, apart=0.01)
     found = run(tmp_path, 1.03)
-    [known] = noise.known(Run(tmp_path, "run-1")).values()
-    estimated = noise.between(noise.measured(Run(tmp_path, "aa-2")))
+    known = _known(Run(tmp_path, "run-1"))
+    estimated = noise.between(noise.measured(Run(tmp_path, "aa-2")), level=1.0)
     assert estimated is not None
     assert estimated.variance > 0
     assert (known.variance, known.factor, known.comparisons) == (0.0, 1.0, 2)
@@ -95,7 +95,7 @@ def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> Non
 
 def test_noise_that_the_trials_explain_is_not_added_twice(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=40)
-    [known] = noise.known(_run(tmp_path)).values()
+    known = _known(_run(tmp_path))
     assert known.factor < 1.04  # 5 % of each trial
 
 
@@ -103,6 +103,36 @@ def test_a_contradiction_needs_more_than_the_noise(tmp_path: Path) -> None:
     assert run(tmp_path / "without", 0.97).verdict == "contradicted"
     aa(tmp_path / "with", "aa-1", 0.002, apart=0.1)
     assert run(tmp_path / "with", 0.97).verdict == "inconclusive"
+
+
+def _known(run: Run) -> Any:
+    """Return the noise of the ratio of A to B."""
+    known = noise.known(run).of(PAIR, A, B)
+    assert known is not None
+    return known
+
+
+def test_a_system_has_its_own_noise(tmp_path: Path) -> None:
+    """A's equal setups differ by 10 %, B's by chance alone: only ratios with A are wider for it."""
+    chance = random.Random("both")
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        apart = 0.1 if levels["system"] == A and levels["aa"] == "A" else 0.0
+        return {PAIR: 1000 * math.exp(chance.gauss(0, 0.002) + apart)}
+
+    measured_run.write(tmp_path, "aa-1", {"system": [A, B], "aa": ["A", "B"]}, value)
+    known = noise.known(_run(tmp_path))
+    alone, both, other, none = (
+        known.of(PAIR, *sides) for sides in ((A, A), (A, B), (B, B), ("another", "another"))
+    )
+    assert alone is not None
+    assert both is not None
+    assert other is not None
+    assert alone.variance == pytest.approx(0.1**2, rel=0.1)
+    assert both.variance == pytest.approx(alone.variance / 2, rel=0.1)
+    assert known.of(PAIR, B, A) == both == none
+    assert other.variance == 0
+    assert known.of(("load", "latency_p50"), A, B) is None
 
 
 def _run(results: Path) -> Run:
@@ -131,7 +161,7 @@ def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str
 def test_all_a_a_runs_count_together(tmp_path: Path) -> None:
     for place, apart in enumerate((0.1, -0.2, 0.15)):
         aa(tmp_path, f"aa-{place}", 0.002, apart=apart, database=False)
-    [known] = noise.known(_run(tmp_path)).values()
+    known = _known(_run(tmp_path))
     assert known.runs == ("aa-0", "aa-1", "aa-2")
     assert known.comparisons == 6
     assert known.variance == pytest.approx((0.1**2 + 0.2**2 + 0.15**2) / 3, rel=0.1)

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from benchbook.analyse import interval
 from benchbook.analyse.judgement import NONE, Expectation, evidence, joint, word
 from benchbook.analyse.model import Fit, fit, prior
-from benchbook.analyse.noise import Itself, between, seen
+from benchbook.analyse.noise import Itself, between
 from benchbook.analyse.ratio import of_logs, unpaired
 from benchmarks import power
 from benchmarks.fits import shares
@@ -159,37 +159,17 @@ def test_noise_between_equal_setups_is_in_the_interval() -> None:
 
 
 def test_without_noise_an_a_a_run_seldom_widens_an_interval() -> None:
-    """Where equal setups differ by chance alone, 5 % of A/A runs widen the interval of any metric.
-
-    Of 10 trials, more do: far from the centre, Huber's interval has heavier tails than Student's t.
-    """
-    chance, rounds = np.random.default_rng(4), 300
-    for blocks, systems, metrics, most in ((3, 1, 20, 0.09), (3, 3, 20, 0.09), (10, 3, 20, 0.2)):
-        added = estimated = 0
+    """Where equal setups differ by chance alone, the interval is what it is without an A/A run in 9 runs of 10."""
+    chance, rounds = np.random.default_rng(4), 400
+    for blocks, systems in ((3, 1), (3, 3), (10, 3), (5, 12)):
+        added = 0
         for _ in range(rounds):
-            found = {}
-            for metric in range(metrics):
-                equal = [of_logs(chance.normal(0, 0.1, blocks).tolist()) for _ in range(systems)]
-                known = between(Itself("aa", "cell", "system", "load", str(metric), one) for one in equal)
-                assert known is not None
-                assert known.apart == sum(one.differs <= 0.05 for one in equal)
-                estimated += known.variance > 0
-                found["load", str(metric)] = known
-            added += any(one.variance for one in seen(found).values())
-        assert estimated / rounds / metrics > 0.25
-        assert added / rounds <= most
-
-
-def test_noise_is_seen_among_many_metrics() -> None:
-    chance, rounds, found = np.random.default_rng(5), 60, 0
-    for _ in range(rounds):
-        noisy = between(_itself(chance) for _ in range(3))
-        assert noisy is not None
-        calm = {("load", str(number)): replace(noisy, by_chance=0.5) for number in range(99)}
-        shown = seen({("load", "rate"): noisy, **calm})
-        found += shown["load", "rate"].variance > 0
-        assert not any(shown[pair].variance for pair in calm)
-    assert found / rounds > 0.75
+            equal = [of_logs(chance.normal(0, 0.1, blocks).tolist()) for _ in range(systems)]
+            known = between(Itself("aa", "cell", "system", "load", "rows_per_second", one) for one in equal)
+            assert known is not None
+            assert known.apart == sum(one.differs <= 0.05 for one in equal)
+            added += known.variance > 0
+        assert 0.04 <= added / rounds <= 0.15
 
 
 def _itself(chance: np.random.Generator) -> Itself:
