@@ -428,14 +428,15 @@ def _noise(run: Run) -> list[str]:
     if comparison.baseline(run) is None:
         return []
     known = noise.known(run)
-    held = [
-        (one, pair) for pair in comparison.metrics(run) if (one := known.of(pair, *run.systems)) is not None
-    ]
+    claimed = [(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []]
+    compared = [pair for pair in known.found if pair in comparison.metrics(run) or pair in claimed]
+    systems = dict.fromkeys(cell.system for cell in run.cells)
+    held = [(one, pair) for pair in compared if (one := known.of(pair, *systems)) is not None]
     if not held:
         return [
             "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
         ]
-    runs = " and ".join(sorted({name for one, _ in held for name in one.runs}))
+    runs = ", ".join(sorted({name for one, _ in held for name in one.runs}))
     apart, ratios = sum(one.apart for one, _ in held), sum(one.varying for one, _ in held)
     counted = (
         f"Systems were compared with themselves in {runs}: {apart} of {ratios} ratios of the numbers that are compared "

@@ -468,9 +468,10 @@ class Run:
 
     @functools.cached_property
     def checks(self) -> dict[str, tuple[int, int]]:
-        """Cell → number of its checks that passed and that failed."""
+        """Cell → number of its checks that passed and that failed, without those that are not required."""
         text = (
-            "SELECT t.cell, count(*) FILTER (c.ok), count(*) FILTER (NOT c.ok) "
+            "SELECT t.cell, count(*) FILTER (c.ok AND NOT ends_with(c.name, ', not required')), "
+            "count(*) FILTER (NOT c.ok) "
             "FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? GROUP BY t.cell"
         )
         return {cell: (passed, failed) for cell, passed, failed in self.query(text).iter_rows()}

@@ -78,12 +78,15 @@ def _block(one: Judgement, width: int) -> str:
 
 def _numbers(one: Judgement) -> str:
     """Return what was published and the measured ratio, to three digits; empty if neither exists."""
+    from benchbook.analyse import claims as analysed
     from benchbook.report import claim
 
     if one.test == "agree" or (one.published is None and one.measured is None):
         return ""
     shown = [claim.was(one)]
-    if one.measured is not None:
+    if analysed.ends(one):
+        shown.append(f"measured {claim.measured_words(one)} in {len(one.cells)} cases")
+    elif one.measured is not None:
         interval = "no interval"
         if one.low is not None and one.high is not None:
             interval = f"{claim.interval_name([one])} {claim.interval(one.low, one.high)}"

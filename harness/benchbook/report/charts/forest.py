@@ -61,7 +61,7 @@ def chart(run: Run) -> Block | Markdown:
     from benchbook.analyse import claims
 
     if run.against_itself or not (found := claims.of_run(run)):
-        return missing("The claims", "the run declared none")
+        return missing("The chart of claims", "the run declared none")
     order = sorted(
         (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
     )
@@ -174,7 +174,8 @@ def _cases(one: Judgement, scale: Scale) -> str:
         seen = claim.shown_case(cell)
         rows += parts(
             cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
-            lane(scale, seen, cell.published, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(cell)}",
+            lane(scale, seen, None if claim.is_own(one) else cell.published, kind), cell.verdict,
+            f"<b>{escape_html(seen.text)}</b>{'' if claim.is_own(one) else _was(cell)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 

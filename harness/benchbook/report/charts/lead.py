@@ -47,11 +47,11 @@ def title(
     among = sum(len(pairs) for _, _, pairs in best)
     corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
     if set(won) == {""}:
-        return f"{what}: no clear difference at any {along or 'level'}{corrected}"
+        return f"{what}: no clear leader at any {along or 'level'}{corrected}"
     undecided = won.pop("", None)
     parts = [f"{name} leads {_listed(held, order, along, levels)}" for name, held in won.items()]
     if undecided:
-        parts.append(f"no clear difference {_listed(undecided, order, along, levels)}{corrected}")
+        parts.append(f"no clear leader {_listed(undecided, order, along, levels)}{corrected}")
     return f"{what}: {'; '.join(parts)}"
 
 
