@@ -155,7 +155,7 @@ def fit(sample: Sequence[float] | NDArray[np.float64], prior: Prior | None = Non
 
     >>> one = fit([0.69, 0.71, 0.68, 0.70])
     >>> round(one.centre, 2), one.trials
-    (0.7, 4)
+    (0.69, 4)
     >>> fit([1.0, 2.0]) is None
     True
     """

@@ -296,7 +296,7 @@ def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dic
 
     If no reads were counted (a system elsewhere, no telemetry), the storage's check decides.
 
-    >>> read = Measurement("q", "server_read_bytes", 0.0, "B", "lower")
+    >>> read = Measurement("q", "server_read_bytes", 0.0)
     >>> confirmed({"q": "cold", "r": "cold"}, [read])
     {'q': 'lukewarm', 'r': 'cold'}
     """
@@ -316,8 +316,8 @@ def unread(measured: Iterable[Measurement]) -> list[Measurement]:
 
     The reads of the server and those from the bucket are the same bytes at two places, so the larger number counts.
 
-    >>> data = Measurement("q", "data_bytes", 100.0, "B", "none")
-    >>> [one.value for one in unread([data, Measurement("q", "server_read_bytes", 5.0, "B", "lower")])]
+    >>> data = Measurement("q", "data_bytes", 100.0)
+    >>> [one.value for one in unread([data, Measurement("q", "server_read_bytes", 5.0)])]
     [95.0]
     """
     numbers = {(one.phase, one.metric): one.value for one in measured}

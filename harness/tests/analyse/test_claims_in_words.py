@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchbook.analyse import claims, judgement
+from benchbook.analyse.claim_notes import _consistent
 from benchbook.analyse.claims import Judgement
+from benchbook.declare.claim import Claim
 from tests.analyse.claimed import BASE, CNOS, INFLUX, only, twice
 from tests.claims import measured_run
 
@@ -155,6 +158,20 @@ def test_one_published_run_is_uncertain_too(tmp_path: Path, ratio: float, spread
     assert words in found.reason
     plain = of(tmp_path / "b", ratio, test="ratio", published={"ratio": 2})
     assert "from run to run" not in plain.reason
+
+
+@pytest.mark.parametrize(("error", "answer"), [(0.15, "consistent"), (0.01, "inconsistent")])
+def test_the_uncertainty_of_the_rerun_counts_beside_that_of_the_published_run(
+    tmp_path: Path, error: float, answer: str
+) -> None:
+    """Published 2, measured 1.5: 5 % of the publication alone do not explain that, 15 % of the rerun do."""
+    claim = Claim.model_validate(
+        {**BASE, "test": "ratio", "published": {"ratio": 2}, "published_spread": 0.05}
+    )
+    [cell] = of(tmp_path, 1.5, test="ratio", published={"ratio": 2}).cells
+    assert cell.ratio.fit is not None
+    wide = replace(cell, ratio=replace(cell.ratio, fit=replace(cell.ratio.fit, error=error)))
+    assert _consistent(claim, [wide])[0].endswith(f"it is {answer} with the rerun")
 
 
 # Answers.

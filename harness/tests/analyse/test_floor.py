@@ -58,7 +58,11 @@ def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_
     assert "is unknown" in conclusion.limits(without).markdown
     assert rules.noise(without).mark == "not kept"
     assert "two equal setups on this machine differ by up to" in conclusion.limits(known).markdown
+    assert "2 of 2 ratios of the numbers" in conclusion.limits(known).markdown
     assert rules.noise(known).mark == "kept"
+    calm = conclusion.limits(opened(tmp_path / "calm", 1.03, 0.0)).markdown
+    assert "0 of 2 ratios of the numbers" in calm
+    assert "no interval is wider for it" in calm
 
 
 def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.analyse.claims import Judgement
 from benchbook.cli.app import run
+from benchbook.cli.claims import _numbers
 from benchbook.declare.catalogue import Catalogue
 from benchbook.plan.plan import Plan, plan
 from tests.claims import measured_run
@@ -36,6 +39,30 @@ def results(tmp_path: Path) -> Path:
     write(tmp_path, "second", "2026-03-02T09:00:00+00:00", 2.0)
     write(tmp_path, "itself", "2026-03-03T09:00:00+00:00", aa=["A", "B"])
     return tmp_path
+
+
+def test_the_numbers_of_a_claim_are_named_as_what_they_are() -> None:
+    """A question of ours has no published number, a bound is claimed, and a look has its own confidence."""
+    shown = Judgement(
+        "a",
+        "A is faster",
+        "a page",
+        1.2,
+        1.3,
+        1.2,
+        1.4,
+        0.1,
+        "inconclusive",
+        "",
+        "load",
+        "rows_per_second",
+        "ratio",
+    )
+    assert _numbers(shown) == "published 1.20, measured 1.30 (95 % CI 1.20-1.40), margin 10 %"
+    assert "measured 1.30 (99 % CI 1.20-1.40)" in _numbers(replace(shown, level=0.01))
+    assert _numbers(replace(shown, test="at-least")).startswith("claimed ≥ 1.20, ")
+    assert _numbers(replace(shown, statement="Not published: is it?")).startswith("not published, ")
+    assert _numbers(replace(shown, published=None)).startswith("published without a number, ")
 
 
 @pytest.mark.parametrize("name", [[], ["latest"], ["second"], ["cnos-vs-influx"]])

@@ -14,9 +14,10 @@ from benchbook.analyse import claims
 from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.record import database
-from benchbook.report.charts import forest, rate_over_time
+from benchbook.record.opened import opened
+from benchbook.report.charts import curve, forest, rate_over_time
 from benchbook.report.claim import meaningless, statement
-from benchbook.report.figure import Figures
+from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
 from benchbook.report.tables import cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial
@@ -165,3 +166,18 @@ def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -
     assert row[2] == "server (500)"
     assert "cache-max-memory-size exceeded" in row[3]
     assert row[5] == "60,000"
+
+
+def test_published_values_are_those_of_the_setups_that_are_drawn() -> None:
+    """The claim on 200 workers has two published numbers; the chart of 100 workers shows one."""
+    data = Path(__file__).parents[3] / "reports" / "data" / "cnos-vs-influx"
+    with opened(Path("unused"), str(data), answering=True) as found:
+        run = Run(found.results, found.run_id)
+        drawn = curve.chart(
+            run, "load", "rows_per_second_acknowledged", "batch_size", fixed={"workers": "12"},
+            published=["ratios", "cnosdb-at-200-workers"],
+        )  # fmt: skip
+    assert isinstance(drawn, Figure)
+    was = [row for row in drawn.table.rows if "CnosDB 2.0.1, published" in row]
+    assert len(was) == 6
+    assert sum("20,000" in str(row) for row in was) == 1

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
+import benchbook
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "analyse.quantity",
-        "declare.metric",
-        "report.charts.lead",
-        "report.claim",
-        "report.figure",
-        "report.page",
-        "report.table",
-        "report.theme",
-    ],
+ROOT = Path(benchbook.__file__).parent
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+    for path in ROOT.rglob("*.py")
+    if "    >>> " in path.read_text(encoding="utf-8")
 )
-def test_examples(name):
-    found = doctest.testmod(importlib.import_module(f"benchbook.{name}"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0
     assert found.failed == 0

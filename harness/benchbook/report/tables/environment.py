@@ -143,7 +143,11 @@ def storages_table(run: Run) -> Table | Markdown:
 
 
 def _listed(value: Any) -> str:
-    """Return options in a row; a dot takes the place of an address or a folder, which were not recorded."""
+    """Return options in a row; dots take the place of an address or a folder, which were not recorded.
+
+    >>> _listed(["url={url}", "{keys}", "use_cache={cache}"])
+    'url=…, …, use_cache=…'
+    """
     if not isinstance(value, list):
         return str(value or quantity.MISSING)
     return ", ".join(re.sub(r"\{\w+\}", "…", str(one)) for one in value)

@@ -66,6 +66,8 @@ def shared(reasons: list[str]) -> tuple[list[str], str]:
 
     >>> shared(["near; 3 trials", "far; 3 trials", "3 trials"])
     (['near', 'far', 'nothing else'], '3 trials')
+    >>> shared(["near; 3 trials", "far; 3 trials"])
+    (['near; 3 trials', 'far; 3 trials'], '')
     """
     parts = [reason.split("; ") for reason in reasons]
     common = [part for part in parts[0] if len(parts) > 2 and all(part in other for other in parts)]
