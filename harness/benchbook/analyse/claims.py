@@ -7,6 +7,7 @@ which verdict the estimates give.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections import Counter
@@ -17,7 +18,7 @@ from typing import Any
 
 from benchbook.analyse import answers, judgement, looked, same_work
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
-from benchbook.analyse.claim_evidence import JudgedCell, judged
+from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
@@ -230,7 +231,13 @@ def judge(
     )  # fmt: skip
     refused = refusals(found.cells, work)
     shown = replace(shown, fit=None) if refused else shown
-    return _said(shown, *_verdict(claim, found, refused, conditions))
+    word, why = _verdict(claim, found, refused, conditions)
+    if word == "contradicted" and claim.metric in OF_FAILURES and _eased(scale):
+        word, why = (
+            "inconclusive",
+            ["a smaller load than the published one does not show what fails there", *why[1:]],
+        )
+    return _said(shown, word, why)
 
 
 # The verdict on all cases of a claim.
@@ -490,6 +497,13 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, s
     }
     changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
     return changed, [(factor, there, str(here)) for (factor, there), here in used.items()]
+
+
+def _eased(scale: Sequence[tuple[str, str, str]]) -> bool:
+    """Return whether a profile has a smaller number in place of a published one, such as fewer workers."""
+    with contextlib.suppress(ValueError):
+        return any(float(here) < float(there) for _, there, here in scale)
+    return False
 
 
 def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) -> list[PublishedRatio]:

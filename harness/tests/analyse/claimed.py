@@ -40,7 +40,8 @@ def judge(
     chance = random.Random(2)
 
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
-        return {("load", "rows_per_second"): 1000 * truth(levels) * math.exp(chance.gauss(0, noise))}
+        rate = 1000 * truth(levels) * math.exp(chance.gauss(0, noise))
+        return {("load", one.get("metric", "rows_per_second")): rate for one in declared}
 
     experiment = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **one} for one in declared])
     experiment["published_machine"] = options.pop("published_machine", experiment["published_machine"])

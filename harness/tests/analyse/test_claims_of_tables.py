@@ -102,3 +102,33 @@ def test_a_trend_is_compared_with_the_published_levels_that_a_profile_replaces(t
     found = only(tmp_path, lambda levels: 1.0 if levels["batch_size"] == 1 else 2.0, claim=claim, **scaled)
     assert found.published == pytest.approx(2)
     assert "batches of 50 in place of 10,000" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("here", "refused", "verdict"),
+    [
+        (12, 0.0, "inconclusive"),
+        (100, 0.0, "contradicted"),
+        (200, 0.0, "contradicted"),
+        (12, 0.3, "reproduced"),
+    ],
+)
+def test_a_smaller_load_contradicts_no_failure(
+    tmp_path: Path, here: int, refused: float, verdict: str
+) -> None:
+    """With 100 workers, batches of 10,000 rows were refused; the rerun has fewer, as many or more workers."""
+    claim = {
+        "test": "at-most", "metric": "acknowledged_fraction", "published": {"ratio": 0.99}, "of": {"batch_size": 10000},
+        "over": {"batch_size": 1000}, "where": {"system": INFLUX, "workers": 100},
+    }  # fmt: skip
+    scaled = {
+        "factors": {"system": [INFLUX], "workers": [here], "batch_size": [1000, 10000]},
+        "in_place": {"workers": {"100": here}},
+    }
+
+    def acknowledged(levels: dict[str, Any]) -> float:
+        return (1 - refused if levels["batch_size"] == 10000 else 1.0) / 1000
+
+    found = only(tmp_path, acknowledged, claim=claim, noise=0.0001, **scaled)
+    assert found.verdict == verdict, found.reason
+    assert ("does not show what fails there" in found.reason) == (verdict == "inconclusive")
