@@ -469,12 +469,14 @@ class Run:
     @functools.cached_property
     def checks(self) -> dict[str, tuple[int, int]]:
         """Cell → number of its checks that passed and that failed, without those that are not required."""
+        from benchbook.record.trial import NOT_REQUIRED
+
         text = (
-            "SELECT t.cell, count(*) FILTER (c.ok AND NOT ends_with(c.name, ', not required')), "
+            "SELECT t.cell, count(*) FILTER (c.ok AND NOT contains(c.name, $2)), "
             "count(*) FILTER (NOT c.ok) "
-            "FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? GROUP BY t.cell"
+            "FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = $1 GROUP BY t.cell"
         )
-        return {cell: (passed, failed) for cell, passed, failed in self.query(text).iter_rows()}
+        return {cell: (passed, failed) for cell, passed, failed in self.query(text, NOT_REQUIRED).iter_rows()}
 
     def failed_checks(self) -> pl.DataFrame:
         """Return the checks that failed, with the cell of their trial, in the order of trials."""

@@ -79,6 +79,10 @@ class Check(TypedDict):
     ok: bool
 
 
+NOT_REQUIRED = "not required"
+"""In the name of a check that only counts what its system may lose, and so always passes."""
+
+
 @with_config(_STRICT)
 class Trial(TypedDict):
     """One trial; the comments of table ``trials`` say what each field means."""

@@ -16,6 +16,7 @@ from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.process import network
+from benchbook.record.trial import NOT_REQUIRED
 from benchbook.systems.driver import TableCount
 
 
@@ -249,7 +250,7 @@ class Findings:
 
         Paths differ between trials and are removed, so that trials with the same outcome have the same check.
         """
-        name = f"values read back from {database}, not required"
+        name = f"values read back from {database}, {NOT_REQUIRED}"
         if refusal:
             name += f": {re.sub(r'/[^ ]*/', '', refusal)[-REFUSAL_CHARACTERS:].strip()}"
         self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
