@@ -20,8 +20,8 @@ def command(
     """Compare each system with itself: the noise floor.
 
     Runs every cell of an experiment twice, under the labels A and B, and prints how much the two seem to differ.
-    From then on, verdicts on the same experiment, profile, machine and data include this noise. The last line is the
-    report's path. Exit codes are those of `{bench} run`.
+    From then on, verdicts on the same experiment, profile, machine and data include this noise, if it is more than
+    chance. The last line is the report's path. Exit codes are those of `{bench} run`.
     """
     from benchbook.cli.carry_out import carry_out_and_report, store
     from benchbook.cli.request import planned
