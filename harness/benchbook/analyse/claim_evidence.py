@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchbook.analyse import interval, judgement, noise
 from benchbook.analyse.claim_cells import Sides
 from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
-from benchbook.analyse.model import Fit
+from benchbook.analyse.model import Fit, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.run import TRIAL, Run
@@ -41,8 +41,8 @@ class JudgedCell:
     """Block → log ratio."""
     outliers: int
     """Blocks marked as outliers; they are kept."""
-    noise: float | None
-    """Noise between equal setups as a factor; None where it is unknown."""
+    noise: Noise | None
+    """Noise between equal setups, which the ratio's interval includes; None where it is unknown."""
     failed: int
     """Operations that failed on any side."""
     evidence: Evidence
@@ -100,12 +100,11 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     )
     unfit = _unfit(claim, run, sides, failed)
     alone = judgement.word(shown)
-    known = noise.known(run).of(pair, last.system, first.system)
     return JudgedCell(
         sides, expected, published.ratio if published else None,
         published.of if published else None, published.over if published else None,
         published.unit if published else None, ratio, logs, sum(interval.mad(list(logs.values()))),
-        known.factor if known else None, failed, NONE if unfit else shown,
+        noise.of(run, pair, last.system, first.system), failed, NONE if unfit else shown,
         "inconclusive" if unfit else alone, unfit or reason(alone, expected, ratio), unfit,
         tuple(filter(None, fits)), _reversed(claim, run, sides, steps) if claim.trend else None,
     )  # fmt: skip

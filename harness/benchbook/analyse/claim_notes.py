@@ -122,7 +122,7 @@ def _span(along: str, cells: Sequence[JudgedCell]) -> list[str]:
 
 
 def _noise(cells: Sequence[JudgedCell]) -> list[str]:
-    found = [cell.noise for cell in cells if cell.noise is not None]
+    found = [cell.noise.factor for cell in cells if cell.noise is not None]
     if not found:
         return ["the noise between equal setups is unknown for this number (./bench aa)"]
     if max(found) == 1:

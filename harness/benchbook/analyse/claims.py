@@ -7,7 +7,6 @@ which verdict the estimates give.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 from collections import Counter
@@ -29,7 +28,7 @@ from benchbook.analyse.scaled import scaled
 from benchbook.analyse.wording import factor_words, level_words, replaced
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
-from benchbook.declare.level import listed, natural, same
+from benchbook.declare.level import amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
 from benchbook.errors import RequestError, command
@@ -211,7 +210,7 @@ def judge(
         return _said(blank, "not run", gaps) if gaps else _agreement(blank, claim, run, work)
     found = _cells(claim, run, published)
     if claim.underspecified is not None and not spanned(claim, found.cells):
-        shown = _shown(blank, claim, run, found.cells)
+        shown = _shown(blank, run, found.cells)
         if claim.unstated and found.lost:  # the levels are in the run, but their trials failed
             return _said(shown, "inconclusive", found.lost)
         return _said(shown, "underspecified", [claim.underspecified])
@@ -226,18 +225,12 @@ def judge(
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
     shown = replace(
-        _shown(blank, claim, run, found.cells), notes=tuple(beside), conditions=tuple(conditions),
+        _shown(blank, run, found.cells), notes=tuple(beside), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
     )  # fmt: skip
     refused = refusals(found.cells, work)
     shown = replace(shown, fit=None) if refused else shown
-    word, why = _verdict(claim, found, refused, conditions)
-    if word == "contradicted" and claim.metric in OF_FAILURES and _eased(scale):
-        word, why = (
-            "inconclusive",
-            ["a smaller load than the published one does not show what fails there", *why[1:]],
-        )
-    return _said(shown, word, why)
+    return _said(shown, *_verdict(claim, found, refused, conditions, eased=_eased(scale)))
 
 
 # The verdict on all cases of a claim.
@@ -305,9 +298,9 @@ def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRati
 
 
 def _verdict(
-    claim: Claim, found: Found, refused: Sequence[str], conditions: Sequence[str]
+    claim: Claim, found: Found, refused: Sequence[str], conditions: Sequence[str], *, eased: bool
 ) -> tuple[Word, list[str]]:
-    """Return the verdict on the cases of a claim, and why."""
+    """Return the verdict on the cases of a claim, and why; ``eased``: the load is smaller than the published one."""
     if refused:
         return "inconclusive", [f"not judged: {'; '.join(refused)}"]
     at = [f"measured with {', and with '.join(conditions)}"] if conditions else []
@@ -315,6 +308,8 @@ def _verdict(
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
     said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
+    if said == "contradicted" and eased and claim.metric in OF_FAILURES:
+        return "inconclusive", ["a smaller load than the published one does not show what fails there", *at]
     why = _why(claim, found, missing)
     if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)):
         why += f"; on their own, enough are {alone}, but not when all are tested together at 5 %"
@@ -412,25 +407,17 @@ def _not_run(
     )
     verdict = f"for the substitute alone the verdict would be: {joint}"
     return _said(
-        _shown(blank, other, run, found.cells), "substitute only", [*because, shown, verdict, *found.left_out]
+        _shown(blank, run, found.cells), "substitute only", [*because, shown, verdict, *found.left_out]
     )
 
 
-def _shown(blank: Judgement, claim: Claim, run: Run, cells: list[JudgedCell]) -> Judgement:
+def _shown(blank: Judgement, run: Run, cells: list[JudgedCell]) -> Judgement:
     """Put the numbers of cases into a judgement, pooled where there are several."""
     if not cells:
         return blank
-    pair = claim.pair
-    whole = (
-        cells[0].ratio
-        if len(cells) == 1
-        else pooled(
-            run,
-            [cell.logs for cell in cells],
-            pair,
-            [(cell.sides.cells[-1], cell.sides.cells[0]) for cell in cells],
-        )
-    )
+    whole = cells[0].ratio
+    if len(cells) > 1:
+        whole = pooled(run, [cell.logs for cell in cells], [cell.noise for cell in cells])
     values = [cell.published for cell in cells]
     return replace(
         blank, published=_mean(values) or blank.published, measured=whole.value, low=whole.low, high=whole.high,
@@ -501,9 +488,8 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, s
 
 def _eased(scale: Sequence[tuple[str, str, str]]) -> bool:
     """Return whether a profile has a smaller number in place of a published one, such as fewer workers."""
-    with contextlib.suppress(ValueError):
-        return any(float(here) < float(there) for _, there, here in scale)
-    return False
+    sizes = [(amount(here), amount(there)) for _, there, here in scale]
+    return any(here is not None and there is not None and here < there for here, there in sizes)
 
 
 def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) -> list[PublishedRatio]:

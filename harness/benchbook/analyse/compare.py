@@ -186,9 +186,7 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     of_a, of_b = list(one.by_block.values()), list(two.by_block.values())
     if not of_a or not of_b or one.direction == "none":
         return None
-    known = [
-        noise.known(run).of(pair, cell.system, cell.system) for run, cell in zip((a, b), cells, strict=True)
-    ]
+    known = [noise.of(run, pair, cell.system) for run, cell in zip((a, b), cells, strict=True)]
     noisy = max((one for one in known if one), key=lambda one: one.variance, default=None)
     made = ratio.unpaired(of_a, of_b, noisy)
     failed = a.failed(cells[0], pair[0]) + b.failed(cells[1], pair[0])

@@ -250,7 +250,7 @@ def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
     if found.value is None or above.value is None or below.value is None:
         return None
     errors = failed_operations(run, above.phase, (above.cell.name, below.cell.name))
-    known = noise.known(run).of(pair, above.cell.system, below.cell.system)
+    known = noise.of(run, pair, above.cell.system, below.cell.system)
     return Versus(above, below, found, errors, known.factor if known else None)
 
 

@@ -427,11 +427,10 @@ def _order(run: Run) -> list[str]:
 def _noise(run: Run) -> list[str]:
     if comparison.baseline(run) is None:
         return []
-    known = noise.known(run)
-    claimed = [(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []]
-    compared = [pair for pair in known.found if pair in comparison.metrics(run) or pair in claimed]
-    systems = dict.fromkeys(cell.system for cell in run.cells)
-    held = [(one, pair) for pair in compared if (one := known.of(pair, *systems)) is not None]
+    claimed = {(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []}
+    compared = noise.known(run).keys() & {*comparison.metrics(run), *claimed}
+    systems = sorted({cell.system for cell in run.cells})
+    held = [(one, pair) for pair in sorted(compared) if (one := noise.of(run, pair, *systems)) is not None]
     if not held:
         return [
             "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
@@ -449,7 +448,7 @@ def _noise(run: Run) -> list[str]:
     return [
         (
             f"{counted} Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}. "
-            "Such a difference widens the intervals of its metric."
+            "Such a difference widens the intervals of its metric, for the systems that it was seen in."
         )
     ]
 

@@ -70,22 +70,6 @@ def measured(run: Run, pairs: Iterable[Pair] | None = None) -> list[Itself]:
     return sorted(found, key=lambda one: (order[one.cell], one.phase, one.metric))
 
 
-@dataclass(frozen=True)
-class Known:
-    """The comparisons of systems with themselves that the noise of other ratios is estimated from."""
-
-    found: Mapping[Pair, Sequence[Itself]]
-    """Metric → its A/A comparisons that have an interval."""
-
-    def of(self, pair: Pair, *systems: str) -> Noise | None:
-        """Return the noise of a ratio of these systems in a metric; None where it is unknown.
-
-        It is that of the A/A comparisons of these systems, or of all systems if none of these was compared with itself.
-        """
-        held = self.found.get(pair, ())
-        return between([one for one in held if one.system in systems] or held)
-
-
 def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
     """Return the noise of one metric from its A/A comparisons; None where none has an interval.
 
@@ -113,15 +97,26 @@ def between(found: Iterable[Itself], level: float = LEVEL) -> Noise | None:
 
 
 @functools.cache
-def known(run: Run) -> Known:
-    """Return the comparisons of all A/A runs of the same experiment, profile and machine that share data.
+def of(run: Run, pair: Pair, *systems: str) -> Noise | None:
+    """Return the noise of a ratio of these systems in a metric; None where it is unknown.
 
-    Copies of one virtual machine share its id, so the processor must be the same too.
+    It is that of the A/A comparisons of these systems, or of all systems if none of these was compared with itself.
+    """
+    held = known(run).get(pair, ())
+    return between([one for one in held if one.system in systems] or held)
+
+
+@functools.cache
+def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
+    """Return (phase, metric) → comparisons with an interval, from all A/A runs that count for a run.
+
+    These are of the same experiment, profile and machine, and share data. Copies of one virtual machine share its
+    id, so the processor must be the same too.
     """
     if run.whole is not run:
         return known(run.whole)
     if run.machine is None:
-        return Known({})
+        return {}
     found: dict[Pair, list[Itself]] = {}
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
@@ -131,7 +126,7 @@ def known(run: Run) -> Known:
             for one in measured(itself):
                 if one.ratio.fit is not None:
                     found.setdefault((one.phase, one.metric), []).append(one)
-    return Known(found)
+    return found
 
 
 def _data(run: Run) -> set[str]:

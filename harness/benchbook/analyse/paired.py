@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable
 
 from benchbook.analyse import noise
-from benchbook.analyse.model import Prior, prior
+from benchbook.analyse.model import Noise, Prior, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs, ratio
 from benchbook.analyse.run import Cell, Pair, Run, Validity
 
@@ -21,20 +21,19 @@ def paired(
     """
     sides = ((above, pair), (below, over or pair))
     of, base = (run.values(cell, one, validity).by_block for cell, one in sides)
-    return ratio(
-        of, base, spread(run, pair, validity), noise.known(run).of(pair, above.system, below.system)
-    ).at(run.level)
+    return ratio(of, base, spread(run, pair, validity), noise.of(run, pair, above.system, below.system)).at(
+        run.level
+    )
 
 
-def pooled(run: Run, logs: list[dict[int, float]], pair: Pair, sides: Iterable[tuple[Cell, Cell]]) -> Ratio:
+def pooled(run: Run, logs: list[dict[int, float]], noises: Iterable[Noise | None]) -> Ratio:
     """Return the typical ratio of several comparisons, by the blocks that all of them have.
 
-    ``sides`` has the cells above and below of each. Its noise is the largest of theirs.
+    Its noise between equal setups is the largest of theirs.
     """
     blocks = sorted(set.intersection(*(set(held) for held in logs)))
     means = [sum(held[block] for held in logs) / len(logs) for block in blocks]
-    known = [noise.known(run).of(pair, above.system, below.system) for above, below in sides]
-    largest = max(filter(None, known), key=lambda one: one.variance, default=None)
+    largest = max(filter(None, noises), key=lambda one: one.variance, default=None)
     return of_logs(means, noise=largest).at(run.level)
 
 

@@ -19,7 +19,6 @@ from benchbook.analyse.claim_evidence import JudgedCell, expectation
 from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
 from benchbook.analyse.model import Fit
-from benchbook.analyse.noise import Known
 from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Cell, Run
 from benchbook.declare.claim import Claim
@@ -91,20 +90,10 @@ def warnings(found: Iterable[Prospect]) -> list[str]:
     ]
 
 
-def question(run: Run, judged: Judgement) -> Question:
+def question(judged: Judgement) -> Question:
     """Return what more trials of a judged claim have to decide; an unfit case shows nothing."""
-    known = noise.known(run)
-    pair = (judged.phase, judged.metric)
     fits = [(cell, cell.ratio.fit) for cell in judged.cells if not cell.unfit and cell.ratio.fit is not None]
-    cases = tuple(
-        case(
-            cell.expected,
-            fit,
-            known.of(pair, cell.sides.cells[-1].system, cell.sides.cells[0].system),
-            cell.steps,
-        )
-        for cell, fit in fits
-    )
+    cases = tuple(case(cell.expected, fit, cell.noise, cell.steps) for cell, fit in fits)
     return Question(cases, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
 
 
@@ -125,7 +114,7 @@ def of_run(run: Run, published: Path) -> list[Prospect]:
         lengths = _lengths(run)
         found = []
         for one in claims.of_run(run, published):
-            asked = question(run, one)
+            asked = question(one)
             if asked.cases and one.verdict not in ("substitute only", "not run", "underspecified"):
                 names = {held.name for cell in one.cells for held in cell.sides.cells}
                 block = sum(lengths.get(name, 0.0) for name in names)
@@ -209,19 +198,20 @@ class _Before:
 
     cells: Mapping[str, list[tuple[JudgedCell, Fit]]]
     """Claim → its cases that have an estimate."""
-    noise: Known
+    run: Run | None = None
+    """The run, whose A/A runs show the noise."""
 
     @staticmethod
     def of(run: Run | None, published: Path) -> _Before:
         if run is None:
-            return _Before({}, Known({}))
+            return _Before({})
         with run.opened():
             judged = claims.of_run(run, published)
             cells = {
                 one.id: [(cell, cell.ratio.fit) for cell in one.cells if cell.ratio.fit is not None]
                 for one in judged
             }
-            return _Before(cells, noise.known(run))
+            return _Before(cells, run)
 
     def case(self, claim: Claim, side: Sides, number: PublishedRatio | None, truth: str) -> Case | None:
         """Return what is assumed of a planned comparison; None where ``truth`` gives no ratio.
@@ -244,10 +234,6 @@ class _Before:
         if claim.monotonic and not steps:
             count = len(side.cells) - 1
             steps = (centre / count,) * count
-        return Case(
-            expected,
-            centre,
-            spread,
-            self.noise.of(claim.pair, side.cells[-1].system, side.cells[0].system),
-            steps,
-        )
+        systems = (side.cells[-1].system, side.cells[0].system)
+        known = noise.of(self.run, claim.pair, *systems) if self.run is not None else None
+        return Case(expected, centre, spread, known, steps)

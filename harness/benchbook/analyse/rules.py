@@ -103,9 +103,9 @@ def noise(run: Run) -> Finding:
         return Finding("kept", "this run is the A/A run that measures the floor")
     known = noise_known(run)
     wanted = set(comparison.metrics(run)) & run.measured.keys()
-    if not known.found:
+    if not known:
         return Finding("not kept", "there is no A/A run of this experiment on this machine")
-    if missing := len(wanted - known.found.keys()):
+    if missing := len(wanted - known.keys()):
         return Finding("partly", f"known for {len(wanted) - missing} of {len(wanted)} compared numbers")
     return Finding("kept", "the verdicts use the floor of this machine's A/A runs")
 

@@ -44,7 +44,7 @@ def take(
             if why := _cannot(run, one):
                 given_up[one.id] = {"why": why, "trials": None}
                 continue
-            asked = question(run, one)
+            asked = question(one)
             chance = (
                 0.0 if last else asked.chance(left.blocks, SETTLED, design.level(left.blocks), further=True)
             )

@@ -78,13 +78,13 @@ def _block(one: Judgement, width: int) -> str:
 
 def _numbers(one: Judgement) -> str:
     """Return what was published and the measured ratio, to three digits; empty if neither exists."""
-    from benchbook.analyse import claims as analysed
+    from benchbook.analyse.claims import ends
     from benchbook.report import claim
 
     if one.test == "agree" or (one.published is None and one.measured is None):
         return ""
     shown = [claim.was(one)]
-    if analysed.ends(one):
+    if ends(one):
         shown.append(f"measured {claim.measured_words(one)} in {len(one.cells)} cases")
     elif one.measured is not None:
         interval = "no interval"

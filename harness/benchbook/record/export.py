@@ -102,12 +102,11 @@ def publish_run(
 
 def _beside_others(folder_of_run: Path, run_id: str) -> Path:
     """Return the folder of an A/A run: the one that has it already, or the first that no other run has."""
-    for number in itertools.count(1):
-        name = f"{folder_of_run.name}{f'-{number}' if number > 1 else ''}{AGAINST_ITSELF}"
-        path = folder_of_run.with_name(name)
-        if not (path / manifest.FILE).exists() or manifest.read(path).run_id == run_id:
-            return path
-    raise AssertionError("numbers do not end")
+    names = (f"{folder_of_run.name}{f'-{number}' if number > 1 else ''}" for number in itertools.count(1))
+    paths = (folder_of_run.with_name(name + AGAINST_ITSELF) for name in names)
+    return next(
+        path for path in paths if not (path / manifest.FILE).exists() or manifest.read(path).run_id == run_id
+    )
 
 
 def _write(

@@ -107,7 +107,7 @@ def test_a_contradiction_needs_more_than_the_noise(tmp_path: Path) -> None:
 
 def _known(run: Run) -> Any:
     """Return the noise of the ratio of A to B."""
-    known = noise.known(run).of(PAIR, A, B)
+    known = noise.of(run, PAIR, A, B)
     assert known is not None
     return known
 
@@ -121,18 +121,18 @@ def test_a_system_has_its_own_noise(tmp_path: Path) -> None:
         return {PAIR: 1000 * math.exp(chance.gauss(0, 0.002) + apart)}
 
     measured_run.write(tmp_path, "aa-1", {"system": [A, B], "aa": ["A", "B"]}, value)
-    known = noise.known(_run(tmp_path))
+    measured = _run(tmp_path)
     alone, both, other, none = (
-        known.of(PAIR, *sides) for sides in ((A, A), (A, B), (B, B), ("another", "another"))
+        noise.of(measured, PAIR, *sides) for sides in ((A, A), (A, B), (B, B), ("another", "another"))
     )
     assert alone is not None
     assert both is not None
     assert other is not None
     assert alone.variance == pytest.approx(0.1**2, rel=0.1)
     assert both.variance == pytest.approx(alone.variance / 2, rel=0.1)
-    assert known.of(PAIR, B, A) == both == none
+    assert noise.of(measured, PAIR, B, A) == both == none
     assert other.variance == 0
-    assert known.of(("load", "latency_p50"), A, B) is None
+    assert noise.of(measured, ("load", "latency_p50"), A, B) is None
 
 
 def _run(results: Path) -> Run:

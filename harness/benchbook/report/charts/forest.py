@@ -18,7 +18,6 @@ from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
 
 if TYPE_CHECKING:
-    from benchbook.analyse.claim_evidence import JudgedCell
     from benchbook.analyse.claims import Judgement
     from benchbook.analyse.run import Run
 
@@ -171,14 +170,13 @@ def _cases(one: Judgement, scale: Scale) -> str:
     kind = claim.stated(one).kind
     rows = ""
     for cell in cells:
-        seen = claim.shown_case(cell)
+        seen, stated = claim.shown_case(cell), None if claim.is_own(one) else cell.published
         rows += parts(
             cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
-            lane(scale, seen, None if claim.is_own(one) else cell.published, kind), cell.verdict,
-            f"<b>{escape_html(seen.text)}</b>{'' if claim.is_own(one) else _was(cell)}",
+            lane(scale, seen, stated, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(stated)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 
 
-def _was(cell: JudgedCell) -> str:
-    return f"<small>published {quantity.number(cell.published)}</small>" if cell.published else ""
+def _was(stated: float | None) -> str:
+    return f"<small>published {quantity.number(stated)}</small>" if stated else ""
