@@ -78,7 +78,7 @@ def publish_run(
     """Write the small form of a run to ``data/<experiment>`` in place of an earlier one; return the folder.
 
     The run of another machine goes to ``data/<experiment>/<machine>``. The name of an A/A run's folder ends in -aa; as
-    all A/A runs count together, a further one gets a folder of its own (``<experiment>-2-aa``). The same run gives the
+    all A/A runs count together, a further one gets a separate folder (``<experiment>-2-aa``). The same run gives the
     same bytes. ``drawn`` is the telemetry that charts draw. Raises RequestError if the run does not exist or is not
     finished, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
     """

@@ -1,4 +1,4 @@
-"""What a dead harness left in an engine is removed, whatever else happens there meanwhile."""
+"""Removal of the containers and networks that a killed harness left in an engine."""
 
 from __future__ import annotations
 
