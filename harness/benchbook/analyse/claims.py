@@ -22,7 +22,7 @@ from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.paired import pooled
-from benchbook.analyse.run import Run
+from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.analyse.wording import factor_words, level_words, replaced
@@ -196,9 +196,8 @@ def judge(
 ) -> Judgement:
     """Judge one claim on one run."""
     versions = _present(run, claim.accepts)
-    by_factor = in_place(run)
-    claim, scale = at_scale(instead(claim, versions), by_factor)
-    published = published_at_scale(published, by_factor)
+    asked = judgeable(instead(claim, versions), published, in_place(run), run.cells)
+    claim, published = asked.claim, asked.published
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
@@ -220,7 +219,7 @@ def judge(
         why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
-    conditions += _scaled(claim, scale, by_factor, found.cells)
+    conditions += _scaled(asked, found.cells)
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
@@ -230,7 +229,7 @@ def judge(
     )  # fmt: skip
     refused = refusals(found.cells, work)
     shown = replace(shown, fit=None) if refused else shown
-    return _said(shown, *_verdict(claim, found, refused, conditions, eased=_eased(scale)))
+    return _said(shown, *_verdict(claim, found, refused, conditions, eased=asked.eased))
 
 
 # The verdict on all cases of a claim.
@@ -464,7 +463,36 @@ def in_place(run: Run) -> InPlace:
     return profile.get("in_place") or {}
 
 
-def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, str, str]]]:
+@dataclass(frozen=True)
+class Asked:
+    """A claim at the levels at which a run can judge it."""
+
+    claim: Claim
+    published: Sequence[PublishedRatio]
+    in_place: InPlace
+    """What the profile has in place of published levels; empty if the claim is judged at these."""
+    moved: tuple[tuple[str, str, str], ...] = ()
+    """The levels of the claim that have others in their place: factor, published level, the level here."""
+
+    @property
+    def eased(self) -> bool:
+        """Whether a number here is smaller than the published one, such as fewer workers."""
+        sizes = [(amount(here), amount(there)) for _, there, here in self.moved]
+        return any(here is not None and there is not None and here < there for here, there in sizes)
+
+
+def judgeable(
+    claim: Claim, published: Sequence[PublishedRatio], by_factor: InPlace, cells: Sequence[Cell]
+) -> Asked:
+    """Return a claim at its published levels, if all of its cases are among the cells; else at those in their place."""
+    changed, moved = at_scale(claim, by_factor)
+    literal, scaled = (sum(len(side.cells) for side in sides(one, cells)) for one in (claim, changed))
+    if moved and literal >= max(scaled, 1):
+        return Asked(claim, published, {})
+    return Asked(changed, published_at_scale(published, by_factor), by_factor, moved)
+
+
+def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, tuple[tuple[str, str, str], ...]]:
     """Return the claim at the levels that a profile has in place of the published ones, and which these are."""
     used: dict[tuple[str, str], Setting] = {}
 
@@ -483,13 +511,7 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, list[tuple[str, s
         for name, level in claim.where.items()
     }
     changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
-    return changed, [(factor, there, str(here)) for (factor, there), here in used.items()]
-
-
-def _eased(scale: Sequence[tuple[str, str, str]]) -> bool:
-    """Return whether a profile has a smaller number in place of a published one, such as fewer workers."""
-    sizes = [(amount(here), amount(there)) for _, there, here in scale]
-    return any(here is not None and there is not None and here < there for here, there in sizes)
+    return changed, tuple((factor, there, str(here)) for (factor, there), here in used.items())
 
 
 def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) -> list[PublishedRatio]:
@@ -516,9 +538,7 @@ def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) 
     return found
 
 
-def _scaled(
-    claim: Claim, used: Sequence[tuple[str, str, str]], by_factor: InPlace, cells: Sequence[JudgedCell]
-) -> list[str]:
+def _scaled(asked: Asked, cells: Sequence[JudgedCell]) -> list[str]:
     """Say which levels the cases have in place of published ones: "1,000 stocks in place of 10,000".
 
     Arms are left out: the table of configurations describes them.
@@ -527,9 +547,10 @@ def _scaled(
     def measured(factor: str, here: str) -> bool:
         return any(cell.levels.get(factor) == here for one in cells for cell in one.sides.cells)
 
-    pairs = dict.fromkeys(one for one in used if one[0] != "arm" and measured(one[0], one[2]))
-    for factor in {*claim.across, *([claim.along] if claim.along else [])} & by_factor.keys():
-        named = [(factor, there, str(here)) for there, here in by_factor[factor].items()]
+    claim = asked.claim
+    pairs = dict.fromkeys(one for one in asked.moved if one[0] != "arm" and measured(one[0], one[2]))
+    for factor in {*claim.across, *([claim.along] if claim.along else [])} & asked.in_place.keys():
+        named = [(factor, there, str(here)) for there, here in asked.in_place[factor].items()]
         pairs |= dict.fromkeys(one for one in named if measured(factor, one[2]))
     found: dict[str, dict[str, str]] = {}
     for factor, there, here in sorted(pairs, key=lambda pair: natural(pair[1])):

@@ -162,10 +162,10 @@ def of_plan(
             for named, other in claim.accepts.items()
             if named not in present and other in present
         }
-        asked, _ = claims.at_scale(claims.instead(claim, accepted), in_place)
-        numbers = claims.published_at_scale(ratios(claim, published), in_place)
-        pairs = [(side, claims.number_of(numbers, side)) for side in sides(asked, cells)]
-        if any(one.levels for one in numbers):  # a case that was not published is not judged
+        meant = claims.instead(claim, accepted)
+        asked = claims.judgeable(meant, ratios(claim, published), in_place, cells)
+        pairs = [(side, claims.number_of(asked.published, side)) for side in sides(asked.claim, cells)]
+        if any(one.levels for one in asked.published):  # a case that was not published is not judged
             pairs = [(side, number) for side, number in pairs if number is not None]
         pairs = [(side, number) for side, number in pairs if number is None or number.ratio is not None]
         names = {cell.name for side, _ in pairs for cell in side.cells}

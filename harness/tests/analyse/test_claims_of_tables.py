@@ -132,3 +132,24 @@ def test_a_smaller_load_contradicts_no_failure(
     found = only(tmp_path, acknowledged, claim=claim, noise=0.0001, **scaled)
     assert found.verdict == verdict, found.reason
     assert ("does not show what fails there" in found.reason) == (verdict == "inconclusive")
+
+
+@pytest.mark.parametrize(("literal", "verdict"), [([1000, 10000], "contradicted"), ([10000], "inconclusive")])
+def test_a_claim_is_judged_at_its_published_levels_where_a_run_has_them(
+    tmp_path: Path, literal: list[int], verdict: str
+) -> None:
+    """The run has 12 workers in place of 100, and also 100 themselves: for both batch sizes, or for one side only."""
+    claim = {
+        "test": "at-most", "metric": "acknowledged_fraction", "published": {"ratio": 0.99}, "of": {"batch_size": 10000},
+        "over": {"batch_size": 1000}, "where": {"system": INFLUX, "workers": 100},
+    }  # fmt: skip
+    found = only(
+        tmp_path, lambda _: 0.001, claim=claim, noise=0.0001, in_place={"workers": {"100": 12}},
+        factors={"system": [INFLUX], "workers": [12, 100], "batch_size": [1000, 10000]},
+        without=lambda levels: levels["workers"] == 100 and levels["batch_size"] not in literal,
+    )  # fmt: skip
+    assert found.verdict == verdict, found.reason
+    assert ("12 operations in flight in place of 100" in found.reason) == (verdict == "inconclusive")
+    assert {cell.levels["workers"] for one in found.cells for cell in one.sides.cells} == {
+        "12" if verdict == "inconclusive" else "100"
+    }

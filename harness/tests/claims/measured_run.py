@@ -44,6 +44,7 @@ def write(
     checks: Callable[[dict[str, Any], int], list[dict[str, Any]]] = lambda levels, block: [],
     seconds: Callable[[dict[str, Any], int], float] | None = None,
     measured_although: Collection[str] = ("ok",),
+    without: Callable[[dict[str, Any]], bool] = lambda levels: False,
     host: dict[str, Any] | None = None,
     programs: dict[str, Any] | None = None,
     systems: dict[str, Any] | None = None,
@@ -52,10 +53,12 @@ def write(
     """Write plan.json, run.json and the trials; return the run's id.
 
     ``seconds``: how long the load of a trial lasted. ``measured_although``: statuses of trials that have values.
+    ``without``: combinations of levels that are left out.
     """
     run = results / "runs" / run_id
     planned = []
     cells = [dict(zip(factors, levels, strict=True)) for levels in itertools.product(*factors.values())]
+    cells = [levels for levels in cells if not without(levels)]
     for block, levels in itertools.product(range(blocks), cells):
         index = len(planned)
         cell = ",".join(f"{factor}={level}" for factor, level in levels.items())

@@ -18,6 +18,7 @@ from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.run import Run
 from benchbook.declare.dataset import size
+from benchbook.declare.level import listed
 from benchbook.declare.metric import describe
 from benchbook.report import claim, theme
 from benchbook.report import theme as axes
@@ -62,15 +63,17 @@ def chart(
 ) -> Figure | Markdown:
     """Draw ``metric`` of a phase along the levels of the factor ``along``, for cells with the levels ``fixed``.
 
+    If the run's profile has other levels in place of ``fixed``, such as 12 workers in place of 100, it draws these.
     ``title`` starts the figure's title, which ends with the systems that lead. ``published`` are claims whose published
     values are drawn; with ``limit``, fio's rate in the same setups is a dashed line.
     """
     title = title or describe(metric).title
     if refusal := refused(run, title):
         return refusal
+    fixed = _in_place(run, fixed or {})
     found = [
         one for one in estimates(run, phase, metric)
-        if one.points and one.value and along in one.cell.levels and one.cell.at(fixed or {})
+        if one.points and one.value and along in one.cell.levels and one.cell.at(fixed)
     ]  # fmt: skip
     levels = sorted({_at(along, one.cell.levels[along]) for one in found})
     if len(levels) < 2:
@@ -86,14 +89,12 @@ def chart(
     was = [
         Dot(cell.system, f"{run.title(cell.system)}, published", _at(along, cell.levels[along]), value)
         for cell, value in claim.published_values(run, published)
-        if along in cell.levels and cell.at(fixed or {})
+        if along in cell.levels and cell.at(fixed)
     ]  # fmt: skip
     groups = {
         _shown(along, at): [one for one in found if _at(along, one.cell.levels[along]) == at] for at in levels
     }
-    drawn, kind, unit = _draw(
-        dots, was, _limit(run, phase, fixed or {}, along) if limit else [], metric, along
-    )
+    drawn, kind, unit = _draw(dots, was, _limit(run, phase, fixed, along) if limit else [], metric, along)
     what = lead.subtitle(found, kind, unit)
     notes = [lead.caveat(run, found)] + (
         ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
@@ -104,6 +105,15 @@ def chart(
         _table(dots + was, along, metric), " ".join(filter(None, notes)),
         what + ("; hollow and dashed: published" if was else ""),
     )  # fmt: skip
+
+
+def _in_place(run: Run, fixed: Mapping[str, Wanted]) -> dict[str, Wanted]:
+    """Return levels, or those that the run's profile has in their place."""
+    held = claims.in_place(run)
+    return {
+        factor: [str(held.get(factor, {}).get(level, level)) for level in listed(wanted)]
+        for factor, wanted in fixed.items()
+    }
 
 
 def _at(along: str, level: str) -> float:
