@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import polars as pl
+
 from benchbook.analyse import limits, looked, same_work
-from benchbook.analyse.claim_evidence import JudgedCell
+from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
@@ -44,6 +46,7 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
         found.append(f"{outliers} {'outlier' if outliers == 1 else 'outliers'}, kept")
     if claim.validity == "phase":
         found += _defects(claim, run, cells)
+    found += _errors(claim, run, cells)
     found += _consistent(claim, cells)
     found += _unsteady(claim, run, cells)
     found += _transport(run, cells)
@@ -70,6 +73,25 @@ def _defects(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
                 f" ({(cell.reason or 'no reason was recorded').rstrip('.')})"
             )
     return found
+
+
+def _errors(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
+    """Name the errors behind a claim on failures: it may hold for another reason than the published one."""
+    if claim.metric not in OF_FAILURES:
+        return []
+    trials = run.frame("trials").select("trial_id", "cell")
+    errors = run.frame("errors").filter(pl.col("phase") == claim.phase).join(trials, on="trial_id")
+    named = {}
+    for cell in cells:
+        for held in cell.sides.cells:
+            named[held.name] = ", ".join(level_words(name, held.levels[name]) for name in cell.sides.factors)
+    counted = errors.group_by("cell", "message").agg(pl.col("operations").sum()).sort("cell", "message")
+    found = [
+        f"{operations:,} with {named[cell]} ({message})"
+        for cell, message, operations in counted.iter_rows()
+        if cell in named
+    ]
+    return [f"failed operations: {', '.join(found)}"] if found else []
 
 
 def _consistent(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:

@@ -153,3 +153,18 @@ def test_a_claim_is_judged_at_its_published_levels_where_a_run_has_them(
     assert {cell.levels["workers"] for one in found.cells for cell in one.sides.cells} == {
         "12" if verdict == "inconclusive" else "100"
     }
+
+
+def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
+    """The published reason of a refusal was a full cache; a slower machine answers too late."""
+    claim = {
+        "test": "at-most", "metric": "acknowledged_fraction", "published": {"ratio": 0.99}, "of": {"batch_size": 10000},
+        "over": {"batch_size": 1000}, "where": {"system": INFLUX},
+    }  # fmt: skip
+    late = {"phase": "load", "kind": "server", "status": "500", "message": "timeout", "operations": 7, "rows": 70000}
+    found = only(
+        tmp_path, lambda levels: 0.3 if levels["batch_size"] == 10000 else 1.0, claim=claim,
+        factors={"system": [INFLUX, CNOS], "batch_size": [1000, 10000]},
+        errors=lambda levels, block: [late] if levels["batch_size"] == 10000 else [],
+    )  # fmt: skip
+    assert "failed operations: 35 with batches of 10,000 (timeout)" in found.reason
