@@ -168,6 +168,14 @@ def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -
     assert row[5] == "60,000"
 
 
+def test_the_same_error_of_many_trials_is_one_row(flagship: Callable[..., Run]) -> None:
+    table = work.failed(flagship(refused=20_000))
+    assert isinstance(table, Table)
+    [row] = [row for row in table.rows if row[2] == "load: server"]
+    assert row[0] == "3 trials"
+    assert row[4].startswith("60 operations: engine: cache-max-memory-size exceeded")
+
+
 def test_published_values_are_those_of_the_setups_that_are_drawn() -> None:
     """The claim on 200 workers has two published numbers; the chart of 100 (in the run, 12) workers shows one."""
     data = Path(__file__).parents[3] / "reports" / "data" / "cnos-vs-influx"

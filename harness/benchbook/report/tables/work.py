@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -71,20 +72,27 @@ def failed(run: Run) -> Table | Markdown:
         ]
         for row in run.failed_checks().to_dicts()
     ]
+    alike = ("cell", "phase", "kind", "message")
+    errors = trials.join(run.frame("errors"), on="trial_id", how="inner").group_by(alike, maintain_order=True)
     rows += [
         [
-            row["trial_id"].rpartition("/")[2],
+            _trials(row["trial_id"]),
             labels[row["cell"]],
             f"{row['phase']}: {row['kind']}",
             "no failed operation",
             f"{_operations(row['operations'])}: {quantity.fact_text(row['message'])}",
         ]
-        for row in trials.join(run.frame("errors"), on="trial_id", how="inner").to_dicts()
+        for row in errors.agg(pl.col("trial_id").unique(), pl.col("operations").sum()).to_dicts()
     ]
     if not rows:
         return Markdown("No check failed and no operation failed.")
     caption = f"The first {MOST} of {len(rows)}" if len(rows) > MOST else ""
     return Table(["Trial", "System", "What", "Expected", "Found"], rows[:MOST], caption)
+
+
+def _trials(ids: Sequence[str]) -> str:
+    """Return the number of a trial; of several, how many they are."""
+    return f"{len(ids)} trials" if len(ids) > 1 else ids[0].rpartition("/")[2]
 
 
 def _operations(number: float) -> str:
