@@ -161,7 +161,14 @@ def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
         "test": "at-most", "metric": "acknowledged_fraction", "published": {"ratio": 0.99}, "of": {"batch_size": 10000},
         "over": {"batch_size": 1000}, "where": {"system": INFLUX},
     }  # fmt: skip
-    late = {"phase": "load", "kind": "server", "status": "500", "message": "timeout", "operations": 7, "rows": 70000}
+    late = {
+        "phase": "load",
+        "kind": "server",
+        "status": "500",
+        "message": "timeout",
+        "operations": 7,
+        "rows": 70000,
+    }
     found = only(
         tmp_path, lambda levels: 0.3 if levels["batch_size"] == 10000 else 1.0, claim=claim,
         factors={"system": [INFLUX, CNOS], "batch_size": [1000, 10000]},
