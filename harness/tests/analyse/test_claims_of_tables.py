@@ -155,6 +155,22 @@ def test_a_claim_is_judged_at_its_published_levels_where_a_run_has_them(
     }
 
 
+def test_a_claim_with_fewer_cases_at_its_published_levels_is_judged_at_the_others(tmp_path: Path) -> None:
+    """With 100 workers the run has one of the two batch sizes; with 12 in their place it has both."""
+    claim = {
+        "test": "at-least", "published": {"ratio": 1}, "where": {"workers": 100}, "across": ["batch_size"],
+    }  # fmt: skip
+    found = only(
+        tmp_path, table, claim=claim, in_place={"workers": {"100": 12}},
+        factors={"system": [CNOS, INFLUX], "workers": [12, 100], "batch_size": [1, 5000]},
+        without=lambda levels: levels["workers"] == 100 and levels["batch_size"] == 5000,
+    )  # fmt: skip
+    used = [
+        (cell.levels["workers"], cell.levels["batch_size"]) for one in found.cells for cell in one.sides.cells
+    ]
+    assert sorted(set(used)) == [("12", "1"), ("12", "5000")]
+
+
 def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
     """The published reason of a refusal was a full cache; a slower machine answers too late."""
     claim = {
@@ -172,6 +188,6 @@ def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
     found = only(
         tmp_path, lambda levels: 0.3 if levels["batch_size"] == 10000 else 1.0, claim=claim,
         factors={"system": [INFLUX, CNOS], "batch_size": [1000, 10000]},
-        errors=lambda levels, block: [late] if levels["batch_size"] == 10000 else [],
+        errors=lambda levels, block: [late, {**late, "phase": "q"}] if levels["batch_size"] == 10000 else [],
     )  # fmt: skip
     assert "failed operations: 35 with batches of 10,000 (timeout)" in found.reason

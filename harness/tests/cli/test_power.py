@@ -72,6 +72,14 @@ def test_a_plan_of_an_experiment_without_claims_shows_none(
     assert power(capsys, "plan", "quickstart", "--results", str(tmp_path)) == []
 
 
+def test_a_plan_has_chances_for_claims_about_levels_that_its_profile_replaces(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Profile seed has 12 workers in place of the 100 of this claim."""
+    found = power(capsys, "plan", "cnos-vs-influx", "--profile", "seed", "--results", str(tmp_path))
+    assert "ratios" in {one["claim"] for one in found}
+
+
 def test_claims_show_the_power_of_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance = random.Random(2)
     measured_run.write(
