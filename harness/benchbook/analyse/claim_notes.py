@@ -9,6 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from benchbook.analyse import limits, looked, same_work
+from benchbook.analyse.claim_cells import differing
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
@@ -81,10 +82,12 @@ def _errors(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[str]:
         return []
     trials = run.frame("trials").select("trial_id", "cell")
     errors = run.frame("errors").filter(pl.col("phase") == claim.phase).join(trials, on="trial_id")
-    named = {}
-    for cell in cells:
-        for held in cell.sides.cells:
-            named[held.name] = ", ".join(level_words(name, held.levels[name]) for name in cell.sides.factors)
+    telling = differing([cell.sides for cell in cells])
+    named = {
+        held.name: ", ".join(level_words(name, held.levels[name]) for name in (*cell.sides.factors, *telling))
+        for cell in cells
+        for held in cell.sides.cells
+    }
     counted = errors.group_by("cell", "message").agg(pl.col("operations").sum()).sort("cell", "message")
     found = [
         f"{operations:,} with {named[cell]} ({message})"

@@ -486,10 +486,18 @@ def judgeable(
 ) -> Asked:
     """Return a claim at its published levels, if all of its cases are among the cells; else at those in their place."""
     changed, moved = at_scale(claim, by_factor)
-    literal, scaled = (sum(len(side.cells) for side in sides(one, cells)) for one in (claim, changed))
-    if moved and literal >= max(scaled, 1):
+
+    def compared(one: Claim) -> int:
+        return sum(len(side.cells) for side in sides(one, cells))
+
+    if moved and compared(claim) >= max(compared(changed), 1):
         return Asked(claim, published, {})
     return Asked(changed, published_at_scale(published, by_factor), by_factor, moved)
+
+
+def here(by_factor: InPlace, factor: str, level: Setting) -> Setting:
+    """Return a level, or the one that a profile has in its place."""
+    return by_factor.get(factor, {}).get(str(level), level)
 
 
 def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, tuple[tuple[str, str, str], ...]]:
@@ -497,11 +505,10 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, tuple[tuple[str, 
     used: dict[tuple[str, str], Setting] = {}
 
     def moved(factor: str, level: Setting) -> Setting:
-        here = by_factor.get(factor, {}).get(str(level))
-        if here is None:
-            return level
-        used[factor, str(level)] = here
-        return here
+        now = here(by_factor, factor, level)
+        if now != level:
+            used[factor, str(level)] = now
+        return now
 
     def side(levels: Mapping[str, Setting]) -> dict[str, Setting]:
         return {name: moved(name, level) for name, level in levels.items()}
@@ -511,7 +518,7 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, tuple[tuple[str, 
         for name, level in claim.where.items()
     }
     changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
-    return changed, tuple((factor, there, str(here)) for (factor, there), here in used.items())
+    return changed, tuple((factor, there, str(now)) for (factor, there), now in used.items())
 
 
 def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) -> list[PublishedRatio]:

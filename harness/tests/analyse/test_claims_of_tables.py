@@ -191,3 +191,25 @@ def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
         errors=lambda levels, block: [late, {**late, "phase": "q"}] if levels["batch_size"] == 10000 else [],
     )  # fmt: skip
     assert "failed operations: 35 with batches of 10,000 (timeout)" in found.reason
+
+
+def test_errors_of_several_cases_are_named_apart(tmp_path: Path) -> None:
+    claim = {
+        "test": "at-most", "metric": "acknowledged_fraction", "published": {"ratio": 0.99}, "of": {"workers": 200},
+        "over": {"workers": 100}, "where": {"system": INFLUX}, "across": ["batch_size"],
+    }  # fmt: skip
+    late = {
+        "phase": "load",
+        "kind": "server",
+        "status": "500",
+        "message": "timeout",
+        "operations": 7,
+        "rows": 7,
+    }
+    found = only(
+        tmp_path, lambda levels: 1.0, claim=claim,
+        factors={"system": [INFLUX, CNOS], "workers": [100, 200], "batch_size": [1000, 10000]},
+        errors=lambda levels, block: [late] if levels["workers"] == 200 else [],
+    )  # fmt: skip
+    for size in ("1,000", "10,000"):
+        assert f"35 with 200 operations in flight, batches of {size} (timeout)" in found.reason

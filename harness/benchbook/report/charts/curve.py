@@ -18,7 +18,6 @@ from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.run import Run
 from benchbook.declare.dataset import size
-from benchbook.declare.level import listed
 from benchbook.declare.metric import describe
 from benchbook.report import claim, theme
 from benchbook.report import theme as axes
@@ -111,7 +110,10 @@ def _in_place(run: Run, fixed: Mapping[str, Wanted]) -> dict[str, Wanted]:
     """Return levels, or those that the run's profile has in their place."""
     held = claims.in_place(run)
     return {
-        factor: [str(held.get(factor, {}).get(level, level)) for level in listed(wanted)]
+        factor: [
+            str(claims.here(held, factor, level))
+            for level in ([wanted] if isinstance(wanted, str) else wanted)
+        ]
         for factor, wanted in fixed.items()
     }
 
