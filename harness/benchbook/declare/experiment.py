@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -174,6 +174,8 @@ class Profile(Model):
     """Dataset parameters that replace the declared ones."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Workload options; they replace those of every phase that has them."""
+    phase_options: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    """Phase → options of this phase alone, such as ``fio-write = { size = "8g" }``; they win over ``options``."""
     phases: list[Name] = Field(default_factory=list)
     """Phases that this profile runs, such as ``["put", "get"]``; without this key, all of them."""
     factors: dict[Name, Levels] = Field(default_factory=dict)
@@ -232,12 +234,8 @@ class Experiment(Model):
             raise ValueError(f"phases: two phases have the name {twice[0]}")
         self._check_only()
         for name, profile in self.profiles.items():
-            unknown = [one for one in profile.phases if one not in names]
-            if unknown:
-                raise ValueError(
-                    f'profiles "{name}": phases: there is no phase "{unknown[0]}"; allowed: {", ".join(names)}'
-                    f"{suggestion(unknown[0], names)}"
-                )
+            _check_phases(f'profiles "{name}": phases', profile.phases, names)
+            _check_phases(f'profiles "{name}": phase_options', profile.phase_options, profile.phases or names)
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
@@ -286,6 +284,14 @@ class Experiment(Model):
             for name, levels in profile.factors.items():
                 merged[name] = [*merged.get(name, []), *levels]
         return {name: list(dict.fromkeys(levels)) for name, levels in merged.items()}
+
+
+def _check_phases(where: str, given: Iterable[str], allowed: Sequence[str]) -> None:
+    for name in given:
+        if name not in allowed:
+            raise ValueError(
+                f'{where}: there is no phase "{name}"; allowed: {", ".join(allowed)}{suggestion(name, allowed)}'
+            )
 
 
 def _has(levels: Mapping[str, Setting], wanted: Mapping[str, Choice]) -> bool:

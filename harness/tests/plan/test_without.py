@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +73,36 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
         ValueError, match=r'profiles "quick": phases: there is no phase "shrot"; allowed: .*short'
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
+
+
+def with_phase_options(slug: str, options: dict[str, Any]) -> Experiment:
+    whole = Catalogue(ROOT).experiment(slug).model_dump()
+    profiles = {**whole["profiles"], "seed": {**whole["profiles"]["seed"], "phase_options": options}}
+    return Experiment.model_validate({**whole, "profiles": profiles})
+
+
+def test_an_option_of_one_phase_leaves_the_other_phases_as_they_are():
+    sizes = {
+        phase["name"]: phase["options"]["size"]
+        for phase in plan(Catalogue(ROOT), "influx-local-vs-s3fs", "seed").phases
+        if phase["workload"] == "fio"
+    }
+    assert sizes == {"fio-read": "4g", "fio-write": "8g"}
+
+
+def test_options_of_a_phase_that_the_profile_does_not_run_are_refused():
+    with pytest.raises(
+        ValueError,
+        match=r'profiles "seed": phase_options: there is no phase "fio-write-synced"; allowed: .*load',
+    ):
+        with_phase_options("influx-local-vs-s3fs", {"fio-write-synced": {"size": "8g"}})
+
+
+def test_an_unknown_option_of_one_phase_is_refused(monkeypatch):
+    changed = with_phase_options("influx-local-vs-s3fs", {"fio-write": {"sise": "8g"}})
+    monkeypatch.setattr(Catalogue, "experiment", lambda _catalogue, _slug: changed)
+    with pytest.raises(
+        RequestError,
+        match=r'phase_options "fio-write" of the profile: there is no option "sise"; allowed: .*size',
+    ):
+        plan(Catalogue(ROOT), "influx-local-vs-s3fs", "seed")
