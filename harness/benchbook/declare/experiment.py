@@ -188,6 +188,12 @@ class Profile(Model):
     where the publication had eight times the cores. Claims are judged at these levels, and their verdicts name them,
     unless the run has every case of a claim at its published levels too."""
 
+    def options_of(self, phase: Phase) -> dict[str, Any]:
+        """Return the options that replace those of a phase; its own end (such as ``queries``) replaces a shared end."""
+        alone = self.phase_options.get(phase.name, {})
+        without = ENDS if alone.keys() & ENDS else ()
+        return {name: value for name, value in self.options.items() if name not in without} | alone
+
 
 class Experiment(Model):
     """A question and the runs that answer it."""
@@ -235,12 +241,33 @@ class Experiment(Model):
         self._check_only()
         for name, profile in self.profiles.items():
             _check_phases(f'profiles "{name}": phases', profile.phases, names)
-            _check_phases(f'profiles "{name}": phase_options', profile.phase_options, profile.phases or names)
+            _check_phases(f'profiles "{name}": phase_options', profile.phase_options, names)
+            self._check_phase_options(f'profiles "{name}": phase_options', profile)
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         self._check_leads()
         return self
+
+    def _check_phase_options(self, where: str, profile: Profile) -> None:
+        for phase in self.phases:
+            alone = profile.phase_options.get(phase.name)
+            if alone is None:
+                continue
+            there = f'{where}: "{phase.name}"'
+            if profile.phases and phase.name not in profile.phases:
+                run = ", ".join(profile.phases)
+                raise ValueError(f"{there}: the profile does not run this phase; it runs: {run}")
+            allowed = [name for name in WORKLOADS[phase.workload].model_fields if phase.accepts(name)]
+            for option in alone:
+                if option in phase.fixed:
+                    raise ValueError(f'{there}: the phase keeps its "{option}" in every profile (fixed)')
+                if option not in allowed:
+                    raise ValueError(
+                        f'{there}: the workload "{phase.workload}" has no option "{option}"; '
+                        f"allowed: {', '.join(allowed)}{suggestion(option, allowed)}"
+                    )
+            phase.replaced(profile.options_of(phase))
 
     def _check_leads(self) -> None:
         ids = [claim.id for claim in self.claims]

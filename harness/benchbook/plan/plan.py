@@ -281,14 +281,7 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
     planned = []
     run = [phase for phase in experiment.phases if not profile.phases or phase.name in profile.phases]
     for phase in run:
-        alone = profile.phase_options.get(phase.name, {})
-        for name in alone:
-            if not phase.accepts(name):
-                allowed = [
-                    option for option in phase.typed(phase.options).model_dump() if phase.accepts(option)
-                ]
-                raise unknown("option", name, allowed, f'phase_options "{phase.name}" of the profile')
-        options = phase.replaced({**profile.options, **alone})
+        options = phase.replaced(profile.options_of(phase))
         fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
         fixed |= {"only": dict(phase.only)} if phase.only else {}
         fixed |= {"without": dict(phase.without)} if phase.without else {}

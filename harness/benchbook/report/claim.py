@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchbook.analyse import quantity
 from benchbook.analyse.claims import ends
 from benchbook.analyse.model import ALPHA
-from benchbook.analyse.wording import factor_words, level_words, together
+from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.errors import RequestError
@@ -362,7 +362,7 @@ def _case_names(one: Judgement) -> str:
     if len(one.cells) > MOST_NAMED:
         return f"{len(one.cells)} cases"
     factors = differing_factors(one.cells)
-    return " and ".join(case(cell.sides.levels, factors) for cell in one.cells)
+    return listing([case(cell.sides.levels, factors) for cell in one.cells])
 
 
 def _published(one: Judgement) -> str:

@@ -118,7 +118,7 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
     }
     if flagged and compared and not flagged & compared:
         odd = listing([f"{run.title(one)} with {claim.arm_words(run, arm)}" for one, arm in sorted(flagged)])
-        return "Checks", "passed for this finding", f"{odd} gave other answers; the finding leaves it out"
+        return "Checks", "passed for what is compared", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
     concerned = any(held.failed for one in leads.values() for held in one.cells)
     if (
@@ -129,8 +129,8 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
     ):
         return (
             "Checks",
-            "passed for this finding",
-            f"{failed:,} operations failed, none of those compared above",
+            "passed for what is compared",
+            f"{failed:,} operations failed, all of them in other setups",
         )
     return "Checks", PASSED.get(work.mark, work.mark), work.why
 

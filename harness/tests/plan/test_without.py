@@ -75,9 +75,9 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
         Experiment.model_validate({**whole, "profiles": profiles})
 
 
-def with_phase_options(slug: str, options: dict[str, Any]) -> Experiment:
+def with_phase_options(slug: str, profile: str, options: dict[str, Any]) -> Experiment:
     whole = Catalogue(ROOT).experiment(slug).model_dump()
-    profiles = {**whole["profiles"], "seed": {**whole["profiles"]["seed"], "phase_options": options}}
+    profiles = {**whole["profiles"], profile: {**whole["profiles"][profile], "phase_options": options}}
     return Experiment.model_validate({**whole, "profiles": profiles})
 
 
@@ -90,19 +90,41 @@ def test_an_option_of_one_phase_leaves_the_other_phases_as_they_are():
     assert sizes == {"fio-read": "4g", "fio-write": "8g"}
 
 
-def test_options_of_a_phase_that_the_profile_does_not_run_are_refused():
-    with pytest.raises(
-        ValueError,
-        match=r'profiles "seed": phase_options: there is no phase "fio-write-synced"; allowed: .*load',
-    ):
-        with_phase_options("influx-local-vs-s3fs", {"fio-write-synced": {"size": "8g"}})
+def test_the_end_of_one_phase_replaces_the_shared_end():
+    changed = with_phase_options("influx-local-vs-s3fs", "seed", {"1-host-1-hr": {"queries": 5}}).profiles[
+        "seed"
+    ]
+    experiment = Catalogue(ROOT).experiment("influx-local-vs-s3fs")
+    ends = {
+        phase.name: [
+            phase.replaced(changed.options_of(phase)).model_dump().get(end) for end in ("duration", "queries")
+        ]
+        for phase in experiment.phases
+        if phase.name in ("load", "1-host-1-hr")
+    }
+    assert ends == {"load": ["10s", None], "1-host-1-hr": [None, 5]}
 
 
-def test_an_unknown_option_of_one_phase_is_refused(monkeypatch):
-    changed = with_phase_options("influx-local-vs-s3fs", {"fio-write": {"sise": "8g"}})
-    monkeypatch.setattr(Catalogue, "experiment", lambda _catalogue, _slug: changed)
-    with pytest.raises(
-        RequestError,
-        match=r'phase_options "fio-write" of the profile: there is no option "sise"; allowed: .*size',
-    ):
-        plan(Catalogue(ROOT), "influx-local-vs-s3fs", "seed")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"fio": {}}, r'phase_options: there is no phase "fio"; allowed: fio-read, '),
+        (
+            {"fio-write-synced": {"size": "8g"}},
+            r'"fio-write-synced": the profile does not run this phase; it runs: fio-read, ',
+        ),
+        (
+            {"fio-write": {"sise": "8g"}},
+            r'"fio-write": the workload "fio" has no option "sise"; allowed: .*; did you mean "size"',
+        ),
+        ({"fio-write": {"size": "8 GB"}}, r'"fio-write": size = "8 GB"'),
+    ],
+)
+def test_a_wrong_option_of_one_phase_is_refused(options, words):
+    with pytest.raises((ValueError, RequestError), match=words):
+        with_phase_options("influx-local-vs-s3fs", "seed", options)
+
+
+def test_an_option_that_a_phase_keeps_is_refused():
+    with pytest.raises(ValueError, match=r'"last-loc": the phase keeps its "workers" in every profile'):
+        with_phase_options("cnos-vs-influx", "quick", {"last-loc": {"workers": 2}})

@@ -7,11 +7,14 @@ import pytest
 from benchbook.report.tables import setting
 
 
-@pytest.mark.parametrize(("fixed", "words"), [([], "writes for 5s"), (["duration"], "synthetic rows")])
+@pytest.mark.parametrize(
+    ("fixed", "words"),
+    [([], "in the phase first, each client writes for 5 s"), (["duration"], "synthetic rows")],
+)
 def test_a_load_that_fixes_its_end_is_described_by_its_amount(plain, monkeypatch, fixed, words):
     declared = {
         **plain.declared,
-        "phases": [{"workload": "load", "fixed": fixed}],
+        "phases": [{"name": "first", "workload": "load", "fixed": fixed}],
         "profiles": {plain.profile: {"options": {"duration": "5s"}}},
     }
     monkeypatch.setitem(plain.__dict__, "declared", declared)

@@ -9,7 +9,7 @@ from benchbook.analyse import comparison, limits, quantity
 from benchbook.analyse.cells import FLAG
 from benchbook.analyse.comparison import Estimate
 from benchbook.analyse.run import Run
-from benchbook.analyse.wording import label_words
+from benchbook.analyse.wording import label_words, listing
 from benchbook.declare.metric import describe
 from benchbook.measure.histogram import FEWEST_BEYOND
 
@@ -93,6 +93,8 @@ def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
     'at 1 to 5 and 20 in flight'
     >>> _listed(["a", "b"], ["a", "b"], "size", "{}")
     'at every size'
+    >>> _listed(["1", "2", "10"], ["1", "2", "5", "10"], "number in flight", "{} in flight")
+    'at 1, 2 and 10 in flight'
     >>> _listed(["b", "c", "d"], ["a", "b", "c", "d"], "query type", "{}")
     'at b, c and d'
     """
@@ -103,8 +105,8 @@ def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:
     for level in levels:
         follows = ordered and spans and order.index(level) == order.index(spans[-1][-1]) + 1
         spans[-1].append(level) if follows else spans.append([level])
-    named = [f"{one[0]} to {one[-1]}" if len(one) > 2 else " and ".join(one) for one in spans]
-    return f"at {words.format(', '.join(named[:-1]) + (' and ' if len(named) > 1 else '') + named[-1])}"
+    named = [name for one in spans for name in ([f"{one[0]} to {one[-1]}"] if len(one) > 2 else one)]
+    return f"at {words.format(listing(named))}"
 
 
 RATIO = "Ratio, logarithmic axis; right of 1 is better; bars are 95 % CIs"

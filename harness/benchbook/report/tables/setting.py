@@ -10,6 +10,7 @@ from benchbook.analyse import quantity, wording
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
+from benchbook.declare.duration import seconds
 from benchbook.declare.level import natural
 from benchbook.report.table import Block, Table, escape_html
 
@@ -104,14 +105,18 @@ def _data(run: Run) -> str:
     if not rows:
         return ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
-    free = any(
-        phase.get("workload") == "load" and "duration" not in (phase.get("fixed") or [])
+    loads = [
+        str(phase["name"])
         for phase in run.declared.get("phases") or []
-    )
-    duration = (profile.get("options") or {}).get("duration") if free else None
+        if phase.get("workload") == "load"
+        and "duration" not in (phase.get("fixed") or [])
+        and phase["name"] in (profile.get("phases") or [phase["name"]])
+    ]
+    duration = (profile.get("options") or {}).get("duration") if loads else None
     size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
     if duration:
-        return f"synthetic rows{of}; each client writes for {duration} in each trial"
+        phases = f"{'phase' if len(loads) == 1 else 'phases'} {wording.listing(loads)}"
+        return f"synthetic rows{of}; in the {phases}, each client writes for {seconds(duration):g} s in each trial"
     return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
 
 
