@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from benchbook.analyse import comparison, looked, noise, order, quantity
+from benchbook.analyse import comparison, looked, noise, order, quantity, wording
 from benchbook.analyse.cells import labelled
+from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.level import same
@@ -424,33 +425,71 @@ def _order(run: Run) -> list[str]:
     ]
 
 
+def _compared(run: Run) -> set[tuple[str, str]]:
+    """Return the (phase, metric) pairs that a run or its claims compare."""
+    claimed = {(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []}
+    return {*comparison.metrics(run), *claimed} & set(run.pairs())
+
+
 def _noise(run: Run) -> list[str]:
     if comparison.baseline(run) is None:
         return []
-    claimed = {(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []}
-    compared = noise.known(run).keys() & {*comparison.metrics(run), *claimed}
     systems = sorted({cell.system for cell in run.cells})
-    held = [(one, pair) for pair in sorted(compared) if (one := noise.of(run, pair, *systems)) is not None]
+    held = {
+        pair: one
+        for pair in sorted(_compared(run) & noise.known(run).keys())
+        if (one := noise.of(run, pair, *systems)) is not None
+    }
     if not held:
         return [
             "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
         ]
-    runs = ", ".join(sorted({name for one, _ in held for name in one.runs}))
-    apart, ratios = sum(one.apart for one, _ in held), sum(one.varying for one, _ in held)
-    counted = (
-        f"Systems were compared with themselves in {runs}: {apart} of {ratios} ratios of the numbers that are compared "
-        "here have a 95 % CI without 1 (5 % are expected by chance)."
-    )
-    most, pair = max(held, key=lambda each: each[0].variance)
-    if not most.variance:
+    runs = ", ".join(sorted({name for one in held.values() for name in one.runs}))
+    counted, beyond = _differ(held)
+    counted = f"Systems were compared with themselves in {runs}. {counted}"
+    if not beyond:
         return [f"{counted} No number differs by more than chance, so no interval is wider for it."]
-    words = f"{quantity.percent(most.factor - 1)} ({describe(pair[1]).title}, {pair[0]})"
     return [
-        (
-            f"{counted} Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}. "
-            "Such a difference widens the intervals of its metric, for the systems that it was seen in."
-        )
+        f"{counted} {beyond} Such a difference widens the intervals of its metric, for the systems that it was seen in."
     ]
+
+
+def itself(run: Run) -> str:
+    """Return what an A/A run found: how many of its ratios exclude 1, and whether that is more than chance.
+
+    It is about the numbers that the experiment's claims and comparisons use; empty if none has an interval.
+    """
+    found: dict[tuple[str, str], Noise] = {}
+    for pair in sorted(_compared(run)):
+        one = noise.between(noise.measured(run, [pair]))
+        if one is not None:
+            found[pair] = one
+    if not found:
+        return ""
+    counted, beyond = _differ(found)
+    systems = sorted({run.title(cell.system) for cell in run.cells})
+    who = f"{wording.listing(systems)} {'was' if len(systems) == 1 else 'were'} compared with "
+    who += "itself" if len(systems) == 1 else "themselves"
+    return (
+        f"{who}: every setup ran twice in each block, under the labels A and B. {counted} "
+        f"{beyond or 'No number differs by more than chance.'}"
+    )
+
+
+def _differ(held: Mapping[tuple[str, str], Noise]) -> tuple[str, str]:
+    """Return how many ratios of equal setups exclude 1, and by how much they differ beyond chance, or ""."""
+    apart, ratios = sum(one.apart for one in held.values()), sum(one.varying for one in held.values())
+    verb = "has" if apart <= 1 else "have"
+    counted = f"Of {ratios} ratios of equal setups, {apart or 'none'} {verb} a 95 % CI without 1 "
+    counted += "(5 % are expected by chance)."
+    pair, most = max(held.items(), key=lambda each: each[1].variance)
+    if not most.variance:
+        return counted, ""
+    words = f"{quantity.percent(most.factor - 1)} ({describe(pair[1]).title}, {pair[0]})"
+    return (
+        counted,
+        f"Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}.",
+    )
 
 
 def _earlier(run: Run) -> list[str]:

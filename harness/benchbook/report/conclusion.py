@@ -199,7 +199,7 @@ def run_line(run: Run) -> Markdown:
 
 
 def answer_sentence(run: Run) -> Markdown:
-    """Return the answer in one sentence for each kind of system: embedded, and servers."""
+    """Return the answer in one sentence for each kind of system: embedded, and servers; or what an A/A run found."""
     faults = same_work.faults(run)
     if faults:
         return Markdown(
@@ -208,11 +208,12 @@ def answer_sentence(run: Run) -> Markdown:
     measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
         return Markdown("No answer: this run has no valid trial. The list of gaps gives the reasons.")
+    if run.against_itself and (found := limits_of.itself(run)):
+        return Markdown(escape_markdown(found))
     kinds = [
-        ("", [cell for cell in measured if run.embedded(cell.system)]),
-        ("", [cell for cell in measured if not run.embedded(cell.system)]),
+        [cell for cell in measured if run.embedded(cell.system) == embedded] for embedded in (True, False)
     ]
-    sentences = [_sentence(run, cells) for _, cells in kinds if cells]
+    sentences = [_sentence(run, cells) for cells in kinds if cells]
     return Markdown(" ".join(escape_markdown(sentence) for sentence in sentences))
 
 

@@ -58,10 +58,10 @@ def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_
     assert "is unknown" in conclusion.limits(without).markdown
     assert rules.noise(without).mark == "not kept"
     assert "two equal setups on this machine differ by up to" in conclusion.limits(known).markdown
-    assert "2 of 2 ratios of the numbers" in conclusion.limits(known).markdown
+    assert "Of 2 ratios of equal setups, 2 have a 95\xa0% CI without 1" in conclusion.limits(known).markdown
     assert rules.noise(known).mark == "kept"
     calm = conclusion.limits(opened(tmp_path / "calm", 1.03, 0.0)).markdown
-    assert "0 of 2 ratios of the numbers" in calm
+    assert "Of 2 ratios of equal setups, none has a 95\xa0% CI without 1" in calm
     assert "no interval is wider for it" in calm
 
 

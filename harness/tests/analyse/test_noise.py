@@ -12,6 +12,7 @@ import pytest
 from benchbook.analyse import claims, noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
+from benchbook.report import conclusion
 from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
@@ -20,6 +21,8 @@ CLAIM = {
     "id": "faster", "statement": "A is faster", "source": "a page", "test": "at-least", "phase": "load",
     "metric": "rows_per_second", "of": {"system": A}, "over": {"system": B}, "published": {"ratio": 1},
 }  # fmt: skip
+
+DECLARED = measured_run.experiment("cnos-vs-influx", claims=[CLAIM])
 
 
 def aa(
@@ -47,8 +50,7 @@ def run(results: Path, ratio: float, **options: Any) -> claims.Judgement:
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
         return {PAIR: (ratio if levels["system"] == A else 1.0) * math.exp(chance.gauss(0, 0.002))}
 
-    declared = measured_run.experiment("cnos-vs-influx", claims=[CLAIM])
-    measured_run.write(results, "run-1", {"system": [A, B]}, value, declared=declared, **options)
+    measured_run.write(results, "run-1", {"system": [A, B]}, value, declared=DECLARED, **options)
     [found] = claims.judge_run(results, "run-1", measured_run.PUBLISHED)
     return found
 
@@ -65,6 +67,39 @@ def test_an_a_a_run_compares_each_cell_with_itself(tmp_path: Path) -> None:
         assert 1.0 < one.factor < 1.25
         assert (one.phase, one.metric, one.cell) == (*PAIR, f"system={one.system}")
     assert {row["trials"] for row in noise.rows(found)} == {8}
+
+
+@pytest.mark.parametrize(
+    ("spread", "apart", "words"),
+    [
+        (
+            0.05,
+            0.0,
+            "none has a 95 % CI without 1 (5 % are expected by chance). No number differs by more than chance.",
+        ),
+        (
+            0.002,
+            0.1,
+            "2 have a 95 % CI without 1 (5 % are expected by chance). Beyond the scatter of their trials, two",
+        ),
+    ],
+)
+def test_the_page_of_an_a_a_run_says_whether_equal_setups_differ(tmp_path, spread, apart, words) -> None:
+    """Without it, the page would compare label A of one system with label B of another."""
+    aa(tmp_path, "aa-2", spread, apart=apart, declared=DECLARED)
+    said = _said(tmp_path)
+    assert said.startswith(f"{A} and {B} were compared with themselves: every setup ran twice")
+    assert f"Of 2 ratios of equal setups, {words}" in said
+
+
+def test_the_page_of_an_a_a_run_counts_no_earlier_one(tmp_path: Path) -> None:
+    aa(tmp_path, "aa-1", 0.002, apart=0.1)
+    aa(tmp_path, "aa-2", 0.05, declared=DECLARED)
+    assert "none has a 95 % CI without 1" in _said(tmp_path)
+
+
+def _said(results: Path) -> str:
+    return conclusion.answer_sentence(Run(results, "aa-2")).markdown.replace("\xa0", " ")
 
 
 def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Path) -> None:

@@ -139,4 +139,4 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     shown = [one.run_id for one in index.pages(root, found) if one.run_id]
     assert shown == ["run-1", "run-1"]  # its report and its data page
     run = open_run(published.results(found, tmp_path / "shown"), "run-1")
-    assert "Systems were compared with themselves in aa-1: " in conclusion.limits(run).markdown
+    assert "Systems were compared with themselves in aa-1. Of " in conclusion.limits(run).markdown

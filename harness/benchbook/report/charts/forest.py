@@ -59,7 +59,9 @@ def chart(run: Run) -> Block | Markdown:
     """Draw all claims of a run; those without a ratio come last, with their verdict in words."""
     from benchbook.analyse import claims
 
-    if run.against_itself or not (found := claims.of_run(run)):
+    if run.against_itself:
+        return missing("The chart of claims", "an A/A run measures the noise floor and judges no claims")
+    if not (found := claims.of_run(run)):
         return missing("The chart of claims", "the run declared none")
     order = sorted(
         (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
