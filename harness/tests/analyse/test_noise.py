@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, noise
+from benchbook.analyse import claims, limits, noise
+from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from benchbook.report import conclusion
@@ -96,6 +97,13 @@ def test_the_page_of_an_a_a_run_counts_no_earlier_one(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.002, apart=0.1)
     aa(tmp_path, "aa-2", 0.05, declared=DECLARED)
     assert "none has a 95 % CI without 1" in _said(tmp_path)
+
+
+def test_the_number_that_differs_most_is_named() -> None:
+    quiet, loud = Noise(0.0, 2, ("aa",), 2, 0), Noise(0.01, 2, ("aa",), 2, 2)
+    counted, beyond = limits._differ({PAIR: quiet, ("read", "rows_per_second"): loud})
+    assert "Of 4 ratios" in counted
+    assert ", read)" in beyond
 
 
 def _said(results: Path) -> str:

@@ -295,3 +295,8 @@ def test_an_open_verdict_says_that_no_case_confirms_the_claim():
     )
     other = cell("9000", low=1.1, high=1.3, measured=1.2, verdict="direction only")
     assert "None confirms" not in claim.concluded(judged("inconclusive", low, high, other))
+
+
+def test_the_cases_of_a_claim_are_a_list_in_words():
+    three: Any = SimpleNamespace(cells=[cell(level) for level in ("1", "2", "10")])
+    assert claim._case_names(three) == "batches of 1, batches of 2 and batches of 10"

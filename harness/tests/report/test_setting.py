@@ -21,3 +21,19 @@ def test_a_load_that_fixes_its_end_is_described_by_its_amount(plain, monkeypatch
     told = setting._data(plain)
     assert words in told
     assert ("writes for" in told) == (not fixed)
+
+
+def test_only_loads_that_the_profile_runs_are_described_each_with_its_time(plain, monkeypatch):
+    profile = {"options": {"duration": "5s"}, "phases": ["first", "second", "third"]}
+    profile["phase_options"] = {"second": {"duration": "1m"}, "third": {"operations": 10}}
+    declared = {
+        **plain.declared,
+        "phases": [{"name": name, "workload": "load"} for name in ("first", "second", "third", "fourth")],
+        "profiles": {plain.profile: profile},
+    }
+    monkeypatch.setitem(plain.__dict__, "declared", declared)
+    told = setting._data(plain)
+    assert told.endswith(
+        "; in the phase first, each client writes for 5 s in each trial; "
+        "in the phase second, each client writes for 60 s in each trial"
+    )

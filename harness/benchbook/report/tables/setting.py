@@ -11,6 +11,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
 from benchbook.declare.duration import seconds
+from benchbook.declare.experiment import ENDS
 from benchbook.declare.level import natural
 from benchbook.report.table import Block, Table, escape_html
 
@@ -105,18 +106,23 @@ def _data(run: Run) -> str:
     if not rows:
         return ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
-    loads = [
-        str(phase["name"])
-        for phase in run.declared.get("phases") or []
-        if phase.get("workload") == "load"
-        and "duration" not in (phase.get("fixed") or [])
-        and phase["name"] in (profile.get("phases") or [phase["name"]])
-    ]
-    duration = (profile.get("options") or {}).get("duration") if loads else None
+    by_duration: dict[str, list[str]] = {}
+    for phase in run.declared.get("phases") or []:
+        name = str(phase["name"])
+        if phase.get("workload") != "load" or name not in (profile.get("phases") or [name]):
+            continue
+        alone = (profile.get("phase_options") or {}).get(name) or {}
+        ends = alone if alone.keys() & ENDS else profile.get("options") or {}
+        if "duration" in ends and "duration" not in (phase.get("fixed") or []):
+            by_duration.setdefault(ends["duration"], []).append(name)
     size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
-    if duration:
-        phases = f"{'phase' if len(loads) == 1 else 'phases'} {wording.listing(loads)}"
-        return f"synthetic rows{of}; in the {phases}, each client writes for {seconds(duration):g} s in each trial"
+    if by_duration:
+        each = [
+            f"in the {'phase' if len(names) == 1 else 'phases'} {wording.listing(names)}, "
+            f"each client writes for {seconds(duration):g} s in each trial"
+            for duration, names in by_duration.items()
+        ]
+        return "; ".join([f"synthetic rows{of}", *each])
     return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
 
 
