@@ -428,7 +428,7 @@ def _order(run: Run) -> list[str]:
 def _compared(run: Run) -> set[tuple[str, str]]:
     """Return the (phase, metric) pairs that a run or its claims compare."""
     claimed = {(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []}
-    return {*comparison.metrics(run), *claimed} & set(run.pairs())
+    return {*comparison.metrics(run), *claimed}
 
 
 def _noise(run: Run) -> list[str]:
@@ -459,11 +459,10 @@ def itself(run: Run) -> str:
 
     It is about the numbers that the experiment's claims and comparisons use; empty if none has an interval.
     """
-    found: dict[tuple[str, str], Noise] = {}
-    for pair in sorted(_compared(run)):
-        one = noise.between(noise.measured(run, [pair]))
-        if one is not None:
-            found[pair] = one
+    by_pair: dict[tuple[str, str], list[noise.Itself]] = {}
+    for ratio in noise.measured(run, _compared(run) & {*run.pairs()}):
+        by_pair.setdefault((ratio.phase, ratio.metric), []).append(ratio)
+    found = {pair: one for pair, held in by_pair.items() if (one := noise.between(held)) is not None}
     if not found:
         return ""
     counted, beyond = _differ(found)

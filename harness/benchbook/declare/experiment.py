@@ -105,6 +105,12 @@ ENDS = frozenset({"duration", "queries", "operations"})
 """Options that say when a phase ends; a phase has one of them."""
 
 
+def merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with changes. A duration replaces a number of operations, and the other way round."""
+    ended_otherwise = ENDS if changes.keys() & ENDS else ()
+    return {**{name: value for name, value in options.items() if name not in ended_otherwise}, **changes}
+
+
 class Phase(Model):
     """One timed step of a trial."""
 
@@ -143,14 +149,9 @@ class Phase(Model):
         return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
 
     def replaced(self, changes: Mapping[str, Any]) -> Options:
-        """Return the options with those of a profile or a cell that this phase accepts.
-
-        A duration replaces a number of operations, and the other way round.
-        """
+        """Return the options with those of a profile or a cell that this phase accepts, as ``merged`` does it."""
         accepted = {name: value for name, value in changes.items() if self.accepts(name)}
-        ended_otherwise = ENDS if accepted.keys() & ENDS else ()
-        kept = {name: value for name, value in self.options.items() if name not in ended_otherwise}
-        return self.typed({**kept, **accepted})
+        return self.typed(merged(self.options, accepted))
 
     def done_at(self, levels: dict[str, Setting]) -> bool:
         """Return whether this phase runs in a cell."""
@@ -189,10 +190,8 @@ class Profile(Model):
     unless the run has every case of a claim at its published levels too."""
 
     def options_of(self, phase: Phase) -> dict[str, Any]:
-        """Return the options that replace those of a phase; its own end (such as ``queries``) replaces a shared end."""
-        alone = self.phase_options.get(phase.name, {})
-        without = ENDS if alone.keys() & ENDS else ()
-        return {name: value for name, value in self.options.items() if name not in without} | alone
+        """Return the options that replace those of a phase."""
+        return merged(self.options, self.phase_options.get(phase.name, {}))
 
 
 class Experiment(Model):

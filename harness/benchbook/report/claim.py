@@ -55,11 +55,11 @@ def has_ratio(one: Judgement) -> bool:
 
 
 class Stated(NamedTuple):
-    """What a publication states of a ratio."""
+    """Statement of a publication on a ratio."""
 
     text: str
     value: float | None
-    """Where a chart marks it."""
+    """The place at which a chart marks it."""
     kind: str
     """``=``, ``≥`` or ``≤``."""
 
@@ -298,7 +298,7 @@ def trials_words(cells: Sequence[Cell]) -> str:
 
 
 class Shown(NamedTuple):
-    """What a row of a claim shows: one ratio with its interval, or the range of cases that differ."""
+    """The numbers in the row of a claim: one ratio with its interval, or the range of cases that differ."""
 
     text: str
     values: tuple[float, ...]

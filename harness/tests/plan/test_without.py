@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 NAME = "kline-mysql-vs-kv"
 
 
-def declared() -> dict[str, object]:
-    return tomllib.loads((ROOT / "experiments" / NAME / "experiment.toml").read_text(encoding="utf-8"))
+def declared(slug: str = NAME) -> dict[str, Any]:
+    return tomllib.loads((ROOT / "experiments" / slug / "experiment.toml").read_text(encoding="utf-8"))
 
 
 def test_only_cells_that_are_left_are_planned():
@@ -76,7 +76,7 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
 
 
 def with_phase_options(slug: str, profile: str, options: dict[str, Any]) -> Experiment:
-    whole = Catalogue(ROOT).experiment(slug).model_dump()
+    whole = declared(slug)
     profiles = {**whole["profiles"], profile: {**whole["profiles"][profile], "phase_options": options}}
     return Experiment.model_validate({**whole, "profiles": profiles})
 

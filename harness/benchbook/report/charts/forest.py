@@ -60,7 +60,7 @@ def chart(run: Run) -> Block | Markdown:
     from benchbook.analyse import claims
 
     if run.against_itself:
-        return missing("The chart of claims", "an A/A run measures the noise floor and judges no claims")
+        return missing("The chart of claims", verdicts.JUDGES_NONE)
     if not (found := claims.of_run(run)):
         return missing("The chart of claims", "the run declared none")
     order = sorted(

@@ -83,7 +83,7 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
 
 
 NUMBER = re.compile(r"[\d.,]+( ?[kKMGT]?i?B)?")
-"""A level with an order of its own: a number or a size."""
+"""A level that has an order: a number or a size."""
 
 
 def _listed(levels: list[str], order: list[str], along: str, words: str) -> str:

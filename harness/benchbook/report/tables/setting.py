@@ -11,7 +11,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
 from benchbook.declare.duration import seconds
-from benchbook.declare.experiment import ENDS
+from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
 from benchbook.report.table import Block, Table, escape_html
 
@@ -112,9 +112,9 @@ def _data(run: Run) -> str:
         if phase.get("workload") != "load" or name not in (profile.get("phases") or [name]):
             continue
         alone = (profile.get("phase_options") or {}).get(name) or {}
-        ends = alone if alone.keys() & ENDS else profile.get("options") or {}
-        if "duration" in ends and "duration" not in (phase.get("fixed") or []):
-            by_duration.setdefault(ends["duration"], []).append(name)
+        duration = merged(profile.get("options") or {}, alone).get("duration")
+        if duration and "duration" not in (phase.get("fixed") or []):
+            by_duration.setdefault(duration, []).append(name)
     size = f"{quantity.text(float(facts['bytes']), 'B')} as text" if facts.get("bytes") else ""
     if by_duration:
         each = [

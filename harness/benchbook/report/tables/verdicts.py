@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
 """Test of a one-sided claim → sign before its number in a table."""
+JUDGES_NONE = "an A/A run measures the noise floor and judges no claims"
+"""Why an A/A run has no verdicts."""
 LEGEND = "bound of the claim"
 """Legend of the number of a one-sided claim in a chart."""
 
@@ -33,7 +35,7 @@ def table(run: Run) -> Table | Markdown:
     from benchbook.analyse import claims
 
     if run.against_itself:
-        return missing("The verdicts", "an A/A run measures the noise floor and judges no claims")
+        return missing("The verdicts", JUDGES_NONE)
     found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
