@@ -87,7 +87,7 @@ def test_an_option_of_one_phase_leaves_the_other_phases_as_they_are():
         for phase in plan(Catalogue(ROOT), "influx-local-vs-s3fs", "seed").phases
         if phase["workload"] == "fio"
     }
-    assert sizes == {"fio-read": "8g", "fio-write": "16g"}
+    assert sizes == {"fio-read": "8g", "fio-write": "12g"}
 
 
 def test_the_end_of_one_phase_replaces_the_shared_end():
