@@ -256,6 +256,23 @@ def test_the_setting_marks_what_differs(plain: Run) -> None:
     assert list(alone.columns) == ["Part", "This run"]
 
 
+def test_the_setting_names_the_programs_besides_the_systems(plain: Run) -> None:
+    programs = plain.facts("programs")
+    added = {
+        "fio": {"version": "3.33"},
+        "sqlite from go": {"version": "1"},
+        "s3fs": {"unavailable": "no s3fs"},
+    }
+    programs.update(added)
+    try:
+        made = setting.table(plain)
+    finally:
+        for name in added:
+            del programs[name]
+    assert isinstance(made, Table)
+    assert dict(made.rows)["Versions"] == "DuckDB 1.5.6, SQLite 3.45.1, fio 3.33"
+
+
 def test_checks_that_all_agree_are_one_line(plain: Run) -> None:
     said = work.checks(plain)
     assert isinstance(said, Markdown)

@@ -13,6 +13,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
+from benchbook.plan.factors import FROM
 from benchbook.report.table import Block, Table, escape_html
 
 SOURCES = {"devops": "hosts", "iot": "trucks"}
@@ -32,7 +33,9 @@ def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block
     """
     ours = {
         "Machine": machine(run),
-        "Versions": ", ".join(dict.fromkeys(_version(run, cell.system) for cell in labelled(run) if cell.ok)),
+        "Versions": ", ".join(
+            [*dict.fromkeys(_version(run, cell.system) for cell in labelled(run) if cell.ok), *_programs(run)]
+        ),
         "Data": _data(run),
         "Clients": _clients(run),
         "Durability": _durability(run),
@@ -86,6 +89,16 @@ def _version(run: Run, system: str) -> str:
     number = title.rpartition(" ")[2]
     other = number[:1].isdigit() and not stated[0].startswith(number)
     return f"{title} ({'reports ' if other else ''}{stated[0]})"
+
+
+def _programs(run: Run) -> list[str]:
+    """Return name and version of the programs that are no system of the run: storages and tools such as fio."""
+    systems = {cell.system for cell in run.cells}
+    return [
+        f"{name} {found['version']}"
+        for name, found in sorted(run.facts("programs").items())
+        if name.partition(FROM)[0] not in systems and found.get("version")
+    ]
 
 
 def _data(run: Run) -> str:
