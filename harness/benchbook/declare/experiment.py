@@ -14,7 +14,7 @@ from benchbook.declare.level import listed, text
 from benchbook.declare.publication import Publication
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
 from benchbook.declare.workload import WORKLOADS, Options
-from benchbook.errors import suggestion
+from benchbook.errors import RequestError, suggestion
 
 LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning")
 """Factors that limit the system's processes and that any experiment may declare; they are no options."""
@@ -241,20 +241,20 @@ class Experiment(Model):
         for name, profile in self.profiles.items():
             _check_phases(f'profiles "{name}": phases', profile.phases, names)
             _check_phases(f'profiles "{name}": phase_options', profile.phase_options, names)
-            self._check_phase_options(f'profiles "{name}": phase_options', profile)
+            self._check_options(f'profiles "{name}"', profile)
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
         self._check_leads()
         return self
 
-    def _check_phase_options(self, where: str, profile: Profile) -> None:
+    def _check_options(self, where: str, profile: Profile) -> None:
         for phase in self.phases:
-            alone = profile.phase_options.get(phase.name)
-            if alone is None:
-                continue
-            there = f'{where}: "{phase.name}"'
+            alone = profile.phase_options.get(phase.name, {})
+            there = f'{where}: phase_options: "{phase.name}"'
             if profile.phases and phase.name not in profile.phases:
+                if phase.name not in profile.phase_options:
+                    continue
                 run = ", ".join(profile.phases)
                 raise ValueError(f"{there}: the profile does not run this phase; it runs: {run}")
             allowed = [name for name in WORKLOADS[phase.workload].model_fields if phase.accepts(name)]
@@ -266,7 +266,10 @@ class Experiment(Model):
                         f'{there}: the workload "{phase.workload}" has no option "{option}"; '
                         f"allowed: {', '.join(allowed)}{suggestion(option, allowed)}"
                     )
-            phase.replaced(profile.options_of(phase))
+            try:
+                phase.replaced(profile.options_of(phase))
+            except RequestError as error:
+                raise RequestError(f"{where}: {error.message}", error.hint) from None
 
     def _check_leads(self) -> None:
         ids = [claim.id for claim in self.claims]

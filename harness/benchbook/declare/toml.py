@@ -18,7 +18,9 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
+Name = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64), Field(examples=["fio-read"])
+]
 """A name that is also a file name: lower-case letters, digits, dots, dashes and underscores."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -58,7 +60,7 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
     key = _key(problem["loc"])
     found = _found(problem.get("input"))
     if problem["type"] == "extra_forbidden":
-        allowed = _siblings(model, problem["loc"])
+        allowed = sorted(_schema_at(model, problem["loc"][:-1]).get("properties", {}))
         guess = nearest(str(problem["loc"][-1]), allowed)
         table = f"[{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else "the file"
         message = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
@@ -76,6 +78,12 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
             f"{key} = {found}; allowed: {', '.join(allowed)}.",
             f'Did you mean "{guess}"?' if guess else None,
         )
+    if problem["type"] == "string_pattern_mismatch" and (examples := _examples(model, problem["loc"])):
+        pattern = problem.get("ctx", {}).get("pattern")
+        return (
+            f"{key} = {found}: this is not of the form {pattern}.",
+            f"Write it like {' or '.join(examples)}.",
+        )
     return f"{key} = {found}: {message[0].lower()}{message[1:]}.", None
 
 
@@ -89,11 +97,17 @@ def _found(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
-def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys allowed next to the last part of ``location``, following nested models by schema."""
+def _examples(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Return examples of a text from its type; none if the type gives none."""
+    node = _schema_at(model, location)
+    return next((one["examples"] for one in (node, *node.get("anyOf", [])) if "examples" in one), [])
+
+
+def _schema_at(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:
+    """Return the JSON schema of the value at ``location``, following nested models."""
     schema: dict[str, Any] = model.model_json_schema()
     node: Any = schema
-    for part in location[:-1]:
+    for part in location:
         node = _resolve(node, schema)
         if isinstance(part, int):
             node = node.get("items", {})
@@ -102,7 +116,7 @@ def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[s
             node = (
                 node.get("properties", {}).get(part) or by_pattern or node.get("additionalProperties") or {}
             )
-    return sorted(_resolve(node, schema).get("properties", {}))
+    return _resolve(node, schema)
 
 
 def _resolve(node: Any, schema: dict[str, Any]) -> dict[str, Any]:

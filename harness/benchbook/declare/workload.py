@@ -184,7 +184,7 @@ def _placeholders(tool: str, command: str) -> list[str]:
         ) from None
 
 
-Size = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[kmgt]?$")]
+Size = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[kmgt]?$"), Field(examples=["256k", "4g"])]
 """A size as fio writes it: bytes, or with k, m, g, t the number of KiB, MiB, GiB, TiB."""
 
 

@@ -117,12 +117,25 @@ def test_the_end_of_one_phase_replaces_the_shared_end():
             {"fio-write": {"sise": "8g"}},
             r'"fio-write": the workload "fio" has no option "sise"; allowed: .*; did you mean "size"',
         ),
-        ({"fio-write": {"size": "8 GB"}}, r'"fio-write": size = "8 GB"'),
+        (
+            {"fio-write": {"size": "8 GB"}},
+            r'profiles "seed": options of the phase "fio-write": size = "8 GB"',
+        ),
     ],
 )
 def test_a_wrong_option_of_one_phase_is_refused(options, words):
     with pytest.raises((ValueError, RequestError), match=words):
         with_phase_options("influx-local-vs-s3fs", "seed", options)
+
+
+def test_a_wrong_value_in_the_options_of_a_profile_names_it_and_shows_a_right_one():
+    whole = declared("influx-local-vs-s3fs")
+    options = {**whole["profiles"]["quick"]["options"], "size": "8 GB"}
+    profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "options": options}}
+    words = r'profiles "quick": options of the phase "fio-read": size = "8 GB": this is not of the form '
+    with pytest.raises(RequestError, match=words) as raised:
+        Experiment.model_validate({**whole, "profiles": profiles})
+    assert raised.value.hint == "Write it like 256k or 4g."
 
 
 def test_an_option_that_a_phase_keeps_is_refused():
