@@ -190,8 +190,8 @@ def reads_sentence(run: Run) -> Markdown:
     )
 
 
-LITTLE = 0.1
-"""Share of the data up to which queries that read it were answered from memory."""
+LITTLE = 0.5
+"""Share of the data up to which a sentence names the share that queries read; the rest came from memory."""
 
 
 def _share_read(run: Run, counted: AbstractSet[tuple[str, str]]) -> float:
