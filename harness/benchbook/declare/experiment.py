@@ -250,26 +250,27 @@ class Experiment(Model):
 
     def _check_options(self, where: str, profile: Profile) -> None:
         for phase in self.phases:
-            alone = profile.phase_options.get(phase.name, {})
-            there = f'{where}: phase_options: "{phase.name}"'
-            if profile.phases and phase.name not in profile.phases:
-                if phase.name not in profile.phase_options:
-                    continue
-                run = ", ".join(profile.phases)
-                raise ValueError(f"{there}: the profile does not run this phase; it runs: {run}")
-            allowed = [name for name in WORKLOADS[phase.workload].model_fields if phase.accepts(name)]
-            for option in alone:
-                if option in phase.fixed:
-                    raise ValueError(f'{there}: the phase keeps its "{option}" in every profile (fixed)')
-                if option not in allowed:
-                    raise ValueError(
-                        f'{there}: the workload "{phase.workload}" has no option "{option}"; '
-                        f"allowed: {', '.join(allowed)}{suggestion(option, allowed)}"
-                    )
-            try:
-                phase.replaced(profile.options_of(phase))
-            except RequestError as error:
-                raise RequestError(f"{where}: {error.message}", error.hint) from None
+            runs = phase.name in (profile.phases or [phase.name])
+            alone = profile.phase_options.get(phase.name)
+            if alone is not None:
+                there = f'{where}: phase_options: "{phase.name}"'
+                if not runs:
+                    run = ", ".join(profile.phases)
+                    raise ValueError(f"{there}: the profile does not run this phase; it runs: {run}")
+                allowed = [name for name in WORKLOADS[phase.workload].model_fields if phase.accepts(name)]
+                for option in alone:
+                    if option in phase.fixed:
+                        raise ValueError(f'{there}: the phase keeps its "{option}" in every profile (fixed)')
+                    if option not in allowed:
+                        raise ValueError(
+                            f'{there}: the workload "{phase.workload}" has no option "{option}"; '
+                            f"allowed: {', '.join(allowed)}{suggestion(option, allowed)}"
+                        )
+            if runs:
+                try:
+                    phase.replaced(profile.options_of(phase))
+                except RequestError as error:
+                    raise RequestError(f"{where}: {error.message}", error.hint) from None
 
     def _check_leads(self) -> None:
         ids = [claim.id for claim in self.claims]

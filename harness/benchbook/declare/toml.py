@@ -18,9 +18,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-Name = Annotated[
-    str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64), Field(examples=["fio-read"])
-]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
 """A name that is also a file name: lower-case letters, digits, dots, dashes and underscores."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -78,10 +76,11 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
             f"{key} = {found}; allowed: {', '.join(allowed)}.",
             f'Did you mean "{guess}"?' if guess else None,
         )
-    if problem["type"] == "string_pattern_mismatch" and (examples := _examples(model, problem["loc"])):
-        pattern = problem.get("ctx", {}).get("pattern")
+    pattern = problem["type"] == "string_pattern_mismatch"
+    if pattern and (examples := _schema_at(model, problem["loc"]).get("examples")):
+        form = problem.get("ctx", {}).get("pattern")
         return (
-            f"{key} = {found}: this is not of the form {pattern}.",
+            f"{key} = {found}: this is not of the form {form}.",
             f"Write it like {' or '.join(examples)}.",
         )
     return f"{key} = {found}: {message[0].lower()}{message[1:]}.", None
@@ -95,12 +94,6 @@ def _key(location: tuple[int | str, ...]) -> str:
 def _found(value: object) -> str:
     text = f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= 80 else text[:77] + "…"
-
-
-def _examples(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Return examples of a text from its type; none if the type gives none."""
-    node = _schema_at(model, location)
-    return next((one["examples"] for one in (node, *node.get("anyOf", [])) if "examples" in one), [])
 
 
 def _schema_at(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:
