@@ -124,6 +124,18 @@ def test_the_largest_share_read_decides_whether_queries_read_from_memory(
     assert "so they were not answered from memory alone" in cost.reads_sentence(run).markdown  # type: ignore[arg-type]
 
 
+def test_a_small_share_that_was_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Trials(
+        [
+            ("w", "q", "server_read_bytes", 2e6), ("w", "q", "data_bytes", 16e6),
+            ("w", "q", "data_unread_bytes", 14e6),
+        ]
+    )  # fmt: skip
+    monkeypatch.setattr(run, "phases", lambda _workload: ["q"])
+    said = cost.reads_sentence(run).markdown  # type: ignore[arg-type]
+    assert "at most 12 % of the data; the rest came from memory." in said
+
+
 @pytest.mark.parametrize(
     ("others", "words"),
     [

@@ -182,7 +182,7 @@ def reads_sentence(run: Run) -> Markdown:
     read = _share_read(run, counted)
     so = (
         f"at most {quantity.percent(read)} of the data; the rest came from memory."
-        if read <= LITTLE
+        if read <= MINOR_SHARE
         else "so they were not answered from memory alone."
     )
     return Markdown(
@@ -190,7 +190,7 @@ def reads_sentence(run: Run) -> Markdown:
     )
 
 
-LITTLE = 0.5
+MINOR_SHARE = 0.5
 """Share of the data up to which a sentence names the share that queries read; the rest came from memory."""
 
 
