@@ -86,7 +86,7 @@ def counts(run: Run) -> Markdown:
         return missing("The verdicts", "the run declared no claims")
     own = [one for one in found if claim.is_own(one)]
     published = [one for one in found if one not in own]
-    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} of our own"
+    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that we added"
     said = [
         f"of {noun}: {', '.join(f'{number} {word}' for word, number in Counter(map(claim.word, held)).items())}"
         for noun, held in ((f"{len(published)} claims", published), (questions, own))
