@@ -1,4 +1,4 @@
-"""What pages count and average: each of these mistakes would make a page say something false unnoticed."""
+"""Counts and means on pages. Each of these mistakes would make a page say something false."""
 
 from __future__ import annotations
 
