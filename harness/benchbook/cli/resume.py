@@ -22,12 +22,9 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
 
     if run:
         results, run_id = in_results(results, run)
-    elif orphans := intention.orphans(results):
-        path, argv = orphans[-1]  # killed before its plan was stored: start it as requested
+    elif argv := intention.take_over(results):  # killed before its plan was stored: start it as requested
         from benchbook.cli.app import app
 
-        argv = intention.remember(argv)
-        path.unlink()
         return int(app(argv, standalone_mode=False) or 0)
     elif (latest := _latest_unfinished(results)) is not None:
         run_id = latest

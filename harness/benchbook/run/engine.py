@@ -33,7 +33,7 @@ from benchbook.record.folder import (
 from benchbook.record.runs import left
 from benchbook.run import context as shared
 from benchbook.run.context import Context
-from benchbook.run.intention import forget
+from benchbook.run.intention import forget, name_run
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
@@ -92,6 +92,7 @@ class Outcome:
 
 def store_plan(results: Path, plan: Plan) -> None:
     """Write ``plan.json``, from which the run can be resumed."""
+    name_run(plan.run_id)
     with write_failures_explained(results):
         write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
     forget()

@@ -2,6 +2,9 @@
 
 Planning takes some tenths of a second of imports. If the harness is killed in that time, ``bench resume`` starts from
 this file. The process locks the file for its lifetime. This module imports only what Python has loaded already.
+
+The first line of the file is the command line. The second names the run and is written just before the plan is stored:
+if the harness is killed after that, the plan counts, and the same request does not start a second run.
 """
 
 from __future__ import annotations
@@ -45,11 +48,18 @@ def remember(argv: list[str]) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = part.open("w", encoding="utf-8")
         fcntl.flock(file, fcntl.LOCK_EX)
-        json.dump({"argv": argv}, file)
+        file.write(json.dumps({"argv": argv}) + "\n")
         file.flush()
         part.rename(path)
         _files.append((path, file))
     return argv
+
+
+def name_run(run_id: str) -> None:
+    """Record the run whose plan is about to be stored."""
+    for _, file in _files:
+        file.write(json.dumps({"run": run_id}) + "\n")
+        file.flush()
 
 
 def forget() -> None:
@@ -63,16 +73,29 @@ def forget() -> None:
                 folder.rmdir()
 
 
-def orphans(results: Path) -> list[tuple[Path, list[str]]]:
-    """Return the files and command lines of runs whose process is gone, oldest first; report unreadable files."""
-    found = []
-    for path in sorted((results / "intentions").glob("*.json")):
-        try:
-            with path.open(encoding="utf-8") as file:
+def take_over(results: Path) -> list[str] | None:
+    """Return the command line of the latest run that was killed before its plan was stored, or None.
+
+    This process holds the file from now on, as if it had recorded the run itself, so that there is never a second file
+    for the same run. Files of dead processes whose plan is stored are removed; unreadable ones are reported.
+    """
+    from benchbook.record.folder import PLAN_FILE
+
+    for path in sorted((results / "intentions").glob("*.json"), reverse=True):
+        with contextlib.ExitStack() as kept:
+            try:
+                file = kept.enter_context(path.open("r+", encoding="utf-8"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                found.append((path, [str(word) for word in json.load(file)["argv"]]))
-        except BlockingIOError:
-            continue  # its process is alive
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            sys.stderr.write(f"bench: {path} is unreadable ({error}); skipped.\n")
-    return found
+                request, *named = [json.loads(line) for line in file]  # to the end, where name_run goes on
+                argv, run_ids = [str(word) for word in request["argv"]], [str(one["run"]) for one in named]
+            except BlockingIOError:
+                continue  # its process is alive
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                sys.stderr.write(f"bench: {path} is unreadable ({error}); skipped.\n")
+                continue
+            kept.pop_all()
+        _files.append((path, file))
+        if not any((results / "runs" / run_id / PLAN_FILE).is_file() for run_id in run_ids):
+            return argv
+        forget()
+    return None
