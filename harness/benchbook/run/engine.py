@@ -92,8 +92,8 @@ class Outcome:
 
 def store_plan(results: Path, plan: Plan) -> None:
     """Write ``plan.json``, from which the run can be resumed."""
-    name_run(plan.run_id)
     with write_failures_explained(results):
+        name_run(plan.run_id)
         write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
     forget()
 

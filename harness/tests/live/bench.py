@@ -46,9 +46,12 @@ main()
 """Benchbook that renders no report: for the tests of everything before it, as rendering takes most of a small run."""
 
 
-def begin(*arguments: str, report: bool = True, **options: Any) -> subprocess.Popen[str]:
-    """Start a command without waiting for it; ``report`` says whether a run ends with its report."""
-    program = ["-m", "benchbook"] if report else ["-c", WITHOUT_REPORT]
+def begin(*arguments: str, report: bool = True, before: str = "", **options: Any) -> subprocess.Popen[str]:
+    """Start a command without waiting for it; ``report`` says whether a run ends with its report.
+
+    Without a report, Python carries out the lines ``before`` first, such as those that inject a fault.
+    """
+    program = ["-m", "benchbook"] if report else ["-c", before + WITHOUT_REPORT]
     return subprocess.Popen(
         [sys.executable, "-P", *program, *arguments],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,

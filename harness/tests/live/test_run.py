@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from bench import SMALL, WITHOUT_REPORT, begin, bench, environment, need_benchload, rows, unmount
+from bench import SMALL, begin, bench, need_benchload, rows, unmount
 
 
 @pytest.fixture(autouse=True)
@@ -103,15 +102,9 @@ def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
 @pytest.mark.parametrize("moment", ["write_whole", "forget"])
 def test_kill_just_before_or_after_the_plan_is_stored_makes_one_run(tmp_path: Path, moment: str) -> None:
     """The tests above hit this moment once in some hundred runs; here the harness ends in it, twice."""
-    dying = (
-        f"import os\nfrom benchbook.run import engine\nengine.{moment} = lambda *_: os._exit(9)\n"
-        + WITHOUT_REPORT
-    )
+    dying = f"import os\nfrom benchbook.run import engine\nengine.{moment} = lambda *_: os._exit(9)\n"
     for arguments, code in ((["run", *SMALL], 9), (["resume"], 9 if moment == "write_whole" else 0)):
-        command = [sys.executable, "-P", "-c", dying, *arguments, "--results", str(tmp_path)]
-        ended = subprocess.run(
-            command, check=False, env=environment(), capture_output=True, text=True, timeout=240
-        )
+        ended = bench(*arguments, "--results", str(tmp_path), report=False, before=dying)
         assert ended.returncode == code, ended.stderr
     done = bench("resume", "--results", str(tmp_path), report=False)
     assert done.returncode == 0, done.stderr
