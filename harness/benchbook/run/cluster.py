@@ -223,8 +223,21 @@ class Cluster:
         self._check()
 
     def workers(self, resource: str) -> list[str]:
-        """Return the addresses of the workers that have a resource now, in a stable order."""
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        """Return the addresses of the workers that have a resource now, in a stable order.
+
+        Raise RequestError if the scheduler does not answer: without it no trial can be carried out.
+        """
+        scheduler = self._client.scheduler
+        try:
+            if scheduler is None:  # the client gave up connecting to it again
+                raise OSError
+            # Not ``Client.scheduler_info``: a periodic update, which fetches no workers, overwrites what it returns.
+            known = self._client.sync(scheduler.identity)["workers"]
+        except OSError:
+            raise RequestError(
+                f"The Dask scheduler {self.address} no longer answers.",
+                f"Start it at this address and its workers again, then continue with: {command('resume')}",
+            ) from None
         found = [at for at, one in known.items() if float((one.get("resources") or {}).get(resource, 0)) >= 1]
         return sorted(found, key=lambda at: (str(known[at].get("name")), at))
 
@@ -259,7 +272,10 @@ class Cluster:
         return self._call(function, self.workers(CLIENT)[0], *arguments)
 
     def carry_out(self, task: RemoteTrial, folder: Path) -> dict[str, Any]:
-        """Carry out a trial; its files go into ``folder``. Raise TrialFailed if a worker is lost."""
+        """Carry out a trial; its files go into ``folder``.
+
+        Raise TrialFailed if a worker is lost, RequestError if the scheduler is.
+        """
         server = self.server()
         task.machines = self._machines(server)
         future = self._client.submit(
@@ -269,11 +285,7 @@ class Cluster:
         self._key = str(future.key)
         try:
             while not future.done():
-                if server not in self.workers(SERVER):
-                    raise TrialFailed(
-                        f"The server's worker {server} was lost during the trial.",
-                        "The next trials use the remaining workers.",
-                    )
+                self._require_server(server)
                 time.sleep(POLL_SECONDS)
             record, packed = future.result()
         except TrialFailed:
@@ -281,11 +293,20 @@ class Cluster:
             raise
         except Exception as error:
             self._stop_clients()
+            self._require_server(server)
             raise TrialFailed(f"The trial failed on its worker {server}: {error}") from error
         finally:
             future.cancel()
         unpack(packed, folder)
         return dict(record)
+
+    def _require_server(self, server: str) -> None:
+        """Raise TrialFailed if the worker of a running trial is lost, RequestError if the scheduler is."""
+        if server not in self.workers(SERVER):
+            raise TrialFailed(
+                f"The server's worker {server} was lost during the trial.",
+                "The next trials use the remaining workers.",
+            )
 
     def close(self) -> None:
         """Stop the remaining clients and close the connection."""
@@ -311,12 +332,22 @@ class Cluster:
         for one in at:
             if one not in self._agents:
                 self._check_worker(one)
-                future = self._client.submit(
-                    Agent, actor=True, workers=[one], allow_other_workers=False, pure=False
-                )
-                agent = future.result(timeout=WORKER_SECONDS)
-                self._agents[one] = agent, agent.about().result(timeout=WORKER_SECONDS)
+                self._agents[one] = self._agent(one)
         return [(one, *self._agents[one]) for one in at]
+
+    def _agent(self, at: str) -> tuple[Any, dict[str, Any]]:
+        """Create the actor of a client worker; return it with what it says about its machine."""
+        future = self._client.submit(Agent, actor=True, workers=[at], allow_other_workers=False, pure=False)
+        try:
+            agent = future.result(timeout=WORKER_SECONDS)
+            return agent, agent.about().result(timeout=WORKER_SECONDS)
+        except Exception as error:  # of Dask, or of the worker
+            if at in self.workers(CLIENT):
+                raise TrialFailed(f"The client's worker {at} did not start its agent: {error}") from error
+            raise TrialFailed(
+                f"The client's worker {at} was lost before the trial.",
+                "The next trials use the remaining workers.",
+            ) from error
 
     def _call(self, function: Any, worker: str, *arguments: Any) -> Any:
         return self._client.submit(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench import HARNESS, SMALL, bench, environment, need_benchload, rows
+from bench import HARNESS, SMALL, begin, bench, environment, need_benchload, rows
 
 from benchbook.process.network import free_ports
 from benchbook.process.wait import until
@@ -196,3 +196,40 @@ def test_a_scheduler_of_another_benchbook_is_refused_in_a_sentence(
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "results/runs").exists()
+
+
+@contextlib.contextmanager
+def cluster(at: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a scheduler at an address and a worker of each kind; give the scheduler."""
+    folder.mkdir()
+    env = environment()
+    with contextlib.ExitStack() as stack:
+        listening = dask("scheduler", *LOCAL, "--port", at.rpartition(":")[2])
+        scheduler = stack.enter_context(running(*listening, log=folder / "scheduler", env=env))
+        for resource in ("server", "client"):
+            more = ["--resources", f"{resource}=1", "--nthreads", "2", "--local-directory", str(folder)]
+            stack.enter_context(running(*dask("worker", at, *LOCAL, *more), log=folder / resource, env=env))
+        yield scheduler
+
+
+def test_a_lost_scheduler_stops_the_run_which_then_continues(tmp_path: Path) -> None:
+    need_benchload()
+    results = tmp_path / "results"
+    [port] = free_ports(1)
+    at = f"tcp://127.0.0.1:{port}"
+    with (
+        cluster(at, tmp_path / "first") as scheduler,
+        begin("run", *SMALL, "--cluster", at, "--results", str(results), report=False) as run,
+    ):
+        assert until(lambda: any(results.glob("runs/*/trials/0000/trial.json")), 120)
+        os.killpg(scheduler.pid, signal.SIGKILL)
+        _, err = run.communicate(timeout=120)
+    assert run.returncode == 2, err
+    assert f"The Dask scheduler {at} no longer answers." in err
+    assert "bench resume" in err
+    assert "Traceback" not in err
+    with cluster(at, tmp_path / "second"):
+        done = bench("resume", "--results", str(results), report=False)
+    assert done.returncode == 0, done.stderr
+    trials = rows(results, 'select trial_id, status from trials order by "index"')
+    assert [one["status"] for one in trials] == ["ok"] * 4

@@ -1,11 +1,16 @@
-"""Differences between the machines of a cluster, in sentences."""
+"""The machines of a cluster: which are there, and their differences in sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import dask
 import pytest
+from distributed import LocalCluster
 
 from benchbook.errors import RequestError
-from benchbook.run.cluster import _answer, _packages, _require_same
+from benchbook.run.cluster import CLIENT, SERVER, Cluster, _answer, _packages, _require_same
+from benchbook.run.progress import Progress
 
 PACKAGES = {"python": "3.11.7.final.0", "dask": "2026.8.0", "distributed": "2026.8.0", "cloudpickle": "3.1"}
 
@@ -42,3 +47,27 @@ def test_one_that_cannot_answer_is_named(error: Exception, words: str) -> None:
     assert caught.value.message.startswith("The scheduler tcp://x:1 ")
     assert words in caught.value.message
     assert caught.value.hint
+
+
+@pytest.fixture
+def scheduler() -> Iterator[str]:
+    """A scheduler in this process with one worker that has both resources."""
+    with (
+        dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+            dashboard_address=None, resources={SERVER: 1, CLIENT: 1},
+        ) as made,
+    ):  # fmt: skip
+        yield made.scheduler_address
+
+
+def test_dasks_own_updates_do_not_make_workers_disappear(scheduler: str) -> None:
+    """Dask's client asks the scheduler for its state now and then, without the workers."""
+    cluster = Cluster(scheduler, Progress(estimate_seconds=0))
+    try:
+        first = cluster.workers(SERVER)
+        assert len(first) == 1
+        assert [cluster.workers(SERVER) for _ in range(500)] == [first] * 500
+    finally:
+        cluster.close()
