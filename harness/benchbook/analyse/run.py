@@ -10,7 +10,6 @@ import contextlib
 import functools
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -169,15 +168,6 @@ class Places:
     """Places in ``Run.cells``."""
     blocks: NDArray[np.int64]
     positions: NDArray[np.int64]
-
-
-def without_logs(reason: str) -> str:
-    """Return the reason of a trial without the ends and paths of logs, which only ``bench show`` needs.
-
-    >>> without_logs("influxd was ended by SIGABRT. The end of its log: a. | b The whole log is /r/influxd.log.")
-    'influxd was ended by SIGABRT.'
-    """
-    return re.sub(r" The end of its log: .*?(?= The whole log is |$)| The (whole )?log is \S+", "", reason)
 
 
 @dataclass(frozen=True)
@@ -453,7 +443,7 @@ class Run:
         if not gone:
             return None
         _, reason = gone[0]
-        why = without_logs((reason or "").split("\n")[0]).rstrip(".") or self._unmeasured(cell, pair)
+        why = (reason or "").split("\n")[0].rstrip(".") or self._unmeasured(cell, pair)
         return Lost(len(gone), len(recorded), why)
 
     def _unmeasured(self, cell: Cell, pair: Pair) -> str:
