@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
 import os
 import socket
 import tarfile
@@ -190,6 +192,7 @@ class _RemoteObserver:
 
 
 CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 30.0
 WORKER_SECONDS = 60.0
 """Time that a run waits for workers: a batch system starts them later."""
 POLL_SECONDS = 0.2
@@ -208,6 +211,9 @@ class Cluster:
         self.address = address
         self._observer = observer
         warnings.filterwarnings("ignore", "Mismatched versions found", Warning)  # ``_check`` reports them
+        logging.getLogger("distributed.client").setLevel(
+            logging.CRITICAL
+        )  # a traceback of what is told in a sentence
         try:
             self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
         except (OSError, ValueError, TimeoutError) as error:
@@ -232,12 +238,9 @@ class Cluster:
             if scheduler is None:  # the client gave up connecting to it again
                 raise OSError
             # Not ``Client.scheduler_info``: a periodic update, which fetches no workers, overwrites what it returns.
-            known = self._client.sync(scheduler.identity)["workers"]
+            known = self._client.sync(scheduler.identity, callback_timeout=ANSWER_SECONDS)["workers"]
         except OSError:
-            raise RequestError(
-                f"The Dask scheduler {self.address} no longer answers.",
-                f"Start it at this address and its workers again, then continue with: {command('resume')}",
-            ) from None
+            raise self._lost_scheduler() from None
         found = [at for at, one in known.items() if float((one.get("resources") or {}).get(resource, 0)) >= 1]
         return sorted(found, key=lambda at: (str(known[at].get("name")), at))
 
@@ -245,10 +248,7 @@ class Cluster:
         """Return the server's worker; raise Unavailable if there is none."""
         found = self.workers(SERVER)
         if not found:
-            raise Unavailable(
-                f"No Dask worker of the scheduler {self.address} has the resource {SERVER}.",
-                f'Start one there with: {command(f"dask worker {self.address}")} --resources "{SERVER}=1"',
-            )
+            raise self._lacking(SERVER)
         self._check_worker(found[0])
         return found[0]
 
@@ -269,7 +269,10 @@ class Cluster:
 
     def on_client(self, function: Any, *arguments: Any) -> Any:
         """Call a function on the first client worker."""
-        return self._call(function, self.workers(CLIENT)[0], *arguments)
+        found = self.workers(CLIENT)
+        if not found:
+            raise self._lacking(CLIENT)
+        return self._call(function, found[0], *arguments)
 
     def carry_out(self, task: RemoteTrial, folder: Path) -> dict[str, Any]:
         """Carry out a trial; its files go into ``folder``.
@@ -293,12 +296,26 @@ class Cluster:
             raise
         except Exception as error:
             self._stop_clients()
+            if future.cancelled():  # Dask cancels everything if it loses the scheduler, even for a moment
+                raise self._lost_scheduler() from None
             self._require_server(server)
             raise TrialFailed(f"The trial failed on its worker {server}: {error}") from error
         finally:
             future.cancel()
         unpack(packed, folder)
         return dict(record)
+
+    def _lost_scheduler(self) -> RequestError:
+        return RequestError(
+            f"The Dask scheduler {self.address} no longer answers, or did not for a moment.",
+            f"Start it at this address and its workers again, then continue with: {command('resume')}",
+        )
+
+    def _lacking(self, resource: str) -> Unavailable:
+        return Unavailable(
+            f"No Dask worker of the scheduler {self.address} has the resource {resource}.",
+            f'Start one there with: {command(f"dask worker {self.address}")} --resources "{resource}=1"',
+        )
 
     def _require_server(self, server: str) -> None:
         """Raise TrialFailed if the worker of a running trial is lost, RequestError if the scheduler is."""
@@ -311,7 +328,8 @@ class Cluster:
     def close(self) -> None:
         """Stop the remaining clients and close the connection."""
         self._stop_clients()
-        self._client.close(timeout=5)
+        with contextlib.suppress(OSError):  # without a scheduler it may not close in time
+            self._client.close(timeout=5)
 
     def _stop_clients(self) -> None:
         """Stop the clients that still run, because a lost server worker cannot. Forget lost client workers."""
@@ -325,10 +343,7 @@ class Cluster:
         """Return the client workers with their actors; create missing actors."""
         at = [one for one in self.workers(CLIENT) if one != server] or self.workers(CLIENT)
         if not at:
-            raise Unavailable(
-                f"No Dask worker of the scheduler {self.address} has the resource {CLIENT}.",
-                f'Start one there with: {command(f"dask worker {self.address}")} --resources "{CLIENT}=1"',
-            )
+            raise self._lacking(CLIENT)
         for one in at:
             if one not in self._agents:
                 self._check_worker(one)

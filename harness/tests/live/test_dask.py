@@ -225,7 +225,7 @@ def test_a_lost_scheduler_stops_the_run_which_then_continues(tmp_path: Path) -> 
         os.killpg(scheduler.pid, signal.SIGKILL)
         _, err = run.communicate(timeout=120)
     assert run.returncode == 2, err
-    assert f"The Dask scheduler {at} no longer answers." in err
+    assert f"The Dask scheduler {at} no longer answers" in err
     assert "bench resume" in err
     assert "Traceback" not in err
     with cluster(at, tmp_path / "second"):
