@@ -21,7 +21,7 @@ from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, launch, leftovers, spawn
 from benchbook.process.launch import Program
-from benchbook.process.remote import Agent, Machine, Machines
+from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until
 from benchbook.run import benchload
 from benchbook.run.context import Context, go_command
@@ -192,7 +192,6 @@ class _RemoteObserver:
 
 
 CONNECT_SECONDS = 10.0
-ANSWER_SECONDS = 30.0
 WORKER_SECONDS = 60.0
 """Time that a run waits for workers: a batch system starts them later."""
 POLL_SECONDS = 0.2
@@ -211,9 +210,8 @@ class Cluster:
         self.address = address
         self._observer = observer
         warnings.filterwarnings("ignore", "Mismatched versions found", Warning)  # ``_check`` reports them
-        logging.getLogger("distributed.client").setLevel(
-            logging.CRITICAL
-        )  # a traceback of what is told in a sentence
+        # It logs a traceback when it loses the scheduler; ``_lost_scheduler`` says so in a sentence.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
         except (OSError, ValueError, TimeoutError) as error:

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,25 @@ def without_benchbook() -> dict[str, str]:
     return {name: text for name, text in os.environ.items() if not name.startswith(("BENCHBOOK_", "PYTHON"))}
 
 
+@contextlib.contextmanager
+def cluster(
+    at: str, folder: Path, scheduler: Sequence[str] = (), env: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a scheduler at an address and a worker of each kind; give the scheduler.
+
+    ``scheduler`` is its command and ``env`` its environment; by default those of this Benchbook.
+    """
+    folder.mkdir()
+    begun = [*(scheduler or dask("scheduler")), *LOCAL, "--port", at.rpartition(":")[2]]
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(running(*begun, log=folder / "scheduler", env=env or environment()))
+        for resource in ("server", "client"):
+            more = ["--resources", f"{resource}=1", "--nthreads", "2", "--local-directory", str(folder)]
+            worker = dask("worker", at, *LOCAL, *more)
+            stack.enter_context(running(*worker, log=folder / resource, env=environment()))
+        yield process
+
+
 def test_the_documented_commands(tmp_path: Path) -> None:
     need_benchload()
     [scheduler], workers = documented("./bench dask scheduler"), documented("./bench dask worker")
@@ -181,35 +200,16 @@ def test_a_scheduler_of_another_benchbook_is_refused_in_a_sentence(
         )
     [port] = free_ports(1)
     at = f"tcp://127.0.0.1:{port}"
-    command = [sys.executable, "-P", "-m", "dask", "scheduler", *LOCAL, "--port", str(port)]
+    scheduler = [sys.executable, "-P", "-m", "dask", "scheduler"]
     env = {**without_benchbook(), "PYTHONPATH": str(other)}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(running(*command, log=tmp_path / "scheduler", env=env))
-        for resource in ("server", "client"):
-            more = ["--resources", f"{resource}=1", "--nthreads", "1", "--local-directory", str(tmp_path)]
-            worker = [sys.executable, "-P", "-m", "dask", "worker", at, *LOCAL, *more]
-            stack.enter_context(running(*worker, log=tmp_path / resource, env=environment()))
-        assert until(lambda: b"at:" in (tmp_path / "scheduler").read_bytes(), 60)
+    with cluster(at, tmp_path / "cluster", scheduler, env):
+        assert until(lambda: b"at:" in (tmp_path / "cluster/scheduler").read_bytes(), 60)
         done = bench("run", *SMALL, "--cluster", at, "--results", str(tmp_path / "results"), report=False)
     assert done.returncode == 2, done.stderr
     assert f"The scheduler {at}" in done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "results/runs").exists()
-
-
-@contextlib.contextmanager
-def cluster(at: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a scheduler at an address and a worker of each kind; give the scheduler."""
-    folder.mkdir()
-    env = environment()
-    with contextlib.ExitStack() as stack:
-        listening = dask("scheduler", *LOCAL, "--port", at.rpartition(":")[2])
-        scheduler = stack.enter_context(running(*listening, log=folder / "scheduler", env=env))
-        for resource in ("server", "client"):
-            more = ["--resources", f"{resource}=1", "--nthreads", "2", "--local-directory", str(folder)]
-            stack.enter_context(running(*dask("worker", at, *LOCAL, *more), log=folder / resource, env=env))
-        yield scheduler
 
 
 def test_a_lost_scheduler_stops_the_run_which_then_continues(tmp_path: Path) -> None:
