@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from benchbook.declare.names import LONGEST_NAME, NAME_PATTERN
 from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, nearest, sentence
 
@@ -18,7 +19,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=LONGEST_NAME)]
 """A name that is also a file name: lower-case letters, digits, dots, dashes and underscores."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
