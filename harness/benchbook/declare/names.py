@@ -11,15 +11,15 @@ import re
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Of systems, arms, storages, datasets, experiments, profiles, phases and factors."""
 LONGEST_NAME = 64
-NAME_RULE = f"lower-case letters, digits, dots, dashes and underscores, at most {LONGEST_NAME}, the first no sign"
+NAME_RULE = (
+    f"lower-case letters, digits, dots, dashes and underscores, at most {LONGEST_NAME}, the first no sign"
+)
 
 _NAME = re.compile(NAME_PATTERN)
 # Looser than what the plan makes, <experiment>-<YYYYMMDDTHHMMSS>-<4 hex>, because folders of runs may be renamed.
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LONGEST_RUN_ID = 128
 RUN_ID_RULE = f"letters, digits, dots, dashes and underscores, at most {LONGEST_RUN_ID}, the first no sign"
-    f"letters, digits, dots, dashes and underscores, from a letter or digit on, {LONGEST_RUN_ID} at most"
-)
 _TRIAL = re.compile(r"[0-9]{4,9}")
 
 SHOWN = 60
