@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
+
 from benchbook.cli import options
 
 
-def command(run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS) -> int:
+def command(
+    context: typer.Context, run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS
+) -> int:
     """Continue an interrupted run.
 
     By default this is the latest unfinished one. Finished trials are kept.
@@ -23,9 +27,8 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
     if run:
         results, run_id = in_results(results, run)
     elif argv := intention.take_over(results):  # killed before its plan was stored: start it as requested
-        from benchbook.cli.app import app
-
-        return int(app(argv, standalone_mode=False) or 0)
+        bench = context.find_root().command
+        return int(bench.main(argv, standalone_mode=False) or 0)
     elif (latest := _latest_unfinished(results)) is not None:
         run_id = latest
     else:

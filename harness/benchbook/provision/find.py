@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Protocol
 
 from benchbook.declare.system import SOURCE_NAMES
@@ -45,6 +46,9 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
         found = source.find(system, request)
         if isinstance(found, Program):
             return found
+        if source is nix and (lacks := nix.lacking(system, request)):
+            with contextlib.suppress(Unavailable):  # the run itself reports an unavailable system
+                request.progress(f"{system.name} {lacks}; instead: {_preview(system, request)}")
         if found is not None:
             missing.append(found)
     raise _unavailable(system, missing)

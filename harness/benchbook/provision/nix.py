@@ -6,12 +6,11 @@ The variable names a JSON file that maps a system's name to the store path of it
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.errors import RequestError, Unavailable
+from benchbook.errors import RequestError
 from benchbook.process.launch import Program
 from benchbook.provision import host
 from benchbook.provision.request import Missing, Request, program_at
@@ -26,8 +25,6 @@ def find(system: System, request: Request) -> Program | Missing | None:
     """Return the flake's program; Missing if the harness was not started from the flake."""
     path = _path(system, request)
     if not isinstance(path, Path):
-        if request.environment.get(VARIABLE):
-            _report_fallback(system, request)
         return path
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
@@ -39,6 +36,13 @@ def preview(system: System, request: Request) -> str | Missing | None:
     """Describe which store path would be used."""
     path = _path(system, request)
     return f"use {path} (nix)" if isinstance(path, Path) else path
+
+
+def lacking(system: System, request: Request) -> str | None:
+    """Return why this app of the flake does not include the system; None if it does, or if this is no such app."""
+    if not request.environment.get(VARIABLE) or isinstance(_path(system, request), Path):
+        return None
+    return "is not among the systems of this app" if system.source.nix else "has no Nix package"
 
 
 def _path(system: System, request: Request) -> Path | Missing | None:
@@ -58,15 +62,6 @@ def _path(system: System, request: Request) -> Path | Missing | None:
     if not path.is_file():
         return Missing(f"nix: {path} does not exist", f"nix build {path.parent}")
     return path
-
-
-def _report_fallback(system: System, request: Request) -> None:
-    """Report which source replaces Nix for a system that this app of the flake does not include."""
-    from benchbook.provision.find import preview
-
-    have = "is not among the systems of this app" if system.source.nix else "has no Nix package"
-    with contextlib.suppress(Unavailable):  # the run itself reports an unavailable system
-        request.progress(f"{system.name} {have}; instead: {preview(system, request)}")
 
 
 def _mapping(file: Path) -> dict[str, str]:

@@ -129,7 +129,8 @@ class Trial:
 
     def _work(self, program: Program) -> None:
         """Carry out the trial on a data folder of its storage, and unmount that afterwards."""
-        from benchbook.storage.driver import StoragePlace, storage
+        from benchbook.storage.driver import StoragePlace
+        from benchbook.storage.find import storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
         place = StoragePlace(

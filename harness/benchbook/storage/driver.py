@@ -1,23 +1,14 @@
-"""Find the driver of a declared storage, which creates a data folder for one trial and removes it afterwards.
-
-A module of this package provides ``driver(options, place) -> Storage``; ``local.py`` has the base class.
-"""
+"""The place that a storage driver gets for one trial, and what a data folder holds: disks, folders and bytes."""
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from benchbook.errors import unknown
 from benchbook.process.launch import Program
-
-if TYPE_CHECKING:
-    from benchbook.declare.storage import Storage as Declared
-    from benchbook.storage.local import Storage
 
 
 def allocated(folder: Path) -> int:
@@ -74,21 +65,3 @@ class StoragePlace:
     """Folder that registers started processes (``process/leftovers.py``); None registers nothing."""
     mounts: Path | None = None
     """Folder that registers mounts (``storage/mounting.py``); None registers nothing."""
-
-
-def storage(declared: Declared, place: StoragePlace, levels: dict[str, Any] | None = None) -> Storage:
-    """Return the driver of a declared storage, for a data folder that does not exist yet.
-
-    ``levels`` of a cell replace options of the same name. Raise RequestError for an unknown driver or option.
-    """
-    if declared.driver not in names():
-        raise unknown("storage driver", declared.driver, names(), f"storage/{declared.name}.toml")
-    make = importlib.import_module(f"benchbook.storage.{declared.driver}").driver
-    return cast("Callable[[Any, StoragePlace], Storage]", make)(declared.typed(levels), place)
-
-
-def names() -> list[str]:
-    """Return the names of all storage drivers."""
-    from benchbook.declare.storage import OPTIONS
-
-    return sorted(OPTIONS)

@@ -13,7 +13,8 @@ from benchbook.process import leftovers
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.storage import mounting
-from benchbook.storage.driver import StoragePlace, storage
+from benchbook.storage.driver import StoragePlace
+from benchbook.storage.find import storage
 from benchbook.systems.driver import Place, driver
 
 

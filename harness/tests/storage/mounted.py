@@ -7,7 +7,8 @@ import pytest
 
 from benchbook.declare.storage import Storage
 from benchbook.errors import Unavailable
-from benchbook.storage.driver import StoragePlace, storage
+from benchbook.storage.driver import StoragePlace
+from benchbook.storage.find import storage
 
 
 def declared(driver, **options):

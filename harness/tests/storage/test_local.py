@@ -5,7 +5,8 @@ import pytest
 from benchbook.declare.storage import Storage
 from benchbook.errors import RequestError, TrialFailed
 from benchbook.storage import local
-from benchbook.storage.driver import StoragePlace, allocated, names, storage
+from benchbook.storage.driver import StoragePlace, allocated
+from benchbook.storage.find import names, storage
 
 
 def declared(**changes):

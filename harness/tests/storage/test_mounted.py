@@ -6,7 +6,7 @@ import pytest
 
 from benchbook.errors import RequestError, Unavailable
 from benchbook.storage import mounting
-from benchbook.storage.driver import storage
+from benchbook.storage.find import storage
 from tests.storage.mounted import declared, mounted, place
 
 NAMES = {"tmpfs": "tmpfs", "loop_ext4": "ext4"}
