@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from benchbook.declare.dataset import DevopsParameters, IotParameters
 from benchbook.declare.workload import LoadOptions
 from benchbook.plan.plan import Plan, phase_options, trial_dataset
-from benchbook.record.folder import TRIAL_FILE
+from benchbook.record.folder import TRIAL_FILE, read_object
 
 BYTES_PER_ROW = 100
 """Bytes on disk per row during a load, log and data together: half in line protocol, rounded up."""
@@ -27,11 +26,11 @@ def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
     runs = sorted(path for path in (results / "runs").glob("*") if run_id.fullmatch(path.name))[-5:]
     for path in (file for run in runs for file in run.glob(f"trials/*/{TRIAL_FILE}")):
         try:
-            trial = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            trial = read_object(path)
+            if trial.get("profile") == plan.profile and trial.get("status") == "ok":
+                found.setdefault(str(trial["cell"]), []).append(float(trial["duration_seconds"]))
+        except (ValueError, KeyError, TypeError):
             continue
-        if trial.get("profile") == plan.profile and trial.get("status") == "ok":
-            found.setdefault(str(trial["cell"]), []).append(float(trial["duration_seconds"]))
     return {cell: sorted(lengths)[len(lengths) // 2] for cell, lengths in found.items()}
 
 

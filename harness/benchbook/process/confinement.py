@@ -230,7 +230,7 @@ def sweep(tree: Tree | None = None) -> None:
         with contextlib.suppress(Unreadable, OSError, StopIteration):
             for folder in _parent(tree, controller).glob("benchbook-*-*-*"):
                 pid = folder.name.split("-")[1]
-                if pid.isdigit() and not folder.name.startswith(f"{_prefix(int(pid))}-"):
+                if pid.isdecimal() and not folder.name.startswith(f"{_prefix(int(pid))}-"):
                     _remove(folder)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.host import guarded
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 5.0
@@ -44,7 +45,7 @@ def identity(pid: int) -> str | None:
 def write_record(file: Path, content: dict[str, Any]) -> None:
     """Write a record that names this harness as the owner; the file is complete or absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    owner = {"owner_pid": os.getpid(), "owner_started": identity(os.getpid()), "host": socket.gethostname()}
+    owner = {"owner_pid": os.getpid(), "owner_started": identity(os.getpid()), **_here()}
     new = file.with_name(f".{file.name}.new")
     new.write_text(json.dumps({**content, **owner}) + "\n")
     new.replace(file)
@@ -53,17 +54,23 @@ def write_record(file: Path, content: dict[str, Any]) -> None:
 def abandoned(folder: Path, pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the records of dead harnesses, each with its file; remove invalid files.
 
-    Records of living harnesses and of other hosts stay: processes of another host are not visible here.
+    Records of living harnesses and of other machines stay: processes of another machine are not visible here.
     """
     for file in sorted(folder.glob(pattern)) if folder.is_dir() else []:
         try:
-            record = json.loads(file.read_text())
-            owner, started = int(record["owner_pid"]), str(record["owner_started"])
-        except (OSError, ValueError, KeyError, TypeError):
-            file.unlink(missing_ok=True)  # its harness died while writing it, before it started a process
+            record = guarded.record(file)
+            owner, started = guarded.whole_number(record["owner_pid"]), str(record["owner_started"])
+        except (OSError, ValueError, KeyError):
+            discard(file)  # its harness died while writing it, before it started a process
             continue
-        if record.get("host") == socket.gethostname() and identity(owner) != started:
+        if _is_visible(record) and identity(owner) != started:
             yield file, record
+
+
+def discard(file: Path) -> None:
+    """Remove a record; leave what cannot be removed, such as a folder under its name."""
+    with contextlib.suppress(OSError):
+        file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -94,12 +101,12 @@ def sweep(folder: Path) -> list[Ended]:
     """
     ended: list[Ended] = []
     for file, record in abandoned(folder, "*.json"):
-        with contextlib.suppress(KeyError, ValueError, TypeError):
-            pid, started = int(record["pid"]), str(record["started"])
+        with contextlib.suppress(KeyError, ValueError):
+            pid, started = guarded.whole_number(record["pid"]), str(record["started"])
             if identity(pid) == started:
                 _end(pid, started)
                 ended.append(Ended(pid, str(record.get("name", ""))))
-        file.unlink(missing_ok=True)
+        discard(file)
     return ended
 
 
@@ -116,6 +123,31 @@ def _end(pid: int, started: str) -> None:
                 return
             send(pid, number)
             until(gone, GRACE_SECONDS, pause=0.02)
+
+
+def _here() -> dict[str, Any]:
+    """Return where this process runs, for a record: names that survive another host name."""
+    try:
+        space = Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        space = 0
+    try:
+        name = Path("/etc/machine-id").read_text().strip()
+    except OSError:
+        name = ""
+    return {"boot": _boot(), "process_space": space, "machine": name or socket.gethostname()}
+
+
+def _is_visible(record: dict[str, Any]) -> bool:
+    """Return whether the processes of a record would be visible here, if they still ran.
+
+    Containers of one machine share its boot id, but each sees its own processes. A record of another boot is of this
+    machine before it started again, or of another machine.
+    """
+    here = _here()
+    if here["boot"] and record.get("boot") == here["boot"]:
+        return bool(record.get("process_space") == here["process_space"])
+    return bool(record.get("machine") == here["machine"])
 
 
 def _boot() -> str:

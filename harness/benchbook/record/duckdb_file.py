@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from benchbook.errors import RequestError, command
+from benchbook.host import guarded
 from benchbook.record import folder
 from benchbook.record.folder import Say
 from benchbook.record.tables import SCHEMA_VERSION, script
@@ -83,7 +84,7 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
 
 def _lock_owner(path: Path) -> str | None:
     with contextlib.suppress(OSError):
-        if number := path.read_text(errors="replace").strip():
+        if number := guarded.contents(path, guarded.RECORD_BYTES).decode(errors="replace").strip()[:20]:
             return f"another Benchbook (process {number})"
     return None
 
@@ -126,6 +127,9 @@ def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
 
     if not file.exists():
         raise Unusable("does not exist")
+    for one in (file, write_ahead_log(file)):
+        if one.exists() and not one.is_file():  # opening a named pipe would wait for ever
+            raise Unusable(f"is unusable: {one.name} is not a regular file")
     connection = patiently(lambda: connect(file, read_only=read_only), file, say)
     try:
         stored = connection.execute(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RequestError
+from benchbook.host import guarded
 
 Say = Callable[[str], None]
 """Takes a sentence for the user."""
@@ -154,7 +155,7 @@ def run_folders(results: Path) -> list[Path]:
 def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object; raise ValueError with a sentence if the file does not hold a whole one."""
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(guarded.contents(path, guarded.RESULT_BYTES))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

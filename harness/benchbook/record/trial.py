@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from benchbook.host import guarded
 from benchbook.record import folder
 from benchbook.record.folder import Say, tell
 
@@ -138,9 +139,12 @@ def read(where: Path) -> dict[str, Any]:
     """
     path = where / folder.TRIAL_FILE
     try:
-        content = path.read_bytes()
+        content = guarded.contents(path, guarded.RESULT_BYTES)
+        odd = [one.name for one in where.iterdir() if not one.is_file() and not one.is_dir()]
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
+    if odd:  # reading a named pipe would wait for ever, and reading a device would never end
+        raise ValueError(f"{where / odd[0]} is not a regular file")
     try:
         trial = _adapter().validate_json(content)
         for key in ("started_at", "ended_at"):

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
+from benchbook.host import guarded
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, launch, leftovers, spawn
 from benchbook.process.launch import Program
@@ -152,9 +153,13 @@ def _results() -> Path:
     """Return the folder of this worker's trials: next to Dask's, on the disk of ``--local-directory``."""
     from distributed import get_worker
 
-    folder = Path(get_worker().local_directory).parent / f"benchbook-{os.getuid()}"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    try:
+        return guarded.own_folder(Path(get_worker().local_directory).parent / f"benchbook-{os.getuid()}")
+    except OSError as error:
+        raise TrialFailed(
+            f"{error.filename}, the worker's folder for trials, cannot be used: it {error.strerror}.",
+            "Remove it, or start the worker with another folder: --local-directory DIR.",
+        ) from None
 
 
 class _RemoteObserver:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -102,7 +101,7 @@ def load_plan(results: Path, run_id: str) -> Plan:
     """Return the plan of a run; raise RequestError if it is unreadable."""
     path = results / "runs" / run_id / PLAN_FILE
     try:
-        return Plan.parse(json.loads(path.read_text(encoding="utf-8")))
+        return Plan.parse(read_object(path))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RequestError(
             f"{path} is not a valid plan ({error}).", "Remove the run's folder, or start a new run."

@@ -82,6 +82,8 @@ def take_over(results: Path) -> list[str] | None:
     from benchbook.record.folder import PLAN_FILE
 
     for path in sorted((results / "intentions").glob("*.json"), reverse=True):
+        if not path.is_file():  # reading a named pipe would wait for ever
+            continue
         with contextlib.ExitStack() as kept:
             try:
                 file = kept.enter_context(path.open("r+", encoding="utf-8"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import re
 import shutil
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +15,12 @@ from pathlib import Path
 
 from benchbook.process.leftovers import identity
 
-FOLDER = Path("/tmp/benchbook-runs")  # noqa: S108 - all users of a machine share it; it holds no secrets
+ANNOUNCED = "benchbook-run"
+"""Begin of the name of the socket with which a harness announces its run."""
+_ANNOUNCEMENT = re.compile(rb"@" + ANNOUNCED.encode() + rb"/(\d{1,10})/([A-Za-z0-9._-]{1,64})$")
+_SOCKETS = Path("/proc/net/unix")
+MOST_NEIGHBOURS = 20
+"""Number of other runs that are named: anyone can announce any number of them."""
 
 
 @dataclass(frozen=True)
@@ -25,39 +32,34 @@ class Neighbour:
 
 
 @contextlib.contextmanager
-def announced(run_id: str, folder: Path | None = None) -> Iterator[None]:
-    """Register this process as carrying out a run during the ``with`` block; never raise.
+def announced(run_id: str) -> Iterator[None]:
+    """Announce to all users of this machine that this process carries out a run in the ``with`` block; never raise.
 
-    Two runs on one machine disturb each other, so each trial records how many others there were. The file names the
-    start time of its process, so that the file of a dead harness is recognised.
+    Two runs on one machine disturb each other, so each trial records how many others there were. The announcement is
+    the name of a Unix socket that is no file (Linux only). The kernel lists such names to every user and removes one
+    with its process. So nobody can block or falsify a file that others read, and a killed harness leaves nothing.
     """
-    place = (folder or FOLDER) / f"{os.getpid()}.json"
-    with contextlib.suppress(OSError):
-        if not place.parent.exists():
-            place.parent.mkdir(parents=True)
-            place.parent.chmod(0o1777)
-        record = {"run_id": run_id, "pid": os.getpid(), "started": identity(os.getpid())}
-        place.unlink(missing_ok=True)  # never write through another user's old file
-        place.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    try:
+    with contextlib.ExitStack() as held:
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):  # somebody else holds the name
+                held.enter_context(socket.socket(socket.AF_UNIX)).bind(_name_of(run_id))
         yield
-    finally:
-        with contextlib.suppress(OSError):
-            place.unlink(missing_ok=True)
 
 
-def neighbours(folder: Path | None = None) -> list[Neighbour]:
+def neighbours() -> list[Neighbour]:
     """Return the other harnesses that carry out a run on this machine; never raise."""
-    found = []
-    for path in sorted((folder or FOLDER).glob("*.json")):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            pid, started = int(record["pid"]), str(record["started"])
-            if pid != os.getpid() and identity(pid) == started:
-                found.append(Neighbour(str(record["run_id"])[:200], pid))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return found
+    found: list[Neighbour] = []
+    with contextlib.suppress(OSError), _SOCKETS.open("rb") as names:
+        for line in names:
+            named = _ANNOUNCEMENT.search(line.rstrip(b"\n"))
+            if named is not None and int(named[1]) != os.getpid() and len(found) < MOST_NEIGHBOURS:
+                found.append(Neighbour(named[2].decode(), int(named[1])))
+    return sorted(found, key=lambda one: (one.pid, one.run_id))
+
+
+def _name_of(run_id: str) -> str:
+    """Return the name of the socket: the kernel takes 107 bytes, and the first is 0 for one that is no file."""
+    return f"\0{ANNOUNCED}/{os.getpid()}/{run_id[:64]}"
 
 
 def neighbours_note(found: list[Neighbour]) -> str:
@@ -84,7 +86,7 @@ def sweep_scratch(results: Path) -> None:
     """Remove the scratch folders of dead harnesses."""
     for folder in _folder(results).glob("*"):
         pid = folder.name.partition("-")[0]
-        if not pid.isdigit() or folder.name != _name(int(pid)):
+        if not pid.isdecimal() or not pid.isascii() or folder.name != _name(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
 
 

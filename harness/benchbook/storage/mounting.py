@@ -12,7 +12,7 @@ from pathlib import Path
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.host.filesystem import mounts
 from benchbook.host.reading import Tree, Unreadable
-from benchbook.process.leftovers import abandoned, write_record
+from benchbook.process.leftovers import abandoned, discard, write_record
 from benchbook.process.wait import until
 
 BUSY_SECONDS = 10.0
@@ -100,11 +100,19 @@ def sweep_mounts(folder: Path) -> list[str]:
     """Unmount what dead harnesses left mounted, remove the files behind it, and return a description of each.
 
     Call it after the sweep of processes and before removing anything below a mount point. If an unmount fails, its
-    record stays for the next start.
+    record stays for the next start. A record of anything outside the scratch folder is not ours, and only removed.
     """
     undone: list[str] = []
     for file, record in abandoned(folder, "*.json"):
-        point, behind = Path(record["point"]), [Path(path) for path in record["behind"]]
+        try:
+            point, *behind = (Path(path) for path in (record["point"], *record["behind"]))
+        except (KeyError, TypeError):
+            discard(file)
+            continue
+        scratch = folder.parent.resolve() / "scratch"
+        if not all(_is_below(path, scratch) for path in (point, *behind)):
+            discard(file)
+            continue
         if mounted(point):
             if not unmount(point):
                 continue
@@ -113,9 +121,21 @@ def sweep_mounts(folder: Path) -> list[str]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
-                path.unlink(missing_ok=True)
-        file.unlink(missing_ok=True)
+                discard(path)
+        discard(file)
     return undone
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Return whether the folder of ``path`` lies below ``folder``, links followed; never touch ``path`` itself."""
+    try:
+        return (
+            path.name not in ("", "..")
+            and "\0" not in path.name
+            and path.parent.resolve().is_relative_to(folder)
+        )
+    except (OSError, ValueError, RuntimeError):  # a NUL in the name, a circle of links
+        return False
 
 
 def _file(folder: Path, point: Path) -> Path:

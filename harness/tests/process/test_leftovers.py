@@ -17,9 +17,9 @@ def sleeper():
     process.wait()
 
 
-def record(folder, pid, **changes):
-    leftovers.register(folder, pid, "a server")
-    file = folder / f"{pid}.json"
+def record(folder, number, **changes):
+    leftovers.register(folder, number, "a server")
+    file = folder / f"{number}.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
     return file
 
@@ -53,10 +53,32 @@ def test_a_stranger_with_the_same_number_is_left_alone(tmp_path, sleeper):
     assert not file.exists()
 
 
-def test_a_record_of_another_host_is_left_alone(tmp_path, sleeper):
-    file = record(tmp_path, sleeper.pid, host="elsewhere", **GONE)
+def test_a_record_of_another_machine_is_left_alone(tmp_path, sleeper):
+    file = record(tmp_path, sleeper.pid, boot="another", machine="elsewhere", **GONE)
     assert leftovers.sweep(tmp_path) == []
     assert file.exists()
+
+
+def test_a_record_of_another_container_of_this_machine_is_left_alone(tmp_path, sleeper):
+    file = record(tmp_path, sleeper.pid, process_space=1, **GONE)
+    assert leftovers.sweep(tmp_path) == []
+    assert file.exists()
+
+
+def test_a_record_from_before_this_machine_started_again_is_removed(tmp_path, sleeper):
+    file = record(
+        tmp_path, sleeper.pid, boot="another", process_space=1, owner_started="another:1", started="another:2"
+    )
+    assert leftovers.sweep(tmp_path) == []
+    assert sleeper.poll() is None
+    assert not file.exists()
+
+
+def test_another_host_name_makes_no_other_machine(tmp_path, sleeper, monkeypatch):
+    file = record(tmp_path, sleeper.pid, **GONE)
+    monkeypatch.setattr("socket.gethostname", lambda: "renamed")
+    assert leftovers.sweep(tmp_path) == [leftovers.Ended(sleeper.pid, "a server")]
+    assert not file.exists()
 
 
 def test_one_that_ignores_the_polite_signal_is_killed(tmp_path, monkeypatch):
@@ -70,11 +92,34 @@ def test_one_that_ignores_the_polite_signal_is_killed(tmp_path, monkeypatch):
     process.stdout.close()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", '{"pid": "x"}', '{"owner_pid": Infinity, "owner_started": "x"}', '{"owner_pid": NaN}',
+        '{"owner_pid": [1], "owner_started": 1}', '{"owner_pid": 1e999, "owner_started": "x"}', "\x00\udcff",
+        "[" * 9000, "1" * 70_000,
+    ],
+)  # fmt: skip
 def test_a_broken_record_is_removed(tmp_path, text):
-    (tmp_path / "1.json").write_text(text)
+    (tmp_path / "1.json").write_bytes(text.encode(errors="surrogateescape"))
     assert leftovers.sweep(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("changes", [{"pid": float("inf")}, {"pid": "x"}, {"pid": None}, {"pid": -1}])
+def test_a_record_of_a_dead_harness_with_a_wrong_process_is_removed(tmp_path, sleeper, changes):
+    file = record(tmp_path, sleeper.pid, **GONE, **changes)
+    assert leftovers.sweep(tmp_path) == []
+    assert sleeper.poll() is None
+    assert not file.exists()
+
+
+def test_a_named_pipe_and_a_folder_among_the_records_stop_no_sweep(tmp_path, sleeper):
+    os.mkfifo(tmp_path / "0.json")
+    (tmp_path / "1.json").mkdir()
+    record(tmp_path, sleeper.pid, **GONE)
+    assert len(leftovers.sweep(tmp_path)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["1.json"]
 
 
 def test_a_missing_folder_holds_no_leftovers(tmp_path):

@@ -101,6 +101,21 @@ def _spoil(file: Path, results: Path, how: str) -> None:
     file.write_bytes(content[: len(content) if how == "unknown" else 5000])
 
 
+@pytest.mark.parametrize("name", [duckdb_file.FILE, f"{duckdb_file.FILE}.wal"])
+@pytest.mark.parametrize("attack", ["pipe", "/dev/zero"])
+def test_a_named_pipe_or_an_endless_device_for_the_file_is_set_aside(
+    recorded: tuple[Path, str], said: list[str], name: str, attack: str
+) -> None:
+    results, _ = recorded
+    place = results / name
+    database.rebuild(results)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place) if attack == "pipe" else place.symlink_to(attack)
+    assert count(results, said) == 6
+    assert f"{name} is not a regular file" in said[0]
+    assert "built again from the run folders" in said[0]
+
+
 @pytest.mark.parametrize("read", [True, False])
 def test_a_newer_schema_is_refused_and_left(recorded: tuple[Path, str], read: bool) -> None:
     results, run_id = recorded

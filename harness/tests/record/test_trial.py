@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -122,3 +123,16 @@ def test_garbage_is_a_sentence(tmp_path: Path, content: bytes) -> None:
     (place / "trial.json").write_bytes(content)
     with pytest.raises(ValueError, match=r"trial\.json"):
         trial.read(place)
+
+
+@pytest.mark.parametrize("name", ["trial.json", "events.jsonl", "added.jsonl"])
+def test_a_named_pipe_or_an_endless_device_in_a_trial_is_a_sentence(
+    recorded: tuple[Path, str], name: str
+) -> None:
+    results, run_id = recorded
+    place = results / "runs" / run_id / "trials" / "0000"
+    for make in (lambda: os.mkfifo(place / name), lambda: (place / name).symlink_to("/dev/zero")):
+        (place / name).unlink(missing_ok=True)
+        make()
+        with pytest.raises(ValueError, match=f"{name}.* not a regular file"):
+            trial.read(place)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchbook.errors import RequestError, Unavailable
+from benchbook.process import leftovers
 from benchbook.storage import mounting
 from benchbook.storage.find import storage
 from tests.storage.mounted import declared, mounted, place
@@ -82,3 +83,32 @@ def test_a_command_that_refuses_is_told_in_its_own_words():
         mounting.mount(["-t", "nosuchfs", "none", "/nonexistent"], "x")
     with pytest.raises(Unavailable, match="No such file"):
         mounting.run(["no-such-program"], "x", "y")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"point": 5, "behind": []},
+        {"point": "{scratch}/gone", "behind": "x"},
+        {"point": "{outside}", "behind": []},
+        {"point": "{scratch}/../outside", "behind": []},
+        {"point": "{scratch}/gone", "behind": ["{outside}/file"]},
+        {"point": "{scratch}/link/file", "behind": []},
+        {"point": "{scratch}", "behind": []},
+        {"point": "{scratch}/a\0b", "behind": []},
+    ],
+)
+def test_a_record_of_a_stranger_removes_nothing_outside_the_scratch_folder(tmp_path, record):
+    scratch, outside = tmp_path / "scratch", tmp_path / "outside"
+    scratch.mkdir(), outside.mkdir()
+    (outside / "file").write_text("precious")
+    (scratch / "link").symlink_to(outside)
+    text = json.dumps(record).replace("{scratch}", str(scratch)).replace("{outside}", str(outside))
+    leftovers.write_record(tmp_path / "mounts" / "0.json", json.loads(text))
+    file = tmp_path / "mounts" / "0.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"owner_pid": 2**22 + 1}))
+    assert mounting.sweep_mounts(tmp_path / "mounts") == []
+    assert (outside / "file").read_text() == "precious"
+    assert scratch.is_dir()
+    assert not file.exists()

@@ -1,0 +1,63 @@
+"""Files and folders that someone else may have put in the way: opened without waiting, read up to a limit."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+RECORD_BYTES = 64 << 10
+"""Limit of a small record of Benchbook; the longest, of a mount with several images, has a few hundred bytes."""
+RESULT_BYTES = 256 << 20
+"""Limit of a JSON file of a run: a plan of 100,000 trials has about 50 MB, a trial's record less than 1 MB."""
+
+
+def contents(path: Path, most_bytes: int) -> bytes:
+    """Return the content of a regular file; raise OSError if it is something else or larger than ``most_bytes``.
+
+    A named pipe would block its reader until somebody writes, and a device such as ``/dev/zero`` never ends.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(None, "not a regular file", str(path))
+        found = file.read(most_bytes + 1)
+    if len(found) > most_bytes:
+        raise OSError(None, f"larger than {most_bytes} bytes", str(path))
+    return found
+
+
+def record(path: Path) -> dict[str, Any]:
+    """Return a small JSON object; raise OSError or ValueError."""
+    try:
+        found = json.loads(contents(path, RECORD_BYTES))
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deep") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} does not hold an object")  # noqa: TRY004 - one error for all
+    return found
+
+
+def whole_number(value: object) -> int:
+    """Return a positive integer of a record; raise ValueError for anything else, ``true`` and Infinity included."""
+    if type(value) is not int or value <= 0:
+        raise ValueError(f"{str(value)[:40]!r} is not a positive integer")
+    return value
+
+
+def own_folder(path: Path) -> Path:
+    """Create a folder in which only this user may write, and return it; raise OSError if it is not that.
+
+    In a folder that all users share, another user could have created it before, or a link under its name.
+    """
+    path.mkdir(mode=0o755, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise OSError(None, "is a link or a file, not a folder", str(path))
+    if found.st_uid != os.geteuid():
+        raise OSError(None, "belongs to another user", str(path))
+    if found.st_mode & 0o022:
+        raise OSError(None, "is writable by other users", str(path))
+    return path
