@@ -78,8 +78,6 @@ FEW_TRIALS = 10
 """Trials of a cell below which a limit says that they are few."""
 BUSY_CLIENT = 0.8
 """Share of its cores above which the client may limit the result."""
-LISTENING = "addresses beyond loopback"
-"""The check that counts these addresses."""
 WAITED_SECONDS = 0.01
 """Total time that a client's workers wait for the file of single operations before a limit reports it."""
 BRIEF_SECONDS = 1.0
@@ -387,13 +385,13 @@ def _listening(run: Run) -> list[str]:
     """Return the systems that other machines could reach during the measurement."""
     text = (
         "SELECT t.system FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
-        "AND c.name = ? AND c.found <> '0' GROUP BY t.system ORDER BY min(t.\"index\")"
+        "AND c.kind = 'listening' AND c.found <> '0' GROUP BY t.system ORDER BY min(t.\"index\")"
     )
     declared = run.systems
     return [
         f"{run.title(name)} listened on addresses that other machines can reach: "
         f"{declared.get(name, {}).get('listens_beyond') or 'its declaration gives no reason'}."
-        for name in run.query(text, LISTENING)["system"]
+        for name in run.query(text)["system"]
     ]
 
 

@@ -21,7 +21,6 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.run import Cell, Run
-from benchbook.record.trial import NOT_REQUIRED
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 
@@ -168,7 +167,7 @@ def same_work(run: Run) -> Finding:
         return Finding("partly", f"{' and '.join(parts)} failed")
     if not passed:
         return Finding("not recorded", "nothing was checked")
-    lost = run.frame("checks")["name"].str.contains(NOT_REQUIRED, literal=True).sum()
+    lost = (run.frame("checks")["kind"] == "optional").sum()
     counted = f"; {lost} others count rows that the system may lose" if lost else ""
     return Finding("kept", f"{passed} checks passed{counted}")
 

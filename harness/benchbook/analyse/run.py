@@ -146,9 +146,9 @@ _COUNTED = {
     "phase": (
         "(t.status = 'ok' OR t.status IN ('invalid', 'failed') "
         "AND NOT EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok AND NOT coalesce("
-        "regexp_matches(c.name, '^(rows|values|points) ') "
+        "c.kind IN ('rows', 'values', 'points') "
         "AND TRY_CAST(c.found AS DOUBLE) > TRY_CAST(c.expected AS DOUBLE) "
-        "OR starts_with(c.name, 'answers kept') AND NOT EXISTS (SELECT 1 FROM phases p WHERE "
+        "OR c.kind = 'answers' AND NOT EXISTS (SELECT 1 FROM phases p WHERE "
         "p.trial_id = t.trial_id AND p.phase = {phase} AND p.workload = 'query'), false)) "
         "AND (t.status = 'failed' OR EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok)))"
     ),
@@ -469,14 +469,12 @@ class Run:
     @functools.cached_property
     def checks(self) -> dict[str, tuple[int, int]]:
         """Cell → number of its checks that passed and that failed, without those that are not required."""
-        from benchbook.record.trial import NOT_REQUIRED
-
         text = (
-            "SELECT t.cell, count(*) FILTER (c.ok AND NOT contains(c.name, $2)), "
+            "SELECT t.cell, count(*) FILTER (c.ok AND c.kind <> 'optional'), "
             "count(*) FILTER (NOT c.ok) "
             "FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = $1 GROUP BY t.cell"
         )
-        return {cell: (passed, failed) for cell, passed, failed in self.query(text, NOT_REQUIRED).iter_rows()}
+        return {cell: (passed, failed) for cell, passed, failed in self.query(text).iter_rows()}
 
     def failed_checks(self) -> pl.DataFrame:
         """Return the checks that failed, with the cell of their trial, in the order of trials."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 NETWORK_TRIES = 20
 """Subnets are chosen at random; the engine refuses one that overlaps another."""
-CHECK = "addresses beyond loopback"
-"""Name of the check with the number of such addresses."""
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record import folder, lines, looks
+from benchbook.record import check, folder, lines, looks
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say
 from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, literal, quoted
@@ -75,7 +75,10 @@ def of_trial(trial: dict[str, Any]) -> Rows:
             for row in trial["errors"]
         ],
         "checks": [
-            (trial_id, row["name"], text(row.get("expected")), text(row.get("found")), row["ok"])
+            (
+                trial_id, row.get("kind") or check.of_older(row["name"]), row["name"],
+                text(row.get("expected")), text(row.get("found")), row["ok"],
+            )
             for row in trial["checks"]
         ],
     }  # fmt: skip
@@ -213,9 +216,12 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
             _delete_run(connection, where.name)
             for table in (*OF_RUN, *OF_TRIAL):
                 if (where / folder.TABLES_FOLDER / f"{table.name}.parquet").is_file():
-                    # By name: columns that an older table lacks are NULL.
+                    # By name, with the columns of today: those that an older table lacks are NULL.
+                    none = f"SELECT * FROM {quoted(table.name)} WHERE false"
+                    held = f"{none} UNION ALL BY NAME SELECT * FROM {read(table.name)}"
                     connection.execute(
-                        f"INSERT INTO {quoted(table.name)} BY NAME SELECT * FROM {read(table.name)}"
+                        f"INSERT INTO {quoted(table.name)} BY NAME "
+                        f"SELECT * {check.completed(table.name)} FROM ({held})"
                     )
     except (duckdb.Error, ValueError) as error:
         if not _is_of_the_data(error, [where]):

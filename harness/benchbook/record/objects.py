@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
 from benchbook.host.filesystem import cache_folder
+from benchbook.record import check
 from benchbook.record.tables import BATCH_ROWS, OF_RUN, OF_TRIAL, TABLES, Table, arrow_types
 
 if TYPE_CHECKING:
@@ -110,10 +111,15 @@ class Objects:
                 if paths
                 else schema.empty_table()
             )
+            whole = check.completed(table.name)
             made.register(f"objects_{table.name}", source)
-            made.execute(f"CREATE VIEW {table.name} AS SELECT * EXCLUDE ({PLACE}) FROM objects_{table.name}")  # noqa: S608 - names of ours
             made.execute(
-                f"CREATE VIEW {ORDERED}.{table.name} AS SELECT *, {PLACE} AS rowid FROM objects_{table.name}"  # noqa: S608
+                f"CREATE VIEW {ORDERED}.{table.name} AS "  # noqa: S608 - names of ours
+                f"SELECT * {whole}, {PLACE} AS rowid FROM objects_{table.name}"
+            )
+            made.execute(
+                f"CREATE VIEW {table.name} AS "  # noqa: S608
+                f"SELECT * EXCLUDE ({PLACE}) {whole} FROM objects_{table.name}"
             )
         return made
 

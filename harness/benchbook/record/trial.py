@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from benchbook.host import guarded
 from benchbook.record import folder
+from benchbook.record.check import Kind
 from benchbook.record.folder import Say, tell
 
 SCHEMA = 1
@@ -74,14 +75,11 @@ class Failure(TypedDict):
 class Check(TypedDict):
     """One check outside the timed phases."""
 
+    kind: NotRequired[Kind]
     name: str
     expected: NotRequired[Any]
     found: NotRequired[Any]
     ok: bool
-
-
-NOT_REQUIRED = "not required"
-"""In the name of a check that only counts what its system may lose, and so always passes."""
 
 
 @with_config(_STRICT)

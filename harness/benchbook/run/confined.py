@@ -82,25 +82,31 @@ class Confined:
             self._check_limits(findings, found)
             if wanted := len(self.group.writes):
                 limited = len(self.group.writes_in_force())
-                findings.check("devices with a limit of writes in force", wanted, limited)
+                findings.check("limits", "devices with a limit of writes in force", wanted, limited)
             findings.check(
-                "processes of the system outside its control group", 0, len(pids - self.group.members())
+                "limits",
+                "processes of the system outside its control group",
+                0,
+                len(pids - self.group.members()),
             )
         elif self.limits.any:
             self._check_container(findings, min(pids, default=os.getpid()))
         if self.cores:
             outside = [pid for pid in pids if not _affinity(pid) <= self.cores[0]]
-            findings.check("processes of the system outside its cores", 0, len(outside))
+            findings.check("limits", "processes of the system outside its cores", 0, len(outside))
 
     def _check_limits(self, findings: Findings, found: Limits) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
         if self.limits.memory_bytes is not None:
             wanted = self.limits.memory_bytes // page * page
-            findings.check("memory limit in force, bytes", wanted, found.memory_bytes or 0)
+            findings.check("limits", "memory limit in force, bytes", wanted, found.memory_bytes or 0)
         if self.limits.cpu_cores is not None:
             wanted = round(self.limits.cpu_cores * 1000)
             findings.check(
-                "CPU limit in force, thousandths of a core", wanted, round((found.cpu_cores or 0) * 1000)
+                "limits",
+                "CPU limit in force, thousandths of a core",
+                wanted,
+                round((found.cpu_cores or 0) * 1000),
             )
 
     def _check_container(self, findings: Findings, pid: int) -> None:

@@ -15,8 +15,7 @@ from typing import IO, Any
 from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
-from benchbook.process import network
-from benchbook.record.trial import NOT_REQUIRED
+from benchbook.record.check import Kind
 from benchbook.systems.driver import TableCount
 
 
@@ -192,9 +191,12 @@ class Findings:
                 }
             )
 
-    def check(self, name: str, expected: int, found: int) -> None:
+    def check(self, kind: Kind, name: str, expected: int, found: int) -> None:
         """Compare a number with its expected value."""
-        self.checks.append({"name": name, "expected": expected, "found": found, "ok": expected == found})
+        self._checked(kind, name, expected, found, ok=expected == found)
+
+    def _checked(self, kind: Kind, name: str, expected: int, found: int, *, ok: bool) -> None:
+        self.checks.append({"kind": kind, "name": name, "expected": expected, "found": found, "ok": ok})
 
     def check_counts(
         self, digest: dict[str, Any], found: dict[str, TableCount], database: str | None = None
@@ -205,11 +207,11 @@ class Findings:
             counted = found.get(table, TableCount(0))
             fullest = max(expected["fields"].values(), default=expected["rows"])
             if counted.exact or fullest == expected["rows"]:
-                self.check(f"rows in {table}{where}", expected["rows"], counted.rows)
+                self.check("rows", f"rows in {table}{where}", expected["rows"], counted.rows)
             else:  # the system counts only values, and no field is complete
-                self.check(f"rows with the fullest field in {table}{where}", fullest, counted.rows)
+                self.check("rows", f"rows with the fullest field in {table}{where}", fullest, counted.rows)
             for name, values in expected["fields"].items():
-                self.check(f"values in {table}.{name}{where}", values, counted.fields.get(name, 0))
+                self.check("values", f"values in {table}.{name}{where}", values, counted.fields.get(name, 0))
 
     def check_written(
         self,
@@ -226,14 +228,19 @@ class Findings:
         """
         where = f" of {database}" if database else ""
         if all(counted.exact for counted in found.values()):
-            self.check(f"rows acknowledged{where}", rows, sum(one.rows for one in found.values()))
+            self.check("rows", f"rows acknowledged{where}", rows, sum(one.rows for one in found.values()))
         held = sum(number for one in found.values() for number in one.fields.values())
-        self.check(f"values acknowledged{where}", values, held)
+        self.check("values", f"values acknowledged{where}", values, held)
         for table, expected in digest["tables"].items():
             counted = found.get(table, TableCount(0))
             for name, number in expected["fields"].items():
                 if number == expected["rows"]:
-                    self.check(f"values in {table}.{name}{where}", counted.rows, counted.fields.get(name, 0))
+                    self.check(
+                        "values",
+                        f"values in {table}.{name}{where}",
+                        counted.rows,
+                        counted.fields.get(name, 0),
+                    )
 
     def check_acknowledged(self, database: str, acknowledged: int, found: int, what: str = "values") -> None:
         """Check that the system has the rows (or values) that it acknowledged in a load with refusals.
@@ -241,28 +248,26 @@ class Findings:
         It may have more, because a refused write can be stored in part.
         """
         name = f"acknowledged {what} found in {database}, at least"
-        self.checks.append(
-            {"name": name, "expected": acknowledged, "found": found, "ok": found >= acknowledged}
-        )
+        self._checked("acknowledged", name, acknowledged, found, ok=found >= acknowledged)
 
     def note_found(self, database: str, acknowledged: int, found: int, refusal: str = "") -> None:
         """Record what can be read back from a database that its system may lose, with the end of a refusal.
 
         Paths differ between trials and are removed, so that trials with the same outcome have the same check.
         """
-        name = f"values read back from {database}, {NOT_REQUIRED}"
+        name = f"values read back from {database}, not required"
         if refusal:
             name += f": {re.sub(r'/[^ ]*/', '', refusal)[-REFUSAL_CHARACTERS:].strip()}"
-        self.checks.append({"name": name, "expected": acknowledged, "found": found, "ok": True})
+        self._checked("optional", name, acknowledged, found, ok=True)
 
     def note_out_of_objects(self, phase: str, seconds: float) -> None:
         """Record that a phase ended before its duration because no object was left; its rates are over its time."""
         name = f"objects left after {phase}, which ended before its duration of {seconds:g} s"
-        self.checks.append({"name": name, "expected": 0, "found": 0, "ok": True})
+        self._checked("exhausted", name, 0, 0, ok=True)
 
     def note_listening(self, beyond: int) -> None:
         """Record the number of addresses, beyond loopback and the configured host, on which the system listens."""
-        self.checks.append({"name": network.CHECK, "expected": 0, "found": beyond, "ok": True})
+        self._checked("listening", "addresses beyond loopback", 0, beyond, ok=True)
 
     def client_cpu(self, phase: str, summary: Event) -> None:
         """Add the CPU time that the client reports for the timed period, and its share of the client's cores.

@@ -216,7 +216,9 @@ class Steps:
                 )
         if options.received:
             expected = rows * (options.runs + options.warmup)
-            self.findings.check(f"rows received in {phase}", expected, command.received(self.driver) - before)
+            self.findings.check(
+                "rows", f"rows received in {phase}", expected, command.received(self.driver) - before
+            )
         self.findings.measurements += command.measurements(phase, timed, counted)
 
     def _answers(self) -> None:
@@ -230,7 +232,7 @@ class Steps:
                     taken = self.events.take("answers", self.client.query(asked))
                     self.findings.keep_errors("answers", taken.errors)
                     kept = min(query.ANSWERS, options.different)
-                    self.findings.check(f"answers kept of {options.type}", kept, taken.answers)
+                    self.findings.check("answers", f"answers kept of {options.type}", kept, taken.answers)
 
 
 READING = ("query", "kline")

@@ -121,8 +121,9 @@ def write(
             "phases": phases, "measurements": measured,
             "errors": [],
             "checks": [] if status == "skipped" else [
-                {"name": "rows", "expected": ROWS, "found": ROWS, "ok": True},
-                {"name": "values of cpu.usage_user", "expected": ROWS // 9, "found": ROWS // 9, "ok": True},
+                {"kind": "rows", "name": "rows in cpu", "expected": ROWS, "found": ROWS, "ok": True},
+                {"kind": "values", "name": "values in cpu.usage_user", "expected": ROWS // 9,
+                 "found": ROWS // 9, "ok": True},
             ],
             "telemetry_cost_seconds": 0.004,
         },

@@ -14,7 +14,7 @@ import pytest
 
 from benchbook.errors import RequestError
 from benchbook.record import database, export, manifest, opened, query, runs
-from benchbook.record.tables import TABLES
+from benchbook.record.tables import SCHEMA_VERSION, TABLES
 from tests.claims import measured_run
 
 DRAWN = [("server", "cpu_seconds")]
@@ -177,7 +177,7 @@ def test_runs_of_several_places_are_opened_together(machine: Path) -> None:
         (shutil.rmtree, "does not exist", "Name a folder that"),
         (
             lambda one: (one / manifest.FILE).write_text(
-                (one / manifest.FILE).read_text().replace('"schema": 5', '"schema": 99')
+                (one / manifest.FILE).read_text().replace(f'"schema": {SCHEMA_VERSION}', '"schema": 99')
             ),
             "written by a newer Benchbook",
             "Update Benchbook",

@@ -127,7 +127,7 @@ def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> i
     if not found:
         raise TrialFailed(f"{phase}: could not read the objects back.")
     for name, expected, got in checks(phase, found, steps.digest, whole=_is_prefix(asked.kept)):
-        steps.findings.check(name, expected, got)
+        steps.findings.check("objects", name, expected, got)
     return int(found["objects"])
 
 

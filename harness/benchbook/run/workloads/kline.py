@@ -99,7 +99,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         )  # fmt: skip
         kept = steps.events.take("answers", client.bars(checked))
         steps.findings.keep_errors("answers", kept.errors)
-        steps.findings.check(f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
+        steps.findings.check("reads", f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
 
 
 def measurements(

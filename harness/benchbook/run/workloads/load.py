@@ -132,7 +132,7 @@ def inch(steps: Steps, phase: str, options: InchOptions) -> None:
     flags = (*_extent(options.series, timedelta(milliseconds=1) * options.points, "1ms"),
              f"--tags={','.join(map(str, options.tags))}", f"--fields={options.fields}")  # fmt: skip
     summary = _load(steps, phase, "inch", _request("inch", flags, tables, options), INCH_TABLE)
-    steps.findings.check(f"points acknowledged in {phase}", rows, int(summary["rows"]))
+    steps.findings.check("points", f"points acknowledged in {phase}", rows, int(summary["rows"]))
     steps.findings.measurements.append(Measurement(phase, "series", float(options.series)))
 
 
@@ -163,7 +163,7 @@ def _load(steps: Steps, phase: str, workload: str, request: LoadRequest, table: 
     with steps.timeline.phase("check"):
         counted = steps.driver.count().get(table, TableCount(0))
         for name, values in counted.fields.items():
-            steps.findings.check(f"values in {table}.{name}", int(summary["rows"]), values)
+            steps.findings.check("values", f"values in {table}.{name}", int(summary["rows"]), values)
     settled = settle.duration_seconds - steps.driver.watched_seconds
     found = measurements(phase, summary, settled, int(summary["bytes"]), window=True)
     steps.findings.measurements += [

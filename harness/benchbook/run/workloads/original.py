@@ -208,7 +208,7 @@ def _checked(
     if options.tool == "influx-stress":
         # It counts refused points, and repeats timestamps of earlier ones, so the points found are only reported.
         return {**stated, "rows_found": float(found)}
-    steps.findings.check(f"points of {options.tool} in {adapter.database}", expected, found)
+    steps.findings.check("points", f"points of {options.tool} in {adapter.database}", expected, found)
     return with_rate(stated, expected)
 
 
