@@ -37,7 +37,6 @@ def test_numbers_in_the_text_are_those_of_the_program():
     from benchbook.analyse import model
     from benchbook.analyse.rules import rules
     from benchbook.measure import steady
-    from benchbook.plan import precision
     from benchbook.run import watchdog
 
     def default(file: str, name: str) -> int:
@@ -62,7 +61,6 @@ def test_numbers_in_the_text_are_those_of_the_program():
         in text
     )
     assert f"one line for each of the {len(rules())} rules" in text
-    assert f"a pilot of {precision.PILOT} trials a cell" in text
     assert f"Fewer than {model.FEWEST} trials of a cell" in text
     assert f"fewer than {model.FEW} carry a note" in text
     assert f"counts for more than {model.HUBER} standard deviations" in text

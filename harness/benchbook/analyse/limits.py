@@ -197,12 +197,6 @@ def _trials(run: Run) -> list[str]:
             f"At least one setup has only {min(counts)} valid trials; intervals are dependable from {FEW_TRIALS} "
             "trials on."
         )
-    about = run.facts("precision")
-    if about.get("trials"):
-        found.append(
-            f"The spread of the pilot ({about['pilot']} blocks) set {about['trials']} trials per setup, for intervals "
-            f"within {quantity.percent(float(about['asked']))}."
-        )
     if looks := looked.sentence(run):
         found.append(
             f"{looks} The intervals of claims are widened for the repeated looks; other intervals on this page are not."

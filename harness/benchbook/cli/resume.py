@@ -17,7 +17,7 @@ def command(
 
     By default this is the latest unfinished one. Finished trials are kept.
     """
-    from benchbook.cli import precise, until_decided
+    from benchbook.cli import until_decided
     from benchbook.cli.carry_out import carry_out_and_report
     from benchbook.record.folder import tell
     from benchbook.record.opened import in_results
@@ -36,8 +36,6 @@ def command(
         print(f"nothing to resume: every run in {results} is complete", file=sys.stderr)
         return 0
     made = load_plan(results, run_id)
-    if made.is_pilot:
-        return precise.continue_run(made, results)
     if made.sequential:
         return until_decided.continue_run(made, results)
     return carry_out_and_report(made, results)

@@ -17,14 +17,6 @@ def command(
     profile: options.Profile = "quick",
     sets: options.Set = None,
     trials: options.Trials = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            "--precision",
-            metavar="PERCENT",
-            help="Half-width of the 95 % CI of ratios, such as 5% for ±5 %; the first 4 blocks decide how many trials.",
-        ),
-    ] = None,
     until_decided: Annotated[
         bool,
         typer.Option(
@@ -74,7 +66,6 @@ def command(
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
     is invalid; 130 if interrupted.
     """
-    from benchbook.cli import precise
     from benchbook.cli import until_decided as sequential
     from benchbook.cli.carry_out import carry_out_and_report, confirm, store
     from benchbook.cli.request import planned
@@ -87,20 +78,10 @@ def command(
         "cluster": cluster, "record_operations": record_operations,
     }  # fmt: skip
     if until_decided:
-        if precision is not None:
-            raise RequestError(
-                "--precision and --until-decided both decide when a run ends.", "Give one of them."
-            )
         return sequential.begin(asked, results, trials, budget, with_aa=not no_aa, yes=yes)
     if budget is not None or no_aa:
         alone = "--no-aa" if budget is None else "--budget"
         raise RequestError(f"{alone} belongs to --until-decided.", "Add --until-decided.")
-    if precision is not None:
-        if trials is not None:
-            raise RequestError(
-                "--precision and --trials both set the number of trials.", "Leave one of them out."
-            )
-        return precise.begin(asked, results, precision, yes=yes)
     made = planned(Catalogue(), trials=trials, **asked)
     confirm(results, made, yes)
     store(made, results)

@@ -36,7 +36,7 @@ def begin(
     if not experiment.claims:
         raise RequestError(
             f"--until-decided: experiments/{slug}/experiment.toml declares no claims to decide.",
-            f"Declare claims (docs/claims.md), or run `{typed('run')} {slug} --precision 5%`.",
+            f"Declare claims (docs/claims.md), or run `{typed('run')} {slug} --trials 10`.",
         )
     profile = profile_named(slug, experiment, asked["profile"])
     seconds = None if budget is None else sequential.budget(budget)

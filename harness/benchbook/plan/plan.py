@@ -7,7 +7,7 @@ import json
 import random
 import secrets
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -146,9 +146,6 @@ class Plan:
     """Programs or servers from ``--system NAME=PATH-or-URL``."""
     trials: list[PlannedTrial]
     schema: int = SCHEMA
-    precision: dict[str, Any] | None = None
-    """Origin of the number of trials with --precision: the share, the pilot's blocks and spread, and the trials that
-    follow from them (None until the pilot is done)."""
     sequential: dict[str, Any] | None = None
     """The design of a run that continues until its claims are decided (``plan.sequential``)."""
     cluster: str | None = None
@@ -160,11 +157,6 @@ class Plan:
     def against_itself(self) -> bool:
         """True if it is an A/A run, which measures the machine's noise floor."""
         return any(AA in trial.levels for trial in self.trials)
-
-    @property
-    def is_pilot(self) -> bool:
-        """True if it holds only the pilot of a run, whose spread determines how many blocks follow."""
-        return self.precision is not None and self.precision.get("trials") is None
 
     def text(self) -> str:
         """Return the plan as the JSON of ``plan.json``."""
@@ -187,7 +179,8 @@ class Plan:
                 "Use the revision that made the run; its run.json names it.",
             )
         trials = [PlannedTrial(**trial) for trial in data["trials"]]
-        return Plan(**{**data, "trials": trials})
+        known = {key: value for key, value in data.items() if key != "precision"}  # older plans have it
+        return Plan(**{**known, "trials": trials})
 
 
 def profile_named(slug: str, experiment: Experiment, name: str) -> Profile:
@@ -254,20 +247,6 @@ def plan(
         given=given or {},
         trials=planned,
     )
-
-
-def extended(made: Plan, trials: int) -> Plan:
-    """Return a plan with more blocks after its own, so that each cell has ``trials`` trials."""
-    levels = {trial.cell: trial.levels for trial in made.trials}
-    planned = list(made.trials)
-    left = max(0, trials - made.trials_per_cell)
-    more = blocks(list(levels), left, made.order_seed + 1, lambda cell: work(levels[cell]))
-    for block, ordered in enumerate(more, start=made.trials_per_cell):
-        for position, cell in enumerate(ordered):
-            index = len(planned)
-            trial_id = f"{made.run_id}/{index:04d}"
-            planned.append(PlannedTrial(trial_id, index, block, position, cell, levels[cell]))
-    return replace(made, trials=planned, trials_per_cell=max(trials, made.trials_per_cell))
 
 
 def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: Profile) -> Dataset:

@@ -33,8 +33,8 @@ _FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placemen
 _MOMENTS = {"started_at", "ended_at"}
 _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
 _TOPICS = (
-    "provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster", "precision",
-    "sequential", "looks", "earlier_runs",
+    "provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster", "sequential",
+    "looks", "earlier_runs",
 )  # fmt: skip
 
 

@@ -163,7 +163,6 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "question": experiment.question,
         "profile": plan.profile,
         "order_seed": plan.order_seed,
-        "precision": plan.precision,
         "sequential": plan.sequential,
         "earlier_runs": earlier_runs(context.results, plan),
         "created_at": plan.created_at,

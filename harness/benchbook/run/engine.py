@@ -152,7 +152,7 @@ def carry_out(
                             if looks.is_needed(block, trial.cell, taken):
                                 _carry_out_trial(context, trial, folder)
             _look(results, folder, plan.trials[-1].block + 1, take_look)
-            _finish(folder, plan)
+            _finish(folder)
             database.enter(results, folder)
         finally:
             observer.run_ended()
@@ -241,12 +241,12 @@ def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
     write_json(path, shared.describe(context, argv))
 
 
-def _finish(folder: Path, plan: Plan) -> None:
-    """Record when the run was first complete; a pilot is not, because more blocks of its run follow."""
+def _finish(folder: Path) -> None:
+    """Record when the run was first complete."""
     run = read_object(folder / RUN_FILE)
-    if run["finished_at"] is None and not plan.is_pilot:
+    if run["finished_at"] is None:
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-        write_json(folder / RUN_FILE, {**run, "precision": plan.precision, "finished_at": ended})
+        write_json(folder / RUN_FILE, {**run, "finished_at": ended})
 
 
 def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:

@@ -47,9 +47,7 @@ def test_help_says_how_a_run_is_named(command: str, capsys: pytest.CaptureFixtur
     assert not options.NEWER_TYPER or options.RUN_HELP in words
 
 
-@pytest.mark.parametrize(
-    "words", [["--profile", "no"], ["--cluster", "nonsense"], ["--cluster", "nonsense", "--precision", "5%"]]
-)
+@pytest.mark.parametrize("words", [["--profile", "no"], ["--cluster", "nonsense"]])
 def test_a_refused_run_leaves_nothing(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +140,7 @@ def test_a_hint_names_the_command_as_the_user_typed_it(
 
 
 @pytest.mark.parametrize(
-    ("words", "shown"), [([], "Maintain:"), (["run"], "--precision"), (["help"], "COMMAND")]
+    ("words", "shown"), [([], "Maintain:"), (["run"], "--until-decided"), (["help"], "COMMAND")]
 )
 def test_help_is_a_command_too(words: list[str], shown: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["help", *words]) == 0

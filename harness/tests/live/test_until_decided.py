@@ -190,24 +190,8 @@ def test_a_budget_without_room_for_the_a_a_run_leaves_it_out(tmp_path: Path) -> 
     assert len(runs(tmp_path / "root")) == 1
 
 
-def test_the_pilot_of_a_precision_is_part_of_its_run(tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    done = bench(root, "run", "pair", "--precision", "50%")
-    assert done.returncode == 0, done.stderr
-    [run] = runs(root)
-    held = facts(run)["precision"]
-    assert held["pilot"] == 4
-    assert held["trials"] >= 3
-    plan = json.loads((run / "plan.json").read_text())
-    blocks = max(4, held["trials"])
-    assert plan["trials_per_cell"] == blocks
-    assert len(list(run.glob("trials/*/trial.json"))) == 2 * blocks == len(plan["trials"])
-    assert facts(run)["finished_at"]
-
-
 def test_requests_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     for words, said in (
-        (["--until-decided", "--precision", "5%"], "both decide when a run ends"),
         (["--budget", "1h"], "--budget belongs to --until-decided"),
         (["--no-aa"], "--no-aa belongs to --until-decided"),
         (["--until-decided", "--trials", "2"], "allowed are 3 to 400"),

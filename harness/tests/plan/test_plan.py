@@ -32,6 +32,11 @@ def test_the_text_reads_back_as_the_same_plan() -> None:
     assert Plan.parse(json.loads(planned.text())) == planned
 
 
+def test_plans_of_an_earlier_benchbook_are_still_read() -> None:
+    planned = made(order_seed=1)
+    assert Plan.parse({**json.loads(planned.text()), "precision": {"asked": 0.05, "trials": 9}}) == planned
+
+
 def test_set_replaces_levels_and_keeps_types() -> None:
     planned = made("system=duckdb", "batch_size=100,2000")
     assert {trial.levels["batch_size"] for trial in planned.trials} == {100, 2000}
