@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[DuckDBPyConnection]:  # noqa: A001
+def open(  # noqa: A001
+    results: Path, read_only: bool = False, say: Say = tell, *, files: bool = False
+) -> Iterator[DuckDBPyConnection]:
     """Open the results database for the length of a ``with`` block; make it if there is none.
+
+    Queries of a read-only connection reach nothing but the tables, whatever a user, a page or a plug-in asks. With
+    ``files`` they may also read and write files, which an export needs.
 
     Results on object storage are a database in memory that reads the objects in place.
 
@@ -34,9 +39,9 @@ def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[Du
     remote = objects.of(results)
     with contextlib.ExitStack() as stack:
         if remote is not None:
-            connection = remote.connection()
+            connection = remote.connection(results, files=files)
         elif read_only:
-            connection = _to_read(results, say)
+            connection = _to_read(results, say, files)
         else:
             stack.enter_context(duckdb_file.only_writer(results, say))
             connection = _to_write(results, say)
@@ -49,7 +54,7 @@ def open(results: Path, read_only: bool = False, say: Say = tell) -> Iterator[Du
             raise duckdb_file.failure(results / FILE, error) from error
 
 
-def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
+def _to_read(results: Path, say: Say, files: bool) -> DuckDBPyConnection:
     file = results / FILE
     if not file.exists() and not folder.run_folders(results):
         raise RequestError(
@@ -57,12 +62,12 @@ def _to_read(results: Path, say: Say) -> DuckDBPyConnection:
             f"Run an experiment first ({command('run quickstart')}), or name another folder with --results DIR.",
         )
     try:
-        return duckdb_file.usable(file, read_only=True, say=say)
+        return duckdb_file.usable(file, read_only=True, say=say, files=files)
     except Unusable:
         with duckdb_file.only_writer(results, say):
             _to_write(results, say).close()  # builds it again
     try:
-        return duckdb_file.usable(file, read_only=True, say=say)
+        return duckdb_file.usable(file, read_only=True, say=say, files=files)
     except Unusable as why:
         raise duckdb_file.failure(file, why) from why
 

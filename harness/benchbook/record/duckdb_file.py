@@ -20,7 +20,7 @@ from benchbook.errors import RequestError, command
 from benchbook.host import guarded
 from benchbook.record import folder
 from benchbook.record.folder import Say
-from benchbook.record.tables import SCHEMA_VERSION, script
+from benchbook.record.tables import SCHEMA_VERSION, TABLES, script
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -33,6 +33,15 @@ LOCK_FILE = ".benchbook.lock"
 WAIT_SECONDS = 60.0
 """Time to wait for another process."""
 _PAUSE_SECONDS = 0.1
+
+CLOSED: dict[str, bool] = {
+    "enable_external_access": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "lock_configuration": True,
+}
+"""Settings of a connection whose queries reach nothing but the tables: no file, no network, no extension, no variable
+of Python, and no statement that changes these settings. DuckDB still spills large results beside its file."""
 
 T = TypeVar("T")
 
@@ -121,8 +130,8 @@ def lock_holder(message: str) -> str | None:
 # The file itself.
 
 
-def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
-    """Open a file that is one of ours; raise Unusable if it must be built again."""
+def usable(file: Path, *, read_only: bool, say: Say, files: bool = False) -> DuckDBPyConnection:
+    """Open a file that is one of ours; raise Unusable if it must be built again. ``files`` is that of ``connect``."""
     import duckdb
 
     if not file.exists():
@@ -130,7 +139,7 @@ def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
     for one in (file, write_ahead_log(file)):
         if one.exists() and not one.is_file():  # opening a named pipe would wait for ever
             raise Unusable(f"is unusable: {one.name} is not a regular file")
-    connection = patiently(lambda: connect(file, read_only=read_only), file, say)
+    connection = patiently(lambda: connect(file, read_only=read_only, files=files), file, say)
     try:
         stored = connection.execute(
             "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()"
@@ -147,6 +156,7 @@ def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
             )
         if version != SCHEMA_VERSION:
             raise Unusable(f"has tables of version {version}, not {SCHEMA_VERSION}")
+        _require_tables(connection)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         connection.close()
         raise Unusable("lacks the tables of Benchbook") from error
@@ -156,8 +166,22 @@ def usable(file: Path, *, read_only: bool, say: Say) -> DuckDBPyConnection:
     return connection
 
 
-def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
+def _require_tables(connection: DuckDBPyConnection) -> None:
+    """Raise Unusable if a table or column is missing, as after somebody changed the file with another program."""
+    found = connection.execute(
+        "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns()"
+        " WHERE database_name = current_database() AND schema_name = 'main' GROUP BY table_name"
+    ).fetchall()
+    columns = dict(found)
+    for table in TABLES:
+        if columns.get(table.name) != [column.name for column in table.columns]:
+            raise Unusable(f"lacks the table {table.name}, or its columns are others")
+
+
+def connect(file: Path, *, read_only: bool, files: bool = False) -> DuckDBPyConnection:
     """Open a file with DuckDB, pinned to one storage format and without any network.
+
+    Queries of a read-only connection reach nothing but the tables, unless ``files`` lets them read and write files.
 
     Raises Busy if another process holds it, Unusable if it is corrupt or of an unknown format, and RequestError
     if the folder is full, cannot be written, or has a name that DuckDB does not take.
@@ -172,6 +196,7 @@ def connect(file: Path, *, read_only: bool) -> DuckDBPyConnection:
     settings: dict[str, str | bool | int | float | list[str]] = {
         "storage_compatibility_version": STORAGE_VERSION,
         "autoinstall_known_extensions": False,
+        **(CLOSED if read_only and not files else {}),
     }
     try:
         return duckdb.connect(str(file), read_only=read_only, config=settings)

@@ -96,12 +96,20 @@ class Objects:
         except OSError as error:
             raise self._failure(error) from error
 
-    def connection(self) -> DuckDBPyConnection:
-        """Return a DuckDB in memory whose tables are views of the objects, read in place by each query."""
+    def connection(self, here: Path, *, files: bool) -> DuckDBPyConnection:
+        """Return a DuckDB in memory whose tables are views of the objects, read in place by each query.
+
+        Large results spill into the folder ``here``. Without ``files``, queries reach nothing but the tables.
+        """
         import duckdb
         import pyarrow.dataset as ds
 
-        made = duckdb.connect(":memory:")
+        from benchbook.record.duckdb_file import CLOSED
+
+        made = duckdb.connect(
+            ":memory:",
+            config={"temp_directory": str(here / "spilled"), "autoinstall_known_extensions": False},
+        )
         made.execute(f"CREATE SCHEMA {ORDERED}")
         for table in TABLES:
             schema = arrow_schema(table)
@@ -121,6 +129,9 @@ class Objects:
                 f"CREATE VIEW {table.name} AS "  # noqa: S608
                 f"SELECT * EXCLUDE ({PLACE}) {whole} FROM objects_{table.name}"
             )
+        if not files:
+            for name, value in CLOSED.items():  # the last one locks the others
+                made.execute(f"SET {name} = {str(value).lower()}")
         return made
 
     def _failure(self, error: OSError) -> RequestError:

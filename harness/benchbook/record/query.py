@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError, command, nearest
-from benchbook.record import database, folder
+from benchbook.record import database, duckdb_file, folder
 from benchbook.record.folder import Say, tell
 from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal
 
@@ -23,14 +23,15 @@ FOREIGN = ("INTERVAL", "BIT", "TIME WITH TIME ZONE")
 
 
 def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
-    """Return the rows of a SELECT statement.
+    """Return the rows of a SELECT statement, which reaches nothing but the tables.
 
-    Raises RequestError for a statement that is wrong or changes data, for several at once, and if there are no
-    results. It carries DuckDB's message and the nearest name of a table or column.
+    Raises RequestError for a statement that is wrong, does anything but read, or reaches for a file or the network,
+    for several at once, and if there are no results. It carries DuckDB's message and the nearest name of a table or
+    column.
     """
     import duckdb
 
-    _require_one_query(text)
+    text = _one_query(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
             return _plain(_known(connection.sql(text)).pl(BATCH_ROWS))
@@ -98,29 +99,54 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _require_one_query(text: str) -> None:
-    """Raise RequestError unless the text is one statement that only reads."""
+ALLOWED = "Allowed are SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW, and EXPLAIN of one of these"
+_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+_EXPLAIN = re.compile(
+    rf"{_GAP}EXPLAIN\b{_GAP}(?P<options>ANALY[SZ]E\b|\(\s*(?:ANALY[SZ]E|FORMAT)\b[\w\s,]*\))?(?P<query>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _one_query(text: str) -> str:
+    """Return the text if it is one statement that only reads; raise RequestError for any other.
+
+    DuckDB carries out what EXPLAIN ANALYZE explains, so the explained statement must be one that reads, and
+    the text is composed again from it.
+    """
+    kind = _kind(text)
+    if kind == "EXPLAIN" and (found := _EXPLAIN.fullmatch(text)):
+        kind = _kind(found["query"])
+        text = f"EXPLAIN {found['options'] or ''} {found['query']}"
+    if kind != "SELECT":
+        raise RequestError(
+            f"{kind} is not allowed: this command only reads results. {ALLOWED}.",
+            f"`{command('export')}` writes tables to files.",
+        )
+    return text
+
+
+def _kind(text: str) -> str:
+    """Return the kind of the only statement in a text; raise RequestError for several, none and a wrong one."""
     import duckdb
 
-    try:
-        found = duckdb.extract_statements(text)
-    except duckdb.Error as error:
-        raise _mistake(error) from error
+    # IMPORT DATABASE reads files while it is parsed, so the parser must not reach any.
+    with duckdb.connect(":memory:", config={**duckdb_file.CLOSED}) as parser:
+        try:
+            found = parser.extract_statements(text)
+        except duckdb.Error as error:
+            raise _mistake(error) from error
     if len(found) != 1:
         raise RequestError(
             f"This command takes one SQL statement; found {len(found) or 'none'}.",
             f"For example: SELECT system, count(*) FROM trials GROUP BY 1. {PAGE} describes the tables.",
         )
-    kind = found[0].type
-    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise RequestError(
-            f"{kind.name} is not allowed: this command only reads results.",
-            f"Use SELECT, DESCRIBE or SUMMARIZE. `{command('export')}` writes tables to files.",
-        )
+    return str(found[0].type.name)
 
 
 def _mistake(error: Exception) -> RequestError:
     message = " ".join(line.strip() for line in str(error).split("\n\n")[0].splitlines())
+    if "Permission Error" in message:
+        message = f"This command reads only the tables of the results, no file and no network: {message}"
     column = re.search(r'column "([^"]+)"|does not have a column named "([^"]+)"', message)
     if "Catalog Error" in message and (table := re.search(r"Table with name (\S+) does not exist", message)):
         guess = nearest(table[1], BY_NAME)

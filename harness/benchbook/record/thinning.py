@@ -36,7 +36,7 @@ FEWEST = 8
 
 def whole(results: Path, run_id: str, output: Path) -> dict[str, int]:
     """Write every table's rows of a run as Parquet; return table → rows."""
-    with database.open(results, read_only=True) as connection:
+    with database.open(results, read_only=True, files=True) as connection:
         return {table.name: parquet(connection, rows_of(table, run_id), output, table) for table in TABLES}
 
 
@@ -74,7 +74,7 @@ def _thinned(
     results: Path, run_id: str, output: Path, drawn: Drawn, kept: int, *, histograms: bool
 ) -> dict[str, int]:
     rows = {}
-    with database.open(results, read_only=True) as connection:
+    with database.open(results, read_only=True, files=True) as connection:
         for table in TABLES:
             chosen = rows_of(table, run_id)
             if table.name == "operations":

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import duckdb_file, query
+from benchbook.record import database, duckdb_file, objects, query
 from benchbook.record.tables import TABLES
 
 
@@ -73,6 +74,147 @@ def test_nothing_is_changed(recorded: tuple[Path, str], text: str) -> None:
     assert caught.value.exit_code == 2
     assert caught.value.hint
     assert (results / duckdb_file.FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COPY (SELECT 1) TO '{file}'",
+        "EXPLAIN COPY (SELECT 1) TO '{file}'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}'",
+        "explain analyse /* a */ -- b\n copy (SELECT 1) TO '{file}'",
+        "EXPLAIN (ANALYZE, FORMAT json) COPY (SELECT 1) TO '{file}'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{database}'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{database}.wal'",
+        "EXPLAIN ANALYZE EXPORT DATABASE '{file}'",
+        "EXPLAIN ANALYZE PREPARE p AS COPY (SELECT 1) TO '{file}'",
+        "PREPARE p AS COPY (SELECT 1) TO '{file}'",
+        "EXECUTE p",
+        "EXPLAIN ANALYZE DROP TABLE trials",
+        "EXPLAIN ANALYZE CREATE TEMP TABLE a AS SELECT 1",
+        "EXPLAIN ANALYZE SET threads = 1",
+        "EXPLAIN ANALYZE INSTALL httpfs",
+        "WITH a AS (INSERT INTO trials SELECT * FROM trials RETURNING *) SELECT * FROM a",
+        "CALL enable_logging('QueryLog', storage = 'file', storage_config = {{'path': '{file}'}})",
+        "FROM query('COPY (SELECT 1) TO ''{file}''')",
+        "PRAGMA enable_profiling = 'json'",
+        "LOAD '{secret}'",
+        "ATTACH '{file}' AS a",
+        "FROM '{secret}'",
+        "FROM read_csv('{secret}')",
+        "FROM read_text('{secret}')",
+        "FROM read_blob('{secret}')",
+        "FROM read_json('{secret}')",
+        "FROM read_duckdb('{secret}')",
+        "FROM sniff_csv('{secret}')",
+        "FROM parquet_metadata('{secret}')",
+        "FROM query('FROM read_text(''{secret}'')')",
+        "FROM query_table('{secret}')",
+        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
+        "EXPLAIN ANALYZE FROM read_text('{secret}')",
+        "FROM glob('{folder}/*')",
+        "IMPORT DATABASE '{folder}'",
+        "PRAGMA import_database('{folder}')",
+        "FROM duckdb_secrets()",
+        "FROM 'http://127.0.0.1:1/a.parquet'",
+        "FROM read_csv('s3://bucket/a.csv')",
+        "SELECT getenv('HOME')",
+        "FROM frame",
+    ],
+)
+def test_a_question_reaches_no_file_and_no_variable(
+    recorded: tuple[Path, str], tmp_path: Path, text: str
+) -> None:
+    import polars as pl
+
+    results, _ = recorded
+    query.sql(results, "SELECT 1")
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "secret.csv").write_text("words\nmy secret\n")
+    (beside / "schema.sql").write_text("SELECT 'my secret';")
+    kept = results / duckdb_file.FILE
+    places = {"file": beside / "new", "secret": beside / "secret.csv", "folder": beside, "database": kept}
+    frame = pl.DataFrame({"words": ["my secret"]})  # DuckDB's Python would read a local variable
+    before = kept.read_bytes()
+    with pytest.raises(RequestError) as caught:
+        query.sql(results, text.format(**places))
+    assert "my secret" not in str(caught.value)
+    assert sorted(path.name for path in beside.iterdir()) == ["schema.sql", "secret.csv"]
+    assert not duckdb_file.write_ahead_log(kept).exists()
+    assert kept.read_bytes() == before
+    assert frame.height == 1
+
+
+def test_a_log_of_queries_is_written_nowhere(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    for place in (tmp_path / "new", recorded[0] / "new"):
+        with contextlib.suppress(RequestError):
+            query.sql(
+                recorded[0], f"FROM enable_logging(storage = 'file', storage_config = {{'path': '{place}'}})"
+            )
+        assert not place.exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EXPLAIN ANALYZE SELECT count(*) FROM trials",
+        "explain (format json) select 1",
+        "EXPLAIN (ANALYZE, FORMAT json) SELECT 1",
+        "/* a */ EXPLAIN -- b\n SELECT 1",
+        "EXPLAIN (SELECT 1)",
+        "FROM trials",
+        "TABLE trials",
+        "VALUES (1)",
+        "SUMMARIZE trials",
+        "SHOW TABLES",
+    ],
+)
+def test_every_statement_that_reads_is_answered(recorded: tuple[Path, str], text: str) -> None:
+    assert query.sql(recorded[0], text).height > 0
+
+
+def test_an_answer_may_be_larger_than_memory(recorded: tuple[Path, str]) -> None:
+    results, _ = recorded
+    with database.open(results, read_only=True) as connection:
+        stated = "SELECT current_setting('temp_directory'), current_setting('allowed_directories')"
+        [(spilled, allowed)] = connection.execute(stated).fetchall()
+    assert allowed == [f"{spilled}/"]
+    assert spilled == f"{results / duckdb_file.FILE}.tmp"
+
+
+def test_results_on_object_storage_reach_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / objects.MARKER).write_text('{"url": "s3://bucket/prefix"}')
+    monkeypatch.setattr(objects.Objects, "names", lambda *_: [])
+    monkeypatch.setattr(objects.Objects, "files", lambda _: None)
+    (tmp_path / "secret.csv").write_text("words\nmy secret\n")
+    assert query.sql(tmp_path, "SELECT count(*) AS n FROM trials")["n"].to_list() == [0]
+    with pytest.raises(RequestError, match="no file and no network"):
+        query.sql(tmp_path, f"FROM '{tmp_path}/secret.csv'")
+    with pytest.raises(RequestError, match="COPY is not allowed: this command only reads results"):
+        query.sql(tmp_path, f"EXPLAIN ANALYZE COPY trials TO '{tmp_path}/new'")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP TABLE operations",
+        "ALTER TABLE trials DROP COLUMN reason",
+        "ALTER TABLE checks ADD COLUMN a INT",
+    ],
+)
+def test_a_database_without_a_table_is_built_again(recorded: tuple[Path, str], change: str) -> None:
+    results, _ = recorded
+    query.sql(results, "SELECT 1")
+    with database.open(results) as connection:
+        connection.execute(change)
+    told: list[str] = []
+    asked = "SELECT count(t.trial_id) AS n FROM trials t, (SELECT count(*) FROM operations)"
+    assert query.sql(results, asked, told.append)["n"].to_list() == [6]
+    assert "built again from the run folders" in told[0]
 
 
 @pytest.mark.parametrize(
