@@ -12,6 +12,7 @@ from benchbook.errors import command
 
 def show() -> None:
     """Print the state of the results folder and the next useful commands."""
+    from benchbook.record import seal
     from benchbook.record.objects import folder_of
     from benchbook.record.runs import all_runs, unfinished
 
@@ -31,8 +32,8 @@ def show() -> None:
             f"Latest run: {latest.run_id}, profile {latest.profile}, {latest.done} of {latest.planned} trials."
         )
         print(f"{len(runs)} runs in {results}, {len(lacking)} of them unfinished.\n")
-        if lacking:
-            steps.append((f"resume {lacking[-1]}", "continue the latest unfinished run"))
+        if own := [run_id for run_id in lacking if seal.is_own(results / "runs" / run_id)]:
+            steps.append((f"resume {own[-1]}", "continue the latest unfinished run"))
         steps.append(("claims", "the verdicts of the latest run"))
         steps.append(("report", "its report"))
         steps.append(("list runs", "all runs"))

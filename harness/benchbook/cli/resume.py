@@ -15,7 +15,8 @@ def command(
 ) -> int:
     """Continue an interrupted run.
 
-    By default this is the latest unfinished one. Finished trials are kept.
+    By default this is the latest unfinished one. Finished trials are kept. Only a run that you began on this machine is
+    continued, because a plan can start any program; an imported or copied run is not.
     """
     from benchbook.cli import until_decided
     from benchbook.cli.carry_out import carry_out_and_report
@@ -33,7 +34,7 @@ def command(
         run_id = latest
     else:
         sweep(results.resolve(), tell)  # a harness killed after its last trial left its folders
-        print(f"nothing to resume: every run in {results} is complete", file=sys.stderr)
+        print(f"nothing to resume: every run in {results} that can be continued is complete", file=sys.stderr)
         return 0
     made = load_plan(results, run_id)
     if made.sequential:
@@ -42,11 +43,19 @@ def command(
 
 
 def _latest_unfinished(results: Path) -> str | None:
-    """Return the latest unfinished run, or the latest run if one of its trials is corrupt."""
+    """Return the latest unfinished run, or the latest run if one of its trials is corrupt; only runs begun here."""
+    from benchbook.record import seal
+    from benchbook.record.folder import tell
     from benchbook.record.runs import all_runs, left, unfinished
 
     lacking = unfinished(results)
-    if lacking:
-        return lacking[-1]
-    every = all_runs(results)
+    own = [run_id for run_id in lacking if seal.is_own(results / "runs" / run_id)]
+    if foreign := [run_id for run_id in lacking if run_id not in own]:
+        tell(
+            f"bench: not continued, because this user did not begin them on this machine, or their plans have changed:"
+            f" {', '.join(foreign)}"
+        )
+    if own:
+        return own[-1]
+    every = [run for run in all_runs(results) if seal.is_own(run.path)]
     return every[-1].run_id if every and left(results, every[-1].run_id) else None

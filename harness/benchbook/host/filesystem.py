@@ -159,13 +159,25 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     """Return ``$BENCHBOOK_CACHE``, else ``benchbook`` in the XDG cache folder; it need not exist yet."""
     if configured := environment.get("BENCHBOOK_CACHE"):
         return Path(configured).expanduser().absolute()
-    base = environment.get("XDG_CACHE_HOME", "")
-    if base.startswith("/"):  # the XDG specification says that relative paths must be ignored
-        return Path(base) / "benchbook"
-    try:
-        return Path.home() / ".cache" / "benchbook"
-    except RuntimeError:
+    found = _of_user(environment, "XDG_CACHE_HOME", ".cache")
+    if found is None:
         raise RequestError(
             "No folder for the cache is known: HOME is not set, and /etc/passwd has no home folder for this user.",
             "Name a folder in the environment variable BENCHBOOK_CACHE.",
-        ) from None
+        )
+    return found
+
+
+def state_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return ``benchbook`` in the XDG state folder, which need not exist yet; None if the user has no home folder."""
+    return _of_user(environment, "XDG_STATE_HOME", ".local/state")
+
+
+def _of_user(environment: Mapping[str, str], variable: str, default: str) -> Path | None:
+    base = environment.get(variable, "")
+    if base.startswith("/"):  # the XDG specification says that relative paths must be ignored
+        return Path(base) / "benchbook"
+    try:
+        return Path.home() / default / "benchbook"
+    except RuntimeError:
+        return None

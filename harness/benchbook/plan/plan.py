@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profile
+from benchbook.declare.names import is_run_id, shown
 from benchbook.declare.toml import Setting
 from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
@@ -172,13 +173,19 @@ class Plan:
 
     @staticmethod
     def parse(data: dict[str, Any]) -> Plan:
-        """Return the plan from the content of ``plan.json``."""
+        """Return the plan from the content of ``plan.json``; raise ValueError for a name that is none."""
         if data.get("schema") != SCHEMA:
             raise RequestError(
                 f"plan.json has schema {data.get('schema')}, but this version of Benchbook reads only {SCHEMA}.",
                 "Use the revision that made the run; its run.json names it.",
             )
+        run_id = data["run_id"]
+        if not is_run_id(run_id):
+            raise ValueError(f"{shown(run_id)} is not the id of a run")
         trials = [PlannedTrial(**trial) for trial in data["trials"]]
+        for index, trial in enumerate(trials):
+            if trial.trial_id != f"{run_id}/{index:04d}" or trial.index != index:
+                raise ValueError(f"trial {index} is called {shown(trial.trial_id)}")
         known = {key: value for key, value in data.items() if key != "precision"}  # older plans have it
         return Plan(**{**known, "trials": trials})
 

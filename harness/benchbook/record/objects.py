@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from benchbook.declare.names import is_run_id
 from benchbook.errors import RequestError
 from benchbook.host.filesystem import cache_folder
 from benchbook.record import check
@@ -225,10 +226,12 @@ def _rows(connection: DuckDBPyConnection, table: Table, owner: str | None = None
 
 def _refresh(objects: Objects, results: Path) -> None:
     """Copy the plans and facts of other machines' runs into the cache, so that commands find them."""
-    from benchbook.record.folder import write_whole
+    from benchbook.record.folder import PLAN_FILE, RUN_FILE, write_whole
 
     for path in objects.names("runs", ".json"):
         run, name = path.rsplit("/", 2)[1:]
+        if not is_run_id(run) or name not in (PLAN_FILE, RUN_FILE):
+            continue  # Benchbook wrote no other: others may write into the bucket
         here = results / "runs" / run
         if (
             not here.exists()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,16 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
+from benchbook.host import guarded
+from benchbook.host.filesystem import state_folder
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, leftovers
 from benchbook.process.launch import Program
 from benchbook.process.ordinary_user import ordinary_user
-from benchbook.record import database, looks, objects
+from benchbook.record import database, looks, objects, seal
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
     TRIAL_FILE,
     read_object,
+    tell,
     write_failures_explained,
     write_json,
     write_trial,
@@ -90,18 +95,29 @@ class Outcome:
 
 
 def store_plan(results: Path, plan: Plan) -> None:
-    """Write ``plan.json``, from which the run can be resumed."""
+    """Write ``plan.json`` and its seal, with which the run can be resumed."""
+    folder, text = results / "runs" / plan.run_id, plan.text().encode()
     with write_failures_explained(results):
         name_run(plan.run_id)
-        write_whole(results / "runs" / plan.run_id / PLAN_FILE, plan.text().encode())
+        if not seal.seal_plan(folder, text):
+            tell(
+                "bench: if this run is interrupted, it cannot be resumed: the folder of this user's state"
+                f" ({state_folder(os.environ)}) takes no private key."
+            )
+        write_whole(folder / PLAN_FILE, text)
     forget()
 
 
 def load_plan(results: Path, run_id: str) -> Plan:
-    """Return the plan of a run; raise RequestError if it is unreadable."""
+    """Return the plan of a run that this user began here; raise RequestError for any other and an unreadable one."""
     path = results / "runs" / run_id / PLAN_FILE
     try:
-        return Plan.parse(read_object(path))
+        text = guarded.contents(path, guarded.RESULT_BYTES)
+        seal.require_plan(path.parent, text)
+        plan = Plan.parse(json.loads(text))
+        if plan.run_id != run_id:
+            raise ValueError(f"it is the plan of run {plan.run_id}")
+        return plan
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RequestError(
             f"{path} is not a valid plan ({error}).", "Remove the run's folder, or start a new run."

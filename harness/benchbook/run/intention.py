@@ -1,10 +1,11 @@
 """Record a ``bench run`` before anything heavy is imported, so that a run killed at once can be resumed.
 
 Planning takes some tenths of a second of imports. If the harness is killed in that time, ``bench resume`` starts from
-this file. The process locks the file for its lifetime. This module imports only what Python has loaded already.
+this file. The process locks the file for its lifetime. This module imports only what Python has loaded already, and
+what seals the command line: ``bench resume`` carries out only what this user typed on this machine.
 
-The first line of the file is the command line. The second names the run and is written just before the plan is stored:
-if the harness is killed after that, the plan counts, and the same request does not start a second run.
+The first line of the file is the command line with its seal. The second names the run and is written just before the
+plan is stored: if the harness is killed after that, the plan counts, and the same request does not start a second run.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import sys
 import time
 from pathlib import Path
 from typing import IO
+
+from benchbook.record import seal
 
 _files: list[tuple[Path, IO[str]]] = []
 """The open files of this process; closing one releases its lock."""
@@ -48,7 +51,7 @@ def remember(argv: list[str]) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = part.open("w", encoding="utf-8")
         fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(json.dumps({"argv": argv}) + "\n")
+        file.write(json.dumps({"argv": argv, "seal": seal.of("request", json.dumps(argv).encode())}) + "\n")
         file.flush()
         part.rename(path)
         _files.append((path, file))
@@ -90,10 +93,16 @@ def take_over(results: Path) -> list[str] | None:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 request, *named = [json.loads(line) for line in file]  # to the end, where name_run goes on
                 argv, run_ids = [str(word) for word in request["argv"]], [str(one["run"]) for one in named]
+                own = seal.fits("request", json.dumps(argv).encode(), request.get("seal"))
             except BlockingIOError:
                 continue  # its process is alive
             except (OSError, ValueError, KeyError, TypeError) as error:
                 sys.stderr.write(f"bench: {path} is unreadable ({error}); skipped.\n")
+                continue
+            if not own:
+                sys.stderr.write(
+                    f"bench: {path} is not carried out: this user did not request it on this machine. Remove it.\n"
+                )
                 continue
             kept.pop_all()
         _files.append((path, file))

@@ -89,3 +89,16 @@ def test_smoke_covers_every_workload() -> None:
         for factor, levels in declared.factors.items():
             planned = {trial.levels[factor] for trial in smoke.trials}
             assert len(planned) >= min(2, len(levels)), factor
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("run_id", "../../../evil"), ("trial_id", "x/../../evil"), ("trial_id", "r-1/0001")]
+)
+def test_a_name_in_a_plan_cannot_leave_its_folder(key: str, value: str) -> None:
+    data = json.loads(made(order_seed=1).text())
+    if key == "run_id":
+        data["run_id"] = value
+    else:
+        data["trials"][0]["trial_id"] = value
+    with pytest.raises(ValueError, match=r"is not the id of a run|trial 0 is called"):
+        Plan.parse(data)

@@ -9,6 +9,7 @@ import pytest
 
 from benchbook.cli import resume
 from benchbook.cli.app import run
+from benchbook.record import seal
 from tests.record import synthetic_run
 
 
@@ -20,6 +21,7 @@ def test_a_corrupt_trial_of_the_latest_run_is_found_whatever_the_runs_are_called
         plan.write_text(
             json.dumps(json.loads(plan.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"})
         )
+        seal.seal_plan(plan.parent, plan.read_bytes())
         facts = tmp_path / "runs" / run_id / "run.json"
         facts.write_text(
             json.dumps(json.loads(facts.read_text()) | {"created_at": f"2026-03-0{day}T09:30:00+00:00"})
