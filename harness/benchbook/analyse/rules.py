@@ -268,15 +268,9 @@ def little(run: Run) -> Finding:
 
 def _in_flight(run: Run) -> Callable[[Cell, str], int]:
     """Return the function that gives the planned workers of a cell's phase: the level of a factor, else the option."""
-    import json
-
-    try:
-        path = run.results / "runs" / run.run_id / "plan.json"
-        phases = json.loads(path.read_text(encoding="utf-8")).get("phases") or []
-        options = {str(one["name"]): int((one.get("options") or {}).get("workers") or 1) for one in phases}
-        fixed = {str(one["name"]) for one in phases if "workers" in (one.get("fixed") or ())}
-    except (OSError, ValueError, KeyError, TypeError):
-        options, fixed = {}, set()
+    phases = run.facts("planned").get("phases") or []
+    options = {one["name"]: int(one["options"].get("workers") or 1) for one in phases}
+    fixed = {one["name"] for one in phases if "workers" in one.get("fixed", ())}
 
     def planned(cell: Cell, phase: str) -> int:
         level = cell.levels.get("workers", "")

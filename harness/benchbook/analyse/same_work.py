@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -124,13 +123,8 @@ def faults(run: Run) -> list[str]:
 
 def tolerance(run: Run) -> float:
     """Return the relative float tolerance that the run's dataset declares."""
-    folder = run.results / "runs" / run.run_id / "declared"
-    for file in sorted(folder.glob("dataset*.toml")):
-        try:
-            return float(tomllib.loads(file.read_text(encoding="utf-8-sig"))["float_tolerance"])
-        except (OSError, ValueError, KeyError):
-            continue
-    return TOLERANCE
+    dataset = run.facts("planned").get("dataset") or {}
+    return float(dataset.get("float_tolerance", TOLERANCE))
 
 
 def mixture(sides: Sequence[Cell], *, data_differ: bool = False) -> list[str]:

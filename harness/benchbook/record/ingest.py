@@ -125,7 +125,13 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
         for topic in _TOPICS
         for key, value in _entries(merged.get(topic))
     ]
+    facts += _planned(found["run_id"], plan)
     return {"runs": [tuple(found[column.name] for column in BY_NAME["runs"].columns)], "run_facts": facts}
+
+
+def _planned(run_id: str, plan: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return the facts of a run that plan.json alone has: its phases and the declaration of its dataset."""
+    return [(run_id, "planned", key, text(plan[key])) for key in ("dataset", "phases") if key in plan]
 
 
 def _entries(topic: Any) -> Iterable[tuple[str, Any]]:
@@ -223,6 +229,7 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
                         f"INSERT INTO {quoted(table.name)} BY NAME "
                         f"SELECT * {check.completed(table.name)} FROM ({held})"
                     )
+            _plan_of_older_tables(connection, where)
     except (duckdb.Error, ValueError) as error:
         if not _is_of_the_data(error, [where]):
             raise
@@ -230,6 +237,15 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
         return 0
     found = connection.execute("SELECT count(*) FROM trials WHERE run_id = ?", [where.name]).fetchone()
     return int(found[0]) if found else 0
+
+
+def _plan_of_older_tables(connection: DuckDBPyConnection, where: Path) -> None:
+    """Enter what was planned for a run whose tables, of version 6 or older, lack it."""
+    known = "SELECT 1 FROM run_facts WHERE run_id = ? AND topic = 'planned' LIMIT 1"
+    path = where / folder.PLAN_FILE
+    if path.exists() and not connection.execute(known, [where.name]).fetchone():
+        for row in _planned(where.name, folder.read_object(path)):
+            connection.execute("INSERT INTO run_facts VALUES (?, ?, ?, ?)", list(row))
 
 
 def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) -> int:

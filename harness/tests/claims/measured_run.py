@@ -48,6 +48,7 @@ def write(
     host: dict[str, Any] | None = None,
     programs: dict[str, Any] | None = None,
     systems: dict[str, Any] | None = None,
+    plan: dict[str, Any] | None = None,
     database: bool = True,
 ) -> str:
     """Write plan.json, run.json and the trials; return the run's id.
@@ -70,7 +71,7 @@ def write(
              "order_seed": 1, "created_at": created}  # fmt: skip
     _json(
         run / "plan.json",
-        {**facts, "trials": planned, "phases": [], "trials_per_cell": blocks, "dataset": {}},
+        {**facts, "trials": planned, "phases": [], "trials_per_cell": blocks, "dataset": {}, **(plan or {})},
     )
     _json(
         run / "run.json",
