@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import TrialFailed
 from benchbook.measure.usage import ControlGroup
-from benchbook.process import leftovers, network
+from benchbook.process import leftovers, network, output
 from benchbook.process.launch import CALL_SECONDS, ContainerOptions, Program
 from benchbook.process.spawn import GRACE_SECONDS, log_end
 from benchbook.process.wait import until
@@ -39,6 +39,8 @@ EXIT_NOTICE_SECONDS = 5.0
 """Time that the engine may take to notice that the process of a container has ended."""
 LABEL = "benchbook"
 """Label of every container and network that Benchbook creates."""
+KEPT = {"max-size": f"{output.MOST_BYTES >> 20}m"}
+"""What the engine keeps of the output of a program that is called: the last part of it."""
 RECORD = ".container"
 """Suffix of the file that registers a name before anything is created under it."""
 
@@ -316,7 +318,7 @@ class Containers:
                 working_dir=str(cwd) if cwd else None,
                 environment=dict(environment or {}),
                 volumes=[f"{folder}:{folder}" for folder in self._folders],
-                log_config={"type": log_driver},
+                log_config={"type": log_driver, **({"config": KEPT} if log_driver == "json-file" else {})},
                 **{name: value for name, value in limits.items() if value is not None},
                 **where,
             )

@@ -1,16 +1,27 @@
-"""HTTP requests outside measurements: timeouts, retries and errors."""
+"""HTTP requests outside measurements: time limits, bounded answers, retries and errors.
+
+A limit of each read would not end the answer of a server that sends a byte from time to time, and such a server or an
+endless answer must stop no run. So a request has one time limit in total, and an answer a largest size.
+"""
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+import select
+import socket
+import ssl
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from benchbook.errors import TrialFailed
-
-if TYPE_CHECKING:
-    from requests import Response
+from benchbook.process.wait import limited
 
 Metrics = dict[str, list[tuple[dict[str, str], float]]]
 """Metric name → its samples, each with its labels."""
@@ -19,10 +30,41 @@ CONNECT_SECONDS = 5.0
 METRICS_SECONDS = 10.0
 ANSWER_SECONDS = 900.0
 """Default time limit of a request: settling and counting are slow."""
+BODY_SECONDS = 60.0
+"""Time that an answer may take from its first byte to its last: it is computed by then, and is small."""
+MOST_BYTES = 64 << 20
+"""Largest answer: the names of 100,000 metrics, the longest answer that a driver asks for, have about 10 MB."""
 RETRIES = 2
 """Number of retries after a failed connection, when the server has not seen the request."""
+RETRY_PAUSE_SECONDS = 0.1
 REASON_CHARACTERS = 500
 """Maximum length of a server's explanation in a message."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer."""
+
+    status_code: int
+    headers: http.client.HTTPMessage
+    content: bytes
+
+    @property
+    def ok(self) -> bool:
+        """True if the server did what was asked."""
+        return self.status_code < 300
+
+    @property
+    def text(self) -> str:
+        """The content as text."""
+        return self.content.decode(errors="replace")
+
+    def json(self) -> Any:
+        """Return the content parsed as JSON; raise ValueError."""
+        try:
+            return json.loads(self.text)
+        except RecursionError as error:
+            raise ValueError("it is nested too deep") from error
 
 
 class Http:
@@ -40,13 +82,11 @@ class Http:
         self._headers = dict(headers or {})
         self._on_failure = on_failure
 
-    def probe(self, path: str, timeout_seconds: float = 2.0) -> Response | None:
+    def probe(self, path: str, timeout_seconds: float = 2.0) -> Answer | None:
         """Return the answer to a GET, whatever its status; None if the server does not answer in time."""
-        import requests
-
         try:
             return self._send("GET", path, timeout_seconds, retries=0)
-        except (requests.RequestException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError):
             return None
 
     def answers(self, path: str, timeout_seconds: float = 2.0, **options: Any) -> bool:
@@ -69,32 +109,29 @@ class Http:
         A string as ``body`` is sent as plain text, anything else as JSON. The method is GET without a body, else POST.
         Messages call the request ``what``.
         """
-        import requests
-
         method = method or ("GET" if body is None else "POST")
         what = what or f"{method} {path}"
         try:
             answer = self._send(method, path, timeout_seconds, RETRIES, body, params)
-        except requests.RequestException as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             self._on_failure()
             raise TrialFailed(
                 f"{self.name} at {self.url} did not answer the request {what}: {_reason(error)}.",
                 "The log of the server may say why.",
             ) from error
-        content = answer.content.decode(errors="replace")
         if not answer.ok:
             self._on_failure()
             raise TrialFailed(
-                f"{self.name} refuses {what} (status {answer.status_code}): {_explanation(content)}"
+                f"{self.name} refuses {what} (status {answer.status_code}): {_explanation(answer)}"
             )
-        return content
+        return answer.text
 
     def json(self, path: str, body: Any = None, **options: Any) -> Any:
         """Return the body of the answer parsed as JSON; options are those of ``text``."""
         text = self.text(path, body, **options)
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             what = options.get("what") or path
             raise TrialFailed(
                 f"{self.name} answers {what} with text that is not JSON: {text[:200]!r}."
@@ -113,37 +150,108 @@ class Http:
         retries: int,
         body: Any = None,
         params: Mapping[str, Any] | None = None,
-    ) -> Response:
-        import requests
-        from requests.adapters import HTTPAdapter
-        from urllib3.util import Retry
-
-        headers, data = self._headers, body
+    ) -> Answer:
+        headers, data = dict(self._headers), None
         if isinstance(body, str):
             headers, data = {"Content-Type": "text/plain; charset=utf-8", **headers}, body.encode()
         elif body is not None:
-            headers, data = {"Content-Type": "application/json", **headers}, json.dumps(body)
-        with requests.Session() as session:
-            # A proxy between the harness and the server would be measured too.
-            session.trust_env = False
-            policy = Retry(retries, connect=retries, read=0, backoff_factor=0.1)
-            session.mount(self.url, HTTPAdapter(max_retries=policy))
-            timeout = (min(CONNECT_SECONDS, timeout_seconds), timeout_seconds)
-            return session.request(
-                method, self.url + path, params=params, data=data, headers=headers, timeout=timeout
+            headers, data = {"Content-Type": "application/json", **headers}, json.dumps(body).encode()
+        until = time.monotonic() + timeout_seconds
+        with self._connected(until, retries) as connection:
+            connection.request(method, _target(self.url + path, params), data, {**self._login(), **headers})
+            sock = connection.sock
+            assert sock is not None
+            if not _readable(sock, until):
+                raise TimeoutError(f"no answer within {timeout_seconds:g} s")
+            with limited(min(BODY_SECONDS, _left(until)), lambda: hang_up(sock)) as over:
+                try:
+                    answer = connection.getresponse()
+                    content = answer.read(MOST_BYTES + 1)
+                except (OSError, http.client.HTTPException):
+                    if not over.is_set():
+                        raise
+                if over.is_set():
+                    raise TimeoutError("the answer had begun, but did not end in time")
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"the answer is larger than {MOST_BYTES >> 20} MiB")
+        return Answer(answer.status, answer.headers, content)
+
+    @contextmanager
+    def _connected(self, until: float, retries: int) -> Iterator[http.client.HTTPConnection]:
+        """Connect directly: a proxy between the harness and the server would be measured too."""
+        parts = urlsplit(self.url)
+        seconds = max(0.001, min(CONNECT_SECONDS, _left(until)))
+        host = parts.hostname or ""
+        made = (
+            http.client.HTTPSConnection(
+                host, parts.port, timeout=seconds, context=ssl.create_default_context()
             )
+            if parts.scheme == "https"
+            else http.client.HTTPConnection(host, parts.port, timeout=seconds)
+        )
+        try:
+            for attempt in range(retries + 1):
+                try:
+                    made.connect()
+                    break
+                except OSError:
+                    if attempt == retries or _left(until) <= RETRY_PAUSE_SECONDS:
+                        raise
+                    time.sleep(RETRY_PAUSE_SECONDS)
+            made.sock.settimeout(max(0.001, _left(until)))
+            yield made
+        finally:
+            made.close()
+
+    def _login(self) -> dict[str, str]:
+        """Return the header with the user and password of the URL, if it has any."""
+        parts = urlsplit(self.url)
+        if not parts.username:
+            return {}
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
-def _explanation(content: str) -> str:
+def _left(until: float) -> float:
+    return until - time.monotonic()
+
+
+def _target(url: str, params: Mapping[str, Any] | None) -> str:
+    """Return the path and query of a request, with characters quoted that a server might misread."""
+    parts = urlsplit(url)
+    query = "&".join(filter(None, [quote(parts.query, safe=_SAFE), urlencode(params or {}, doseq=True)]))
+    return (quote(parts.path, safe=_SAFE) or "/") + (f"?{query}" if query else "")
+
+
+_SAFE = "%/?=&,*:;@$!'()+~"
+
+
+def _readable(sock: socket.socket, until: float) -> bool:
+    """Wait for the first byte of an answer."""
+    if isinstance(sock, ssl.SSLSocket) and sock.pending():
+        return True
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(max(0.0, _left(until)) * 1000))
+
+
+def hang_up(sock: socket.socket) -> None:
+    """End a connection, so that whatever reads from it now returns."""
+    with suppress(OSError):
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)  # below TLS, whose state the reader uses
+
+
+def _explanation(answer: Answer) -> str:
     """Extract the server's explanation from the body of an error."""
+    content = answer.text
     try:
-        found = json.loads(content)
+        found = answer.json()
     except ValueError:
         found = None
     if isinstance(found, dict):
         sentences = (found.get(key) for key in ("error_message", "error", "message"))
         content = next((one for one in sentences if isinstance(one, str) and one), content)
-    return " ".join(content.split())[:REASON_CHARACTERS]
+    return " ".join(content[: 100 * REASON_CHARACTERS].split())[:REASON_CHARACTERS]
 
 
 def _reason(error: BaseException) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from benchbook.process import output
 from benchbook.process.remote import Machines
 
 CALL_SECONDS = 900.0
@@ -145,11 +146,8 @@ class Launch(Protocol):
 def call(
     command: Sequence[str | Path], timeout_seconds: float | None = CALL_SECONDS, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of this machine to its end, with an empty stdin; options are those of ``subprocess.run``."""
-    return subprocess.run(
-        [str(part) for part in command], stdin=subprocess.DEVNULL, check=False, capture_output=True, text=True,
-        errors="replace", timeout=timeout_seconds, **options,
-    )  # fmt: skip
+    """Run a program of this machine to its end; options and errors are those of ``output.run``."""
+    return output.run(command, timeout_seconds, **options)
 
 
 _MACHINES: ContextVar[Machines | None] = ContextVar("machines", default=None)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from benchbook.errors import Unavailable
 from benchbook.process.launch import Program, call
 from benchbook.provision.lock import with_lock
-from benchbook.provision.request import Missing, Request, fill_once
+from benchbook.provision.request import INSTALL_SECONDS, Missing, Request, fill_once
 
 if TYPE_CHECKING:
     from benchbook.declare.system import PythonSource, System
@@ -204,14 +204,14 @@ def _build(new: Path, system: System, source: PythonSource, python: Path, reques
     environment = {name: value for name, value in request.environment.items() if name not in dropped}
     for command in commands:
         _run(command, system, environment | {"UV_PYTHON_DOWNLOADS": "never"})
-    version = call([inside, "-c", "import platform; print(platform.python_version())"], None).stdout.strip()
+    version = call([inside, "-c", "import platform; print(platform.python_version())"]).stdout.strip()
     record = {"python": version, "wheels": source.wheels}
     (new / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def _run(command: list[str | Path], system: System, environment: Mapping[str, str]) -> None:
     try:
-        ran = call(command, None, env=dict(environment))
+        ran = call(command, INSTALL_SECONDS, env=dict(environment))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"The Python environment of {system.title} could not be built: {error}.") from error
     if ran.returncode != 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -21,7 +22,7 @@ from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
 from benchbook.provision.lock import with_lock
-from benchbook.provision.request import Missing, Request, fill_once, on_path
+from benchbook.provision.request import INSTALL_SECONDS, Missing, Request, fill_once, on_path
 
 if TYPE_CHECKING:
     from benchbook.declare.system import MavenSource, System
@@ -158,7 +159,10 @@ def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request:
             str(maven), "--batch-mode", "--quiet", "--file", str(pom), PLUGIN,
             f"-DoutputDirectory={new}",
         ]  # fmt: skip
-        ran = call(command, None, env=dict(request.environment))
+        try:
+            ran = call(command, INSTALL_SECONDS, env=dict(request.environment))
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"{system.title} could not be fetched with Maven: {error}.") from error
     if ran.returncode != 0:
         errors = [line.strip() for line in (ran.stdout + ran.stderr).splitlines() if "ERROR" in line]
         raise Unavailable(

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 import tarfile
 import zlib
@@ -23,6 +24,13 @@ from benchbook.process.sandbox import inside
 REMOVED, EMPTIED = ".wh.", ".wh..wh..opq"
 """Names in a layer: prefix of a file that it removes, and the mark of a folder that hides those of earlier layers."""
 BUFFER_BYTES = 1 << 20
+DOCUMENT_BYTES = 16 << 20
+"""Largest manifest or configuration; real ones have some kB."""
+NAME_BYTES = 1 << 20
+"""Largest extended header of a file in a layer, which holds its name."""
+UNPACKED_BYTES = 64 << 30
+"""Largest image, unpacked; that of Oracle has 8 GB. A small layer can be compressed from any number of zeros."""
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def unpack(layout: Path, into: Path) -> dict[str, Any]:
@@ -32,9 +40,10 @@ def unpack(layout: Path, into: Path) -> dict[str, Any]:
     """
     manifest = _manifest(layout)
     into.mkdir()
+    left = UNPACKED_BYTES
     for layer in manifest["layers"]:
         with _Verified(layout, layer["digest"]) as blob:
-            _apply(blob, str(layer["mediaType"]), into)
+            left = _apply(blob, str(layer["mediaType"]), into, left)
     return _document(layout, manifest["config"]["digest"])
 
 
@@ -50,7 +59,10 @@ def _manifest(layout: Path) -> dict[str, Any]:
 
 def _document(layout: Path, digest: str) -> dict[str, Any]:
     with _Verified(layout, digest) as blob:
-        found: dict[str, Any] = json.loads(blob.read())
+        text = blob.read(DOCUMENT_BYTES)
+        if blob.read(1):
+            raise ValueError(f"it is larger than {DOCUMENT_BYTES >> 20} MiB")
+        found: dict[str, Any] = json.loads(text)
     return found
 
 
@@ -65,6 +77,8 @@ class _Verified:
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> Self:
+        if not _DIGEST.fullmatch(self._digest):
+            raise self._broken("that is no digest of SHA-256")
         try:
             self._opened = self._file.open("rb")
         except OSError as error:
@@ -102,11 +116,31 @@ _BROKEN = (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError)
 """What damaged layers and documents raise."""
 
 
-def _apply(blob: _Verified, kind: str, root: Path) -> None:
-    """Apply one layer: add and replace its files, remove those that it marks."""
+_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+)  # fmt: skip
+
+
+class _Entry(tarfile.TarInfo):
+    """A file of a layer; ``tarfile`` would read a name of any length into memory."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _HEADERS and self.size > NAME_BYTES:
+            raise tarfile.ReadError(f"a header has {self.size} bytes")
+        return super()._proc_member(archive)  # type: ignore[misc,no-any-return]
+
+
+def _apply(blob: _Verified, kind: str, root: Path, left: int) -> int:
+    """Apply one layer: add and replace its files, remove those that it marks.
+
+    Raise TarError if they have more than ``left`` bytes; return what is left of that.
+    """
     new: set[Path] = set()
-    with tarfile.open(fileobj=_plain(blob, kind), mode="r|") as layer:
+    with tarfile.open(fileobj=_plain(blob, kind), mode="r|", tarinfo=_Entry) as layer:
         for entry in layer:
+            left -= entry.size
+            if left < 0:
+                raise tarfile.TarError(f"unpacked, it is larger than {UNPACKED_BYTES >> 30} GiB")
             name = PurePosixPath(entry.name)
             if not [part for part in name.parts if part not in ("/", ".")]:
                 continue
@@ -125,6 +159,7 @@ def _apply(blob: _Verified, kind: str, root: Path) -> None:
                 _make_parents(root, place)
                 _add(layer, entry, place, root)
                 new.add(place)
+    return left
 
 
 def _hide(folder: Path, new: set[Path]) -> None:

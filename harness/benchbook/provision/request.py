@@ -69,6 +69,10 @@ def program_at(system: System, version: str | None, source: str, path: Path, det
     )
 
 
+INSTALL_SECONDS = 7200.0
+"""Time limit of a tool that downloads or builds a system: 2 GB at 300 kB/s."""
+
+
 def watched(
     command: Sequence[str | Path],
     log: Path,
@@ -78,7 +82,7 @@ def watched(
 ) -> int:
     """Run a tool in the folder of its log and report its step each second; return its exit code.
 
-    An interruption ends the tool with everything that it started.
+    An interruption, or the limit of an installation, ends the tool with everything that it started.
     """
     started = time.monotonic()
     with log.open("wb") as output:
@@ -99,6 +103,9 @@ def watched(
                     process.wait(timeout=1.0)
                     break
                 request.progress(f"{step()} ({time.monotonic() - started:.0f} s)")
+                if time.monotonic() - started > INSTALL_SECONDS:
+                    output.write(f"\nit did not end within {INSTALL_SECONDS:.0f} s\n".encode())
+                    break
         finally:
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):

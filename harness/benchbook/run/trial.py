@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import shutil
+import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
 from benchbook.process import network, secret
 from benchbook.process.launch import Program
+from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 from benchbook.record.trial import SCHEMA
@@ -99,6 +101,9 @@ class Trial:
                 ) from error
             self._require_installation()
             status, reason = "failed", str(error)
+        except (subprocess.TimeoutExpired, TooMuchOutput) as error:
+            self._require_installation()
+            status, reason = "failed", f"A program of {self.system.name} did not end as it must: {error}."
         except BenchbookError:
             raise  # the request or the results folder is at fault: every later trial would fail too
         except Exception as error:

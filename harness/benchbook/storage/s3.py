@@ -13,7 +13,7 @@ from benchbook.errors import TrialFailed
 from benchbook.process import secret, spawn
 from benchbook.process.http import Http, Metrics
 from benchbook.process.network import free_ports
-from benchbook.process.wait import until
+from benchbook.process.wait import until, within
 
 REGION = "us-east-1"
 CONNECT_SECONDS = 5.0
@@ -49,13 +49,13 @@ class S3:
     def make_bucket(self, bucket: str) -> None:
         """Create a bucket."""
         with self._failure(f"make the bucket {bucket}"):
-            self._filesystem().create_dir(bucket)
+            within(ANSWER_SECONDS, lambda: self._filesystem().create_dir(bucket))
 
     def remove_bucket(self, bucket: str) -> None:
         """Remove a bucket if it is empty."""
         if not self.object_sizes(bucket):
             with self._failure(f"remove the bucket {bucket}"):
-                self._filesystem().delete_dir(bucket)
+                within(ANSWER_SECONDS, lambda: self._filesystem().delete_dir(bucket))
 
     def object_sizes(self, bucket: str) -> list[int]:
         """Return the size of every object in a bucket."""
@@ -65,8 +65,10 @@ class S3:
         from pyarrow.fs import FileSelector
 
         with self._failure(f"list {path or 'its buckets'}"):
-            files = self._filesystem(timeout_seconds)
-            return list(files.get_file_info(FileSelector(path, recursive=bool(path))))
+            selected = FileSelector(path, recursive=bool(path))
+            return within(
+                timeout_seconds, lambda: list(self._filesystem(timeout_seconds).get_file_info(selected))
+            )
 
     def _filesystem(self, timeout_seconds: float = ANSWER_SECONDS) -> Any:
         from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem

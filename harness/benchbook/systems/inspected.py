@@ -62,6 +62,8 @@ class Inspected(Server):
             raise TrialFailed(
                 f"{self.name} at {self.url} did not answer within {timeout_seconds:.0f} s."
             ) from error
+        except OSError as error:
+            raise TrialFailed(f"benchload could not ask {self.name} at {self.url}: {error}.") from error
         if ran.returncode != 0:
             raise TrialFailed(f"{self.name} at {self.url}: {ran.stderr.strip().removeprefix('benchload: ')}.")
         found: dict[str, Any] = json.loads(ran.stdout)

@@ -29,7 +29,7 @@ class Kvrocks(Redis):
 
     def has_keys(self) -> bool:
         """Return whether the server has keys, by a scan, because its DBSIZE is an estimate."""
-        return next(iter(self.connection().scan_iter(count=1)), None) is not None
+        return self.within(lambda: next(iter(self.connection().scan_iter(count=1)), None)) is not None
 
     def settle(self) -> None:
         """Flush the memtables, compact everything, then wait until no flush and no compaction runs."""

@@ -10,13 +10,18 @@ from typing import Any, ClassVar
 
 from benchbook.errors import TrialFailed
 from benchbook.process import spawn
+from benchbook.process.http import ANSWER_SECONDS, hang_up
 from benchbook.process.ordinary_user import ordinary_user
+from benchbook.process.wait import within
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import SQL_DEFECTS, BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
 
 FILE = "my.cnf"
+
+PROBE_SECONDS = 10.0
+"""Time that a connection and a ping may take, before the server counts as not ready."""
 
 
 class MySQL(DatabaseServer):
@@ -77,7 +82,7 @@ class MySQL(DatabaseServer):
         import pymysql
 
         try:
-            self._connected().ping(reconnect=False)
+            within(PROBE_SECONDS, lambda: self._connected().ping(reconnect=False), self._hang_up)
         except (pymysql.MySQLError, OSError):
             self._connection = None
             return False
@@ -98,10 +103,13 @@ class MySQL(DatabaseServer):
         """Return the rows of a statement; raise TrialFailed with the server's error."""
         import pymysql
 
-        try:
+        def ask() -> list[tuple[Any, ...]]:
             with self._connected().cursor() as cursor:
                 cursor.execute(statement)
                 return list(cursor.fetchall())
+
+        try:
+            return within(ANSWER_SECONDS, ask, self._hang_up)
         except (pymysql.MySQLError, OSError) as error:
             self.check_alive()
             raise TrialFailed(f"{self.name} at {self.url} refuses {statement[:80]!r}: {error}.") from None
@@ -177,6 +185,13 @@ class MySQL(DatabaseServer):
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
+
+    def _hang_up(self) -> None:
+        """End a connection that another thread still reads, so that this thread ends too."""
+        connection, self._connection = self._connection, None
+        sock = getattr(connection, "_sock", None)  # closing the connection would wait for the reader
+        if sock is not None:
+            hang_up(sock)
 
 
 driver = MySQL

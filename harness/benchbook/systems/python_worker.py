@@ -20,14 +20,20 @@ import benchbook
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import spawn
+from benchbook.process.wait import limited
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import SQL_DEFECTS, BarsRequest, events
 from benchbook.systems.driver import BlobRequest, LoadRequest, Place, QueryRequest, Setting, TableCount
 from benchbook.systems.server import Server
 
+ASK_SECONDS = 1800.0
+"""Time limit of a request outside measurements: settling and counting an embedded database of 100 GB take minutes."""
+
 
 class PythonWorker:
     """One worker in one trial."""
+
+    ask_seconds: ClassVar[float] = ASK_SECONDS
 
     def __init__(self, place: Place, name: str, title: str, python: Path | None = None) -> None:
         """``name`` is the name of its log; messages call its system ``title``.
@@ -74,11 +80,27 @@ class PythonWorker:
         self.worker = None
 
     def ask(self, do: str, **more: Any) -> Event:
-        """Send a request and return its reply; raise TrialFailed if the worker refuses it or dies."""
+        """Send a request and return its reply; raise TrialFailed if the worker refuses it, dies or takes too long.
+
+        Libraries of servers have no limit for a whole answer, and some have none for a read.
+        """
         reply: Event = {}
-        for event in self.talk(do, **more):
-            reply = event
+        with limited(self.ask_seconds, self._kill) as over:
+            try:
+                for event in self.talk(do, **more):
+                    reply = event
+            except TrialFailed:
+                if not over.is_set():
+                    raise
+        if over.is_set():
+            raise TrialFailed(
+                f"{self._title} did not {do} within {self.ask_seconds:g} s.", f"The log is {self._log}."
+            )
         return reply
+
+    def _kill(self) -> None:
+        if self.worker is not None:
+            self.worker.kill()
 
     def talk(self, do: str, **more: Any) -> Iterator[Event]:
         """Send a request and yield its events; the reply comes last."""

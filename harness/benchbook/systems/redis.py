@@ -7,16 +7,17 @@ count as the server's.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from benchbook.errors import TrialFailed, unknown
 from benchbook.process import spawn
-from benchbook.process.http import Http
+from benchbook.process.http import ANSWER_SECONDS, Http
 from benchbook.process.network import free_ports
-from benchbook.process.wait import until
+from benchbook.process.wait import until, within
 from benchbook.systems.client import BenchloadBars
 from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
@@ -25,6 +26,11 @@ SETTING = "service"
 """Setting of an arm that requests the service."""
 KINDS = ("go", "python")
 READY_SECONDS = 20.0
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+"""Time limit of each read from the server; ``Redis.within`` limits the whole answer."""
+PROBE_SECONDS = 5.0
+T = TypeVar("T")
 
 
 class DayService:
@@ -131,16 +137,28 @@ class Redis(Server):
         if self._connection is None:
             # Kvrocks 2.8 speaks the second version of the protocol alone.
             self._connection = redis.Redis.from_url(
-                self.url, socket_timeout=60.0, decode_responses=False, protocol=2
+                self.url,
+                socket_connect_timeout=CONNECT_SECONDS,
+                socket_timeout=READ_SECONDS,
+                decode_responses=False,
+                protocol=2,
             )
         return self._connection
+
+    def within(self, call: Callable[[], T], seconds: float = ANSWER_SECONDS) -> T:
+        """Return the result of a call of the connection; raise TrialFailed if it takes longer in total."""
+        try:
+            return within(seconds, call)
+        except TimeoutError as error:
+            self._connection = None
+            raise TrialFailed(f"{self.name} at {self.url} gave {error}.") from None
 
     def ask(self, *words: str) -> Any:
         """Run a Redis command; raise TrialFailed with the server's error."""
         import redis
 
         try:
-            return self.connection().execute_command(*words)
+            return self.within(lambda: self.connection().execute_command(*words))
         except redis.RedisError as error:
             self.check_alive()
             raise TrialFailed(f"{self.name} at {self.url} refuses {words[0]}: {error}.") from None
@@ -153,8 +171,8 @@ class Redis(Server):
         import redis
 
         try:
-            return bool(self.connection().ping())
-        except redis.RedisError:
+            return self.within(lambda: bool(self.connection().ping()), PROBE_SECONDS)
+        except (redis.RedisError, TrialFailed):
             return False
 
     def version(self) -> str:
@@ -208,20 +226,15 @@ class Redis(Server):
         return found | ({"objects": TableCount(objects)} if objects else {})
 
     def _bars(self, key: bytes) -> int:
-        total, fields = 0, self.connection().hkeys(key)
+        total, fields = 0, self.within(lambda: self.connection().hkeys(key))
         for first in range(0, len(fields), FIELDS_PER_REQUEST):
             some = fields[first : first + FIELDS_PER_REQUEST]
             total += sum(self._pipeline("hstrlen", [(key, field) for field in some]))
         return total // BAR_BYTES
 
     def _keys(self) -> Iterator[list[bytes]]:
-        keys: list[bytes] = []
-        for key in self.connection().scan_iter(count=KEYS_PER_REQUEST):
-            keys.append(key)
-            if len(keys) == KEYS_PER_REQUEST:
-                yield keys
-                keys = []
-        if keys:
+        names = self.connection().scan_iter(count=KEYS_PER_REQUEST)
+        while keys := self.within(lambda: list(itertools.islice(names, KEYS_PER_REQUEST))):
             yield keys
 
     def _pipeline(self, command: str, arguments: list[tuple[bytes, ...]]) -> list[Any]:
@@ -229,7 +242,7 @@ class Redis(Server):
         pipe = self.connection().pipeline(transaction=False)
         for some in arguments:
             getattr(pipe, command)(*some)
-        return list(pipe.execute())
+        return self.within(lambda: list(pipe.execute()))
 
     def client(self, benchload: Path) -> Client:
         """Return benchload with the Redis protocol, or with HTTP for the packed-day service."""

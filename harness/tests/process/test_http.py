@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 
 import pytest
-import urllib3.util.connection
 
 from benchbook.errors import TrialFailed
+from benchbook.process import http
 from benchbook.process.http import Http, parse_metrics
 
 
@@ -92,7 +93,7 @@ def test_a_request_that_the_server_may_have_seen_is_not_sent_again():
 
 def test_a_connection_that_is_refused_is_tried_again(monkeypatch, web):
     """The second attempt reaches the server."""
-    connect, attempts = urllib3.util.connection.create_connection, []
+    connect, attempts = socket.create_connection, []
 
     def refuse_once(*arguments, **options):
         attempts.append(arguments)
@@ -100,7 +101,7 @@ def test_a_connection_that_is_refused_is_tried_again(monkeypatch, web):
             raise ConnectionRefusedError(111, "Connection refused")
         return connect(*arguments, **options)
 
-    monkeypatch.setattr(urllib3.util.connection, "create_connection", refuse_once)
+    monkeypatch.setattr(socket, "create_connection", refuse_once)
     web.answers = {"POST /sql": "done"}
     assert Http("Late", web.url).text("/sql", "SELECT 1") == "done"
     assert (len(attempts), len(web.asked)) == (2, 1)
@@ -127,6 +128,116 @@ def test_a_slow_answer_ends_at_its_timeout(server, web):
     web.answers = {"GET /x": lambda _: threading.Event().wait(2.0) or "late"}
     with pytest.raises(TrialFailed, match="did not answer the request GET /x: "):
         server.text("/x", timeout_seconds=0.1)
+
+
+@pytest.fixture
+def raw():
+    """A server that answers each connection with what a function yields, until the test ends."""
+    over, sent = threading.Event(), [0]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve(parts):
+            while True:
+                try:
+                    connection = listening.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    for part in parts():
+                        if over.is_set():
+                            return
+                        try:
+                            connection.sendall(part)
+                        except OSError:
+                            break
+                        sent[0] += len(part)
+
+        def start(parts):
+            threading.Thread(target=serve, args=(parts,), daemon=True).start()
+            return Http("Hostile", f"http://127.0.0.1:{listening.getsockname()[1]}"), sent
+
+        yield start
+        over.set()
+
+
+def dripping(begin):
+    yield begin
+    while True:
+        time.sleep(0.02)
+        yield b"1"
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+DRIPS = {
+    "status line": b"HTTP/1.1 20",
+    "header": HEAD + b"X: ",
+    "body of a known length": HEAD + b"Content-Length: 1000000\r\n\r\n",
+    "body until the connection ends": HEAD + b"\r\n",
+    "chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n",
+    "length of a chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("begin", DRIPS.values(), ids=DRIPS)
+def test_a_server_that_drips_is_left_at_the_limit_of_the_whole_request(raw, begin):
+    """Each byte came within the limit of a read, so the request never ended."""
+    server, _ = raw(lambda: dripping(begin))
+    with pytest.raises(TrialFailed, match="the answer had begun, but did not end in time"):
+        server.text("/x", timeout_seconds=0.3)
+    assert server.probe("/x", 0.3) is None
+
+
+def test_an_answer_that_has_begun_must_end_soon_however_long_its_request_may_take(raw, monkeypatch):
+    monkeypatch.setattr(http, "BODY_SECONDS", 0.3)
+    server, _ = raw(lambda: dripping(HEAD + b"\r\n"))
+    with pytest.raises(TrialFailed, match="the answer had begun, but did not end in time"):
+        server.text("/x")
+
+
+@pytest.mark.parametrize("head", [b"", b"Content-Length: 9000000000\r\n", b"Transfer-Encoding: chunked\r\n"])
+def test_an_endless_answer_is_refused_at_a_limit(raw, monkeypatch, head):
+    monkeypatch.setattr(http, "MOST_BYTES", 1 << 20)
+
+    def endless():
+        yield HEAD + head + b"\r\n"
+        while True:
+            yield (
+                (b"10000\r\n" if b"chunked" in head else b"")
+                + b"x" * 65536
+                + (b"\r\n" if b"chunked" in head else b"")
+            )
+
+    server, sent = raw(endless)
+    with pytest.raises(TrialFailed, match="the answer is larger than 1 MiB"):
+        server.text("/x")
+    assert server.metrics("/x") == {}
+    assert sent[0] < 64 << 20
+
+
+def test_a_number_of_headers_without_end_is_refused(raw):
+    def headers():
+        yield HEAD
+        while True:
+            yield b"X: 1\r\n"
+
+    server, _ = raw(headers)
+    with pytest.raises(TrialFailed, match="did not answer the request GET /x: got more than 100 headers"):
+        server.text("/x")
+
+
+def test_json_that_is_nested_too_deep_is_a_sentence(server, web):
+    web.answers = {"GET /x": "[" * 100_000, "GET /y": (500, "[" * 100_000)}
+    with pytest.raises(TrialFailed, match="text that is not JSON"):
+        server.json("/x")
+    with pytest.raises(TrialFailed, match=r"refuses GET /y \(status 500\)"):
+        server.json("/y")
+
+
+def test_a_name_from_the_server_adds_no_line_to_the_next_request(server, web):
+    web.otherwise = "5"
+    assert server.text("/a b\r\nX: 1/_count") == "5"
+    assert "X" not in web.asked[0].headers
 
 
 def test_metrics_are_samples_with_labels():

@@ -167,6 +167,36 @@ def test_a_damaged_layer_is_refused(tmp_path, kind, damage):
     assert str(blob) in caught.value.hint
 
 
+def test_a_layer_of_endless_zeros_is_refused(tmp_path, monkeypatch):
+    """Some MB of a compressed layer fill any disk."""
+    monkeypatch.setattr(oci, "UNPACKED_BYTES", 1 << 20)
+    with pytest.raises(Unavailable, match="unpacked, it is larger than"):
+        unpacked(tmp_path, layer(("a", "0" * 600_000)), layer(("b", "0" * 600_000)))
+    assert not (tmp_path / "root" / "b").exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_name_of_9_gb_is_not_read_into_memory(tmp_path, kind):
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 9 << 30
+    with pytest.raises(Unavailable, match="a header has 9663676416 bytes"):
+        unpacked(tmp_path, header.tobuf(tarfile.GNU_FORMAT) + b"a" * 20_480)
+
+
+def test_a_digest_that_is_a_path_is_no_digest(tmp_path):
+    (made := tmp_path / "layout").mkdir()
+    entry = {"digest": "sha256:../../../../../../../../../../dev/zero"}
+    (made / "index.json").write_text(json.dumps({"manifests": [entry]}))
+    with pytest.raises(Unavailable, match="that is no digest of SHA-256"):
+        oci.unpack(made, tmp_path / "root")
+
+
+def test_a_document_of_an_image_has_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(oci, "DOCUMENT_BYTES", 100)
+    with pytest.raises(Unavailable, match="it is larger than"):
+        unpacked(tmp_path, layer(), config={"Env": ["x" * 200]})
+
+
 def test_a_layout_without_its_parts_is_refused(tmp_path):
     with pytest.raises(Unavailable, match="no complete image"):
         oci.unpack(tmp_path, tmp_path / "root")
