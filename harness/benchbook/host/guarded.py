@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,45 @@ RESULT_BYTES = 256 << 20
 """Limit of a JSON file of a run: a plan of 100,000 trials has about 50 MB, a trial's record less than 1 MB."""
 
 
-def contents(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a regular file; raise OSError if it is something else or larger than ``most_bytes``.
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def kind(mode: int) -> str | None:
+    """Return what has this mode, such as ``a pipe``; None for a regular file.
+
+    >>> kind(stat.S_IFIFO), kind(stat.S_IFREG)
+    ('a pipe', None)
+    """
+    if stat.S_ISREG(mode):
+        return None
+    return next((words for is_kind, words in _KINDS if is_kind(mode)), "something else")
+
+
+def opened(path: Path) -> BufferedReader:
+    """Open a regular file to read its bytes; raise OSError if it is something else.
 
     A named pipe would block its reader until somebody writes, and a device such as ``/dev/zero`` never ends.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        if kind(os.fstat(descriptor).st_mode):
             raise OSError(None, "not a regular file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def contents(path: Path, most_bytes: int) -> bytes:
+    """Return the content of a regular file; raise OSError if it is something else or larger than ``most_bytes``."""
+    with opened(path) as file:
         found = file.read(most_bytes + 1)
     if len(found) > most_bytes:
         raise OSError(None, f"larger than {most_bytes} bytes", str(path))

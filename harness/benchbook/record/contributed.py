@@ -10,13 +10,11 @@ import re
 from pathlib import Path
 
 from benchbook.errors import RequestError, command
-from benchbook.record import folder, manifest
-from benchbook.record.manifest import Export
+from benchbook.record import manifest
+from benchbook.record.manifest import FOLDERS, Export
 
 AGAINST_ITSELF = "-aa"
 """Ends the name of an A/A run's folder, which is beside the folder of the other run."""
-OWN = ("declared", "queries", folder.TABLES_FOLDER, folder.TRIALS_FOLDER)
-"""Folders that belong to the project's export itself."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 RULE = "lower-case letters, digits and single hyphens between them, such as lab-epyc-64"
 
@@ -30,14 +28,14 @@ def require_name(name: str) -> str:
     problem = ""
     if not NAME.fullmatch(name):
         problem = f"it must have only {RULE}"
-    elif name in OWN:
-        problem = f"an export has a folder of this name; choose one other than {', '.join(OWN)}"
+    elif name in FOLDERS:
+        problem = f"an export has a folder of this name; choose one other than {', '.join(FOLDERS)}"
     elif name.endswith(AGAINST_ITSELF):
         problem = f"{AGAINST_ITSELF} is added to the folder of an A/A run"
     if not problem:
         return name
     near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-").removesuffix(AGAINST_ITSELF) or "my-machine"
-    near = f"{near}-machine" if near in OWN else near
+    near = f"{near}-machine" if near in FOLDERS else near
     raise RequestError(f'"{name}" is not the name of a machine: {problem}.', f'Did you mean "{near}"?')
 
 
@@ -45,7 +43,7 @@ def folders(where: Path) -> list[Path]:
     """Return the folders of other machines in the folder of a published run, by name, whatever they hold."""
     if not where.is_dir():
         return []
-    held = sorted(path for path in where.iterdir() if path.is_dir() and path.name not in OWN)
+    held = sorted(path for path in where.iterdir() if path.is_dir() and path.name not in FOLDERS)
     return [path for path in held if not path.name.startswith(".")]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchbook.errors import RequestError
 from benchbook.host import guarded
+from benchbook.record import plain
 
 Say = Callable[[str], None]
 """Takes a sentence for the user."""
@@ -153,9 +154,10 @@ def run_folders(results: Path) -> list[Path]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object; raise ValueError with a sentence if the file does not hold a whole one."""
+    """Read a JSON object; raise ValueError with a sentence if the file does not hold a whole one of plain values."""
     try:
         value = json.loads(guarded.contents(path, guarded.RESULT_BYTES))
+        plain.require(value)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -7,18 +7,41 @@ run has fewer: its tables are thinned, and its trials and query sets are left ou
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
+from benchbook.declare import names
 from benchbook.errors import RequestError, command
+from benchbook.host import guarded
 from benchbook.record import folder
-from benchbook.record.tables import SCHEMA_VERSION
+from benchbook.record.tables import BY_NAME, SCHEMA_VERSION
 
 FILE = "manifest.json"
 KIND = "benchbook-run"
 """Marks a folder as an exported run, as other programs write manifests too."""
+FOLDERS = ("declared", "queries", folder.TABLES_FOLDER, folder.TRIALS_FOLDER)
+"""The folders of an export; any other one beside them holds the run of another machine (``contributed``)."""
+NOTES = (".md", ".txt")
+"""Endings of notes that people may keep beside an export. Benchbook neither reads nor removes them."""
+LONGEST_FILE = 255
+"""Characters of a file in a manifest; a published one has at most 60."""
 _UNSAFE = "Benchbook never writes this. Do not use the folder, and get the run from a source that you trust."
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of an export."""
+
+    file: str
+    """Its path below the folder, with slashes."""
+    size_bytes: int
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -33,17 +56,14 @@ class Export:
     """True if it is an A/A run: it has no page, and gives the noise floor of the others."""
     schema: int
     """Version of its tables."""
-    manifest: dict[str, Any]
-
-    @property
-    def files(self) -> list[dict[str, Any]]:
-        """Name, bytes and sha256 of each file."""
-        return list(self.manifest.get("files") or [])
+    files: tuple[Entry, ...]
+    trials: int | None
+    """Rows of its table ``trials``; None if unknown."""
 
     @property
     def has_trials(self) -> bool:
         """True if it holds the folders of its trials, beside the tables."""
-        return any(str(entry.get("file")).endswith(f"/{folder.TRIAL_FILE}") for entry in self.files)
+        return any(entry.file.endswith(f"/{folder.TRIAL_FILE}") for entry in self.files)
 
 
 def write(where: Path, facts: dict[str, Any]) -> None:
@@ -57,50 +77,122 @@ def write(where: Path, facts: dict[str, Any]) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Return the sha256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
+    """Return the sha256 of a regular file, in hexadecimal; raise OSError for anything else."""
+    with guarded.opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def checked(where: Path) -> Export:
+def checked(where: Path, *, others: bool = False) -> Export:
     """Return the export in ``where`` after comparing each of its files with its digest.
 
-    Raises RequestError as ``read`` does, and if the manifest names a file outside the folder, or a file is missing
-    or has changed.
+    ``where`` may hold the exports of other machines in folders of their own, and, with ``others``, folders with
+    anything: the caller checks each of them. Raises RequestError as ``read`` does; if the manifest names a file outside
+    the folder; if a file is missing, has changed, or is not in the manifest; and for links, pipes and devices.
     """
     found = read(where)
-    _check(found)
+    _check(found, others=others)
     return found
 
 
 def read(where: Path) -> Export:
     """Return the export in ``where`` as its manifest describes it.
 
-    Raises RequestError if ``where`` is not an export or a newer Benchbook wrote it.
+    Raises RequestError if ``where`` is not an export, if its manifest is invalid, or a newer Benchbook wrote it.
     """
-    if not (where / FILE).is_file():
+    if not (where / FILE).exists():
         raise _not_an_export(where)
     try:
+        if (where / FILE).is_symlink():
+            raise ValueError(f"{where / FILE} is a link; an export contains only files")
         stated = folder.read_object(where / FILE)
     except ValueError as error:
         raise RequestError(f"{error}.", "Copy the export again from its source.") from error
     schema = stated.get("schema")
-    texts = [stated.get(key) for key in ("run_id", "experiment", "profile")]
-    if not isinstance(schema, int) or not all(isinstance(text, str) and text for text in texts):
+    if (
+        stated.get("kind") != KIND
+        or not isinstance(schema, int)
+        or isinstance(schema, bool)
+        or not {"run_id", "experiment", "profile"} <= stated.keys()
+    ):
         raise RequestError(
-            f"{where / FILE} must have schema, run_id, experiment and profile; at least one is missing or invalid.",
+            f"{where / FILE} must have kind, schema, run_id, experiment and profile; at least one is missing or"
+            " invalid.",
             f"Name a folder that `{command('export')}` wrote.",
         )
-    run_id, experiment, profile = map(str, texts)
-    if "/" in run_id or run_id.startswith("."):
-        raise RequestError(f'{where / FILE}: run_id is "{run_id}", which is not the name of a run.', _UNSAFE)
     if schema > SCHEMA_VERSION:
         raise RequestError(
             f"{where} was written by a newer Benchbook: its tables have version {schema}, and this Benchbook reads"
             f" versions up to {SCHEMA_VERSION}.",
             "Update Benchbook and run the command again.",
         )
-    return Export(where, run_id, experiment, profile, bool(stated.get("against_itself")), schema, stated)
+    try:
+        require_names(stated)
+        against_itself = stated.get("against_itself", False)
+        if not isinstance(against_itself, bool):
+            raise ValueError(f"against_itself is {names.shown(against_itself)}, not true or false")  # noqa: TRY004
+        files, trials = tuple(_entries(stated.get("files"))), _trials(stated.get("rows"))
+    except ValueError as error:
+        raise RequestError(f"{where / FILE}: {error}.", _UNSAFE) from error
+    run_id, experiment, profile = (str(stated[key]) for key in ("run_id", "experiment", "profile"))
+    return Export(where, run_id, experiment, profile, against_itself, schema, files, trials)
+
+
+def require_names(stated: dict[str, Any]) -> None:
+    """Raise ValueError unless the names in the description of a run are names, which become parts of paths."""
+    if not names.is_run_id(stated.get("run_id")):
+        raise ValueError(
+            f"run_id is {names.shown(stated.get('run_id'))}, which is not the name of a run: {names.RUN_ID_RULE}"
+        )
+    for key in ("experiment", "profile"):
+        if not names.is_name(stated.get(key)):
+            raise ValueError(
+                f"{key} is {names.shown(stated.get(key))}, which is not the name of one: {names.NAME_RULE}"
+            )
+
+
+def _entries(stated: Any) -> Iterator[Entry]:
+    """Yield the files of a manifest; raise ValueError if one is invalid."""
+    if not isinstance(stated, list):
+        raise ValueError(f"files is {names.shown(stated)}, not a list")  # noqa: TRY004 - one error for all
+    seen = set()
+    for one in stated:
+        if not isinstance(one, dict):
+            raise ValueError(f"files holds {names.shown(one)}, not an object")  # noqa: TRY004
+        name, size, digest = (one.get(key) for key in ("file", "bytes", "sha256"))
+        if not isinstance(name, str) or not isinstance(digest, str):
+            raise ValueError(f"files holds {names.shown(one)} without file or sha256")  # noqa: TRY004
+        if not is_below(name):
+            raise ValueError(f"it names the file {names.shown(name)}, which lies outside the export")
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0 or not _SHA256.fullmatch(digest):
+            raise ValueError(f"bytes or sha256 of the file {names.shown(name)} are invalid")
+        if name == FILE or name in seen:
+            raise ValueError(f"it names the file {names.shown(name)} twice")
+        seen.add(name)
+        yield Entry(name, size, digest)
+
+
+def is_below(name: str) -> bool:
+    r"""Return whether the path of a file stays below the folder it is relative to, whatever the system.
+
+    >>> is_below("tables/trials.parquet"), is_below("../x"), is_below("/x"), is_below("a//b"), is_below("a\\b")
+    (True, False, False, False, False)
+    """
+    parts = name.split("/")
+    plain = name.isprintable() and "\\" not in name and len(name) <= LONGEST_FILE
+    return plain and not any(part in ("", ".", "..") for part in parts)
+
+
+def _trials(rows: Any) -> int | None:
+    """Return the rows of table ``trials``; raise ValueError if the numbers of rows are invalid."""
+    if rows is None:
+        return None
+    if not isinstance(rows, dict) or not all(
+        name in BY_NAME and isinstance(number, int) and not isinstance(number, bool) and number >= 0
+        for name, number in rows.items()
+    ):
+        raise ValueError(f"rows is {names.shown(rows)}, not a number of rows for each table")
+    found = rows.get("trials")
+    return None if found is None else int(found)
 
 
 def below(where: Path) -> list[Path]:
@@ -128,27 +220,71 @@ def _not_an_export(where: Path) -> RequestError:
     )
 
 
-def _check(export: Export) -> None:
+def _check(export: Export, *, others: bool) -> None:
     """Compare every file with its digest; raise RequestError that names those that differ."""
-    missing, damaged = [], []
-    for entry in export.files:
-        name = str(entry.get("file"))
-        pure = PurePosixPath(name)
-        if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+    listed = {entry.file: entry for entry in export.files}
+    found = set(held(export.folder, others=others))
+    missing = [name for name in listed if name not in found]
+    damaged = [
+        name for name, entry in listed.items() if name in found and _differs(export.folder / name, entry)
+    ]
+    for wrong, problem in ((missing, "files are missing"), (damaged, "files have changed since the export")):
+        if wrong:
             raise RequestError(
-                f'{export.folder / FILE} names the file "{name}", which lies outside the export.', _UNSAFE
-            )
-        path = export.folder / pure
-        if any(part.is_symlink() for part in (path, *list(path.parents)[: len(pure.parts) - 1])):
-            raise RequestError(f"{path} is a link; an export contains only files.", _UNSAFE)
-        if not path.is_file():
-            missing.append(name)
-        elif sha256(path) != entry.get("sha256"):
-            damaged.append(name)
-    for names, problem in ((missing, "files are missing"), (damaged, "files have changed since the export")):
-        if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            raise RequestError(
-                f"{export.folder} is damaged: {problem}: {', '.join(names[:3])}{more}.",
+                f"{export.folder} is damaged: {problem}: {some(wrong)}.",
                 "Copy the export again from its source.",
             )
+    if more := sorted(name for name in found - listed.keys() if not is_note(name)):
+        raise RequestError(
+            f"{export.folder} holds files that its manifest does not name: {some(more)}.",
+            "Move them out of the folder. If somebody sent them to you with the run, do not use it.",
+        )
+
+
+def _differs(path: Path, entry: Entry) -> bool:
+    return path.stat().st_size != entry.size_bytes or sha256(path) != entry.sha256
+
+
+def is_note(name: str) -> bool:
+    """Return whether a file that the manifest does not name is a person's note directly in the folder.
+
+    >>> is_note("NOTES.md"), is_note("evil.qmd"), is_note("declared/NOTES.md")
+    (True, False, False)
+    """
+    return "/" not in name and name.endswith(NOTES)
+
+
+def some(found: Sequence[str]) -> str:
+    """Return the first three names of files, fit to be shown, and the number of others."""
+    first = ", ".join(name if name.isprintable() else names.shown(name) for name in found[:3])
+    return first + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def held(where: Path, *, others: bool = True) -> Iterator[str]:
+    """Yield every file of an export's folder but its manifest, relative to the folder.
+
+    Leaves out the folders of other machines: those with a manifest, or with ``others``, all that are not its own.
+    Raises RequestError for a link, a pipe and a device.
+    """
+    folders = [""]
+    while folders:
+        inside = folders.pop()
+        try:
+            with os.scandir(where / inside) as entries:
+                here = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            raise RequestError(f"{where / inside} cannot be read: {error.strerror or error}.") from error
+        for entry in here:
+            name = f"{inside}{entry.name}"
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                of_another = (
+                    not inside and name not in FOLDERS and (others or (where / name / FILE).is_file())
+                )
+                folders += [] if of_another else [f"{name}/"]
+            elif what := guarded.kind(mode):
+                raise RequestError(
+                    f"{some([str(where / name)])} is {what}; an export contains only files.", _UNSAFE
+                )
+            elif name != FILE:
+                yield name

@@ -136,11 +136,12 @@ def link(run: Path, results: Path, from_trials: bool = False) -> None:
     else:
         from_trials = not folder.from_tables(run)
     left_out = folder.TABLES_FOLDER if from_trials else folder.TRIALS_FOLDER
-    for entry in sorted(run.iterdir()):
-        if entry.is_dir() and entry.name != left_out:
-            (place / entry.name).symlink_to(entry.resolve(), target_is_directory=True)
-        elif entry.name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE):
-            shutil.copyfile(entry, place / entry.name)
+    for name in manifest.FOLDERS:
+        if name != left_out and (run / name).is_dir():
+            (place / name).symlink_to((run / name).resolve(), target_is_directory=True)
+    for name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE):
+        if (run / name).is_file():
+            shutil.copyfile(run / name, place / name)
 
 
 def results_of(exports: Iterable[Export], target: Path) -> Path:
@@ -160,11 +161,7 @@ def import_run(path: Path, results: Path, say: Say = tell) -> str:
     """
     export = manifest.checked(path)
     parts = PARTS if export.has_trials else (*SMALL_PARTS, folder.TABLES_FOLDER)
-    files = {
-        str(entry["file"]): str(entry["sha256"])
-        for entry in export.files
-        if str(entry["file"]).split("/", 1)[0] in parts
-    }
+    files = {entry.file: entry.sha256 for entry in export.files if entry.file.split("/", 1)[0] in parts}
     if not export.has_trials:
         files[manifest.FILE] = manifest.sha256(path / manifest.FILE)  # states how many trials the tables hold
     place = results / "runs" / export.run_id

@@ -77,7 +77,8 @@ def _done(path: Path, planned: int) -> int:
     if objects.is_elsewhere(path):
         return planned  # another machine carries it out: this one has nothing left to do
     if folder.from_tables(path):
-        return int(manifest.read(path).manifest.get("rows", {}).get("trials", planned))
+        stated = manifest.read(path).trials
+        return planned if stated is None else stated
     return len(folder.trial_names(path))
 
 

@@ -58,7 +58,7 @@ def machines(run: Run) -> tuple[dict[str, Run], dict[str, str]]:
     For any other run, it is the only one.
     """
     place = root() / "reports" / "data" / run.experiment
-    if not contributed.folders(place) or manifest.checked(place).run_id != run.run_id:
+    if not contributed.folders(place) or manifest.checked(place, others=True).run_id != run.run_id:
         return {PROJECT: run}, {}
     runs, problems = {PROJECT: run}, {}
     for export in contributed.checked(place)[0]:

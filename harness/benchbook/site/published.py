@@ -34,7 +34,10 @@ def publish(results: Path, run_id: str, data: Path, say: Say = tell, machine: st
 
 def all_published(root: Path) -> list[Export]:
     """Return the published runs under ``root``, by folder; raise RequestError if one is damaged or too new."""
-    return [manifest.checked(path.parent) for path in sorted((root / DATA).glob(f"*/{manifest.FILE}"))]
+    return [
+        manifest.checked(path.parent, others=True)
+        for path in sorted((root / DATA).glob(f"*/{manifest.FILE}"))
+    ]
 
 
 def of_other_machines(root: Path) -> tuple[list[Export], list[RequestError]]:

@@ -94,10 +94,10 @@ def _runs(number: int) -> str:
 
 def _copy_data(export: Export, target: Path) -> None:
     """Copy the files of a published run, which the data page links."""
-    for entry in (*export.files, {"file": manifest.FILE}):
-        place = target / str(entry["file"])
+    for name in (*(entry.file for entry in export.files), manifest.FILE):
+        place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(export.folder / str(entry["file"]), place)
+        shutil.copyfile(export.folder / name, place)
 
 
 def _kept(earlier: Path, output: Path, one: Page, key: str) -> bool:

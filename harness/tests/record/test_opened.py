@@ -170,7 +170,7 @@ def test_runs_of_several_places_are_opened_together(machine: Path) -> None:
         (lambda one: (one / manifest.FILE).write_text("{"), "is not valid JSON", "Copy the export again"),
         (
             lambda one: (one / manifest.FILE).write_text("{}"),
-            "must have schema, run_id",
+            "must have kind, schema, run_id",
             "Name a folder that",
         ),
         (lambda one: (one / manifest.FILE).unlink(), "is not the folder of a run", "Name a folder that"),
