@@ -13,11 +13,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "benchbook"
 LEFT: frozenset[str] = frozenset(
-    f"benchbook.run.{name}"
-    for name in (
-        *("ceiling", "cluster", "context", "steps", "trial"),
-        *("workloads.blob", "workloads.fio", "workloads.kline", "workloads.load", "workloads.original"),
-    )
+    f"benchbook.run.{name}" for name in (*("ceiling", "cluster", "context", "steps", "trial"),)
 )
 """Modules that import each other for their types alone; whoever breaks such a circle takes them off this list."""
 

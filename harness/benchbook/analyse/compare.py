@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.run import AA, Cell, Pair, Run
-from benchbook.declare.metric import MAIN, is_main
+from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
 from benchbook.plan.factors import SOURCE
 
@@ -102,12 +101,10 @@ class Comparison:
     """Notes for the reader of the numbers."""
 
 
-def compare(
-    results: Path, a: str, b: str, *, across: bool = False, metrics: Iterable[str] | None = MAIN
-) -> Comparison:
+def compare(results: Path, a: str, b: str, *, across: bool = False, every: bool = False) -> Comparison:
     """Compare run ``b`` with run ``a``.
 
-    ``metrics``: those to compare, None for every one that has a direction. ``across`` allows different data,
+    Compare the main metrics, or with ``every`` all that have a direction. ``across`` allows different data,
     query sets or configurations. Raises RequestError for those without it, for a run with itself, and for runs
     that have no cell in common.
     """
@@ -121,13 +118,13 @@ def compare(
         two = Run(results, b, connection)
         one.require()
         two.require()
-        return _compared(one, two, across, metrics)
+        return _compared(one, two, across, every)
 
 
-def _compared(one: Run, two: Run, across: bool, metrics: Iterable[str] | None) -> Comparison:
+def _compared(one: Run, two: Run, across: bool, every: bool) -> Comparison:
     a, b = one.run_id, two.run_id
-    wanted, theirs = None if metrics is None else set(metrics), set(two.pairs())
-    pairs = [pair for pair in one.pairs() if pair in theirs and (wanted is None or pair[1] in wanted)]
+    theirs = set(two.pairs())
+    pairs = [pair for pair in one.pairs() if pair in theirs and (every or is_main(pair[1]))]
     answers = [same_work.of_run(run) for run in (one, two)]
     matched = match(one, two)
     if not matched:

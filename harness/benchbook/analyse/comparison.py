@@ -207,21 +207,12 @@ def mixed(run: Run, pair: Versus) -> bool:
     return len(kinds) > 1 and pair.above.unit != "B"
 
 
-COMPARED = {
-    "load": ("rows_per_second",),
-    "query": ("latency_p50",),
-    "command": ("rows_per_second", "rows_per_cpu_second"),
-}
-"""Workload to the metrics that its phases are compared on."""
-
-
 def metrics(run: Run) -> list[tuple[str, str]]:
     """Return the (phase, metric) pairs that a run is compared on, in the order of its phases."""
     pairs = [
         (phase, metric)
-        for workload, names in COMPARED.items()
-        for phase in run.phases(workload)
-        for metric in names
+        for workload, phase in run.phases_having(lambda one: one.compared)
+        for metric in workload.compared
     ]
     # Systems that were loaded for a time hold different amounts.
     by_time = ("trial", "disk_bytes") not in run.measured

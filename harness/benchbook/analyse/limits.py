@@ -22,8 +22,6 @@ from benchbook.measure import steady
 
 WHOLE = 0.9
 """Share of the usual length of an interval; a shorter one is the end of a phase, not a whole interval."""
-LABELLED = ("load", "query")
-"""Workloads whose operations have intervals."""
 
 Labels = dict[tuple[str, str], steady.Label]
 """(trial, phase) → label."""
@@ -31,11 +29,11 @@ Labels = dict[tuple[str, str], steady.Label]
 
 @functools.cache
 def labels(run: Run) -> Labels:
-    """Return the label of the pace of every load and query phase of valid trials, without warm-up.
+    """Return the label of the pace of every phase whose intervals show it, in valid trials, without warm-up.
 
     The pace of a load is its rows per second, that of queries the queries per second.
     """
-    named = [phase for workload in LABELLED for phase in run.phases(workload)]
+    named = [phase for _, phase in run.phases_having(lambda one: one.paced)]
     kept = run.intervals_of(named)
     length = pl.col("duration_seconds")
     whole = length >= WHOLE * length.median()
@@ -134,20 +132,12 @@ def ceiling(run: Run) -> Ceiling:
     return Ceiling(tuple(found) if seconds >= BRIEF_SECONDS else (), seconds, own)
 
 
-ALONE = {
-    "query": ("queries_per_second", "operations_per_second", "queries"),
-    "kline": ("reads_per_second", "operations_per_second", "reads"),
-    "blob": ("objects_per_second", "rows_per_second", "objects"),
-}
-"""Workload → the metric of its phases, the rate of the client alone that it compares with, and what both count."""
-
-
-def phase_ceiling(run: Run, phase: str, workload: str, cell: Cell) -> float | None:
+def phase_ceiling(run: Run, phase: str, rate: str, cell: Cell) -> float | None:
     """Return the lowest rate that the client alone reaches in a phase of a cell, per second.
 
-    None if it was not measured, or for less than a second. Older runs did not record the cells.
+    ``rate`` is its key in a calibration. None if it was not measured, or for less than a second. Older runs did not
+    record the cells.
     """
-    rate = ALONE[workload][1]
     rates = [
         float(one[rate]) for one in _calibrations(run)
         if one.get("phase") == phase and one.get(rate) and cell.name in one.get("cells", [cell.name])
@@ -349,7 +339,7 @@ def _machine(run: Run) -> list[str]:
         found.append(f"Caches at the start of the timed phases: {', '.join(states)}.")
     ratio = run.ok["data_to_memory"].max()
     # A publication's own tools write their own data.
-    if isinstance(ratio, float) and ratio < 1 and not run.phases("original"):
+    if isinstance(ratio, float) and ratio < 1 and not run.phases_having(lambda one: one.own_data):
         found.append(
             f"The data is {quantity.number(ratio, 2)} times as large as the memory, so it fits into caches."
         )

@@ -143,7 +143,7 @@ def agree(expected: float, in_flight: float, tolerance: float = TOLERANCE) -> bo
 
 def of_run(run: Run, metric: str = "rows_per_second") -> PositionEffect | None:
     """Return the effect of the position on the result of the first load; None if nothing is loaded."""
-    loads = run.phases("load")
+    loads = run.loads
     if not loads:
         return None
     found = estimates(run, loads[0], metric)

@@ -118,7 +118,7 @@ def caches(run: Run) -> Finding:
     read: Counter[str] = Counter()
     for metric in ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"):
         for phase in run.phases_of(metric):
-            if phase not in run.phases("load"):  # caches are dropped after the load
+            if phase not in run.loads:  # caches are dropped after the load
                 read.update(run.by_trial(phase, metric))
     cold = run.ok.filter(pl.col("cache_state") == "cold")["trial_id"].to_list()
     if doubtful := sum(one in read and not read[one] for one in cold):
@@ -191,7 +191,7 @@ def arms(run: Run) -> Finding:
 
 def settled(run: Run) -> Finding:
     """Rule 12: both acknowledged and settled times are recorded."""
-    loads = run.phases("load")
+    loads = run.loads
     if not loads:
         return Finding("not applicable", "no phase has the workload load")
     if any("settled_seconds" in text for text in run.ok["unmeasured"].drop_nulls()):
@@ -234,10 +234,6 @@ def claims(run: Run) -> Finding:
     return Finding("kept", f"{len(declared)} claims, declared before the run")
 
 
-LOOPS = {"query": "queries_per_second", "kline": "reads_per_second", "blob": "operations_per_second"}
-"""Workload of single operations → its rate. A load is left out: its latency does not count the time between batches."""
-
-
 def little(run: Run) -> Finding:
     """Rule 17: rate times mean latency equals the operations in flight in every closed loop."""
     from benchbook.analyse import order as law
@@ -246,16 +242,15 @@ def little(run: Run) -> Finding:
     cells = dict(zip(run.places.ids, run.places.cells.tolist(), strict=True))
     wrong: Counter[str] = Counter()
     checked = 0
-    for workload, rate in LOOPS.items():
-        for phase in run.phases(workload):
-            rates, means, stated, offered = (
-                run.by_trial(phase, name)
-                for name in (rate, "latency_mean", "in_flight", "offered_per_second")
-            )
-            for trial_id in (rates.keys() & means.keys()) - offered.keys():
-                checked += 1
-                in_flight = stated.get(trial_id) or planned(run.cells[cells[trial_id]], phase)
-                wrong[phase] += not law.agree(rates[trial_id] * means[trial_id], in_flight)
+    # A load has no such rate: its latency does not count the time between batches.
+    for workload, phase in run.phases_having(lambda one: one.rate):
+        assert workload.rate is not None
+        names = (workload.rate.operations, "latency_mean", "in_flight", "offered_per_second")
+        rates, means, stated, offered = (run.by_trial(phase, name) for name in names)
+        for trial_id in (rates.keys() & means.keys()) - offered.keys():
+            checked += 1
+            in_flight = stated.get(trial_id) or planned(run.cells[cells[trial_id]], phase)
+            wrong[phase] += not law.agree(rates[trial_id] * means[trial_id], in_flight)
     if not checked:
         return Finding("not applicable", "no phase with a closed loop has a rate and a latency")
     why = f"{checked - wrong.total()} of {checked} phases of trials agree"
@@ -281,7 +276,7 @@ def _in_flight(run: Run) -> Callable[[Cell, str], int]:
 
 def queries(run: Run) -> Finding:
     """Rule 18: the digest of the queries and the ratio of data to memory are recorded."""
-    if not run.phases("query"):
+    if not run.queries:
         return Finding("not applicable", "no phase has the workload query")
     missing = [name for name in ("queries_digest", "data_to_memory") if run.ok[name].null_count()]
     return (
@@ -300,7 +295,7 @@ def embedded(run: Run) -> Finding:
 def latencies(run: Run) -> list[str]:
     """Return the phases other than loads whose operations have a latency histogram."""
     held = {phase for phase, kind in _histograms(run) if kind == "latency"}
-    return sorted(held - set(run.phases("load")))
+    return sorted(held - set(run.loads))
 
 
 def _histograms(run: Run) -> set[tuple[str, str]]:
@@ -313,7 +308,7 @@ def _histograms(run: Run) -> set[tuple[str, str]]:
 
 def outliers(run: Run) -> Finding:
     """Rule 5: no trial is dropped, warm-up is marked, and each load and query phase has a label of its pace."""
-    timed = len(run.phases("load")) + len(run.phases("query"))
+    timed = len(run.phases_having(lambda one: one.paced))
     if not timed:
         unlabelled = "no trial was dropped; phases of this workload have no label of their pace"
         return (
@@ -343,7 +338,7 @@ def outliers(run: Run) -> Finding:
 
 def latency(run: Run) -> Finding:
     """Rule 7: latencies are whole histograms and count from the intended start in open loops."""
-    phases = run.phases("query") or latencies(run)
+    phases = run.queries or latencies(run)
     if not phases:
         return Finding("not applicable", "the run records no single operations")
     kinds = _histograms(run)

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import label_words
 from benchbook.declare.level import same
+from benchbook.declare.workload import Workload, workloads
 from benchbook.errors import RequestError, command, unknown
 
 if TYPE_CHECKING:
@@ -704,6 +705,20 @@ class Run:
     def phases(self, workload: str) -> list[str]:
         """Return the names of the phases that ran ``workload``, in their order in a trial."""
         return list(self._phases.get(workload, ()))
+
+    def phases_having(self, trait: Callable[[Workload], object]) -> list[tuple[Workload, str]]:
+        """Return (workload, phase) of each phase whose workload has a trait, workload by workload."""
+        return [(one, phase) for one in workloads().values() if trait(one) for phase in self.phases(one.name)]
+
+    @functools.cached_property
+    def loads(self) -> list[str]:
+        """The phases that loaded the dataset."""
+        return [phase for _, phase in self.phases_having(lambda one: one.loads)]
+
+    @functools.cached_property
+    def queries(self) -> list[str]:
+        """The phases that asked queries."""
+        return [phase for _, phase in self.phases_having(lambda one: one.queries)]
 
     @functools.cached_property
     def _phases(self) -> dict[str | None, list[str]]:

@@ -12,8 +12,6 @@ from benchbook.analyse.run import Cell, Run
 
 TOLERANCE = 1e-9
 """Largest relative difference of equal floats if the run has no declaration of its dataset."""
-ANSWERING = ("query", "kline")
-"""Workloads whose answers are recorded."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class SameWork:
 @functools.cache
 def of_run(run: Run) -> SameWork:
     """Return the answers of a run; they are read once."""
-    if not any(run.phases(workload) for workload in ANSWERING):
+    if not run.phases_having(lambda one: one.reads):
         return SameWork([], asked=False)
     groups = [
         Group(

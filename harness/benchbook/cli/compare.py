@@ -51,7 +51,6 @@ def command(
     and metric. For runs of one experiment on several machines, shows whether a verdict depends on the machine.
     """
     from benchbook.analyse import compare
-    from benchbook.declare.metric import MAIN
     from benchbook.record.opened import opened
 
     names = [a, b, *(others or [])]
@@ -63,7 +62,7 @@ def command(
         if others:
             _show_machines(_machines(_named(names, runs.results, runs.run_ids), across), as_json)
             return
-        found = compare.compare(runs.results, *runs.run_ids, across=across, metrics=None if every else MAIN)
+        found = compare.compare(runs.results, *runs.run_ids, across=across, every=every)
         several = None if as_json else _if_two_machines(_named(names, runs.results, runs.run_ids), across)
     if as_json:
         for note in found.notes:

@@ -13,7 +13,7 @@ from benchbook.declare.claim import Choice, Claim, PublishedMachine, check_claim
 from benchbook.declare.level import listed, text
 from benchbook.declare.publication import Publication
 from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
-from benchbook.declare.workload import WORKLOADS, Options
+from benchbook.declare.workload import Options, having, workload, workloads
 from benchbook.errors import RequestError, suggestion
 
 LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning")
@@ -117,7 +117,7 @@ class Phase(Model):
     name: Name
     """Name of the phase, unique in the experiment."""
     workload: Name
-    """Workload: ``load``, ``query``, ``blob``, ``kline``, ``inch``, ``stress``, ``fio``, ``command``, ``original``."""
+    """Name of the workload, such as ``load`` or ``query``: a module of ``benchbook/workloads``."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the workload."""
     fixed: list[Name] = Field(default_factory=list)
@@ -132,21 +132,26 @@ class Phase(Model):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.workload not in WORKLOADS:
-            guess = suggestion(self.workload, WORKLOADS)
+        if self.workload not in workloads():
+            guess = suggestion(self.workload, workloads())
             raise ValueError(
-                f'workload "{self.workload}" does not exist; allowed: {", ".join(sorted(WORKLOADS))}{guess}'
+                f'workload "{self.workload}" does not exist; allowed: {", ".join(sorted(workloads()))}{guess}'
             )
         self.typed(self.options)
         for option in self.fixed:
-            if option not in WORKLOADS[self.workload].model_fields:
-                guess = suggestion(option, WORKLOADS[self.workload].model_fields)
+            if option not in self.model.model_fields:
+                guess = suggestion(option, self.model.model_fields)
                 raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{guess}')
         return self
 
+    @property
+    def model(self) -> type[Options]:
+        """The model of the workload's options."""
+        return workload(self.workload).options
+
     def typed(self, options: dict[str, Any]) -> Options:
         """Return ``options``, checked by the workload's model."""
-        return check(options, WORKLOADS[self.workload], f'options of the phase "{self.name}"')
+        return check(options, self.model, f'options of the phase "{self.name}"')
 
     def replaced(self, changes: Mapping[str, Any]) -> Options:
         """Return the options with those of a profile or a cell that this phase accepts, as ``merged`` does it."""
@@ -161,7 +166,7 @@ class Phase(Model):
 
     def accepts(self, option: str) -> bool:
         """Return whether the workload has this option and a factor or profile may replace it."""
-        return option in WORKLOADS[self.workload].model_fields and option not in self.fixed
+        return option in self.model.model_fields and option not in self.fixed
 
 
 class Profile(Model):
@@ -231,9 +236,10 @@ class Experiment(Model):
             self._check_without(f'profiles "{name}": without', profile.without)
         names = [phase.name for phase in self.phases]
         kinds = [phase.workload for phase in self.phases]
-        if "query" in kinds and "load" not in kinds[: kinds.index("query")]:
-            query = names[kinds.index("query")]
-            raise ValueError(f'phases: "{query}" runs queries before any phase has loaded data')
+        asking, loading = having(lambda one: one.queries), having(lambda one: one.loads)
+        first = next((place for place, kind in enumerate(kinds) if kind in asking), 0)
+        if kinds[first] in asking and not set(loading) & set(kinds[:first]):
+            raise ValueError(f'phases: "{names[first]}" runs queries before any phase has loaded data')
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"phases: two phases have the name {twice[0]}")
@@ -257,7 +263,7 @@ class Experiment(Model):
                 if not runs:
                     run = ", ".join(profile.phases)
                     raise ValueError(f"{there}: the profile does not run this phase; it runs: {run}")
-                allowed = [name for name in WORKLOADS[phase.workload].model_fields if phase.accepts(name)]
+                allowed = [name for name in phase.model.model_fields if phase.accepts(name)]
                 for option in alone:
                     if option in phase.fixed:
                         raise ValueError(f'{there}: the phase keeps its "{option}" in every profile (fixed)')

@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 
 from benchbook.embedded.engine import FailedError, StreamBrokenError
 from benchbook.embedded.recorder import Emit, Operations, Recorder, event
-from benchbook.measure.measurement import per_second
+from benchbook.measure.rate import per_second
 from benchbook.process.spawn import die_with_parent
 
 

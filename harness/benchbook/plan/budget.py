@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.declare.dataset import DevopsParameters, IotParameters
-from benchbook.declare.workload import LoadOptions
 from benchbook.plan.plan import Plan, phase_options, trial_dataset
 from benchbook.record.folder import TRIAL_FILE, read_object
 
@@ -52,7 +51,7 @@ def largest_bytes(plan: Plan) -> float:
         if not isinstance(parameters, DevopsParameters | IotParameters):
             continue
         options = [phase_options(phase, trial.levels) for phase in plan.phases]
-        loads = sum(one.clients for one in options if isinstance(one, LoadOptions))
+        loads = sum(one.copies() for one in options)
         largest = max(largest, float(parameters.rows() * loads * BYTES_PER_ROW))
     return largest
 

@@ -10,8 +10,8 @@ from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS, Experiment, Profile, limits
 from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.declare.system import SOURCE_NAMES
-from benchbook.declare.toml import Setting
-from benchbook.declare.workload import WORKLOADS
+from benchbook.declare.toml import Model, Setting
+from benchbook.declare.workload import workload
 from benchbook.errors import RequestError, command, unknown
 
 Factors = dict[str, list[Setting]]
@@ -101,7 +101,7 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
     options = [
         name
         for phase in experiment.phases
-        for name in WORKLOADS[phase.workload].model_fields
+        for name in workload(phase.workload).options.model_fields
         if name != "type"
     ]
     parameters = list(GENERATORS[dataset.generator].model_fields)
@@ -138,8 +138,8 @@ def _typed(
     if name == "cpu_limit":
         with contextlib.suppress(ValueError):
             return float(text)
-    models = [WORKLOADS[phase.workload] for phase in experiment.phases]
-    models += [OPTIONS[storage.driver] for storage in storages]  # type: ignore[misc]
+    models: list[type[Model]] = [workload(phase.workload).options for phase in experiment.phases]
+    models += [OPTIONS[storage.driver] for storage in storages]
     for model in (*models, GENERATORS[dataset.generator]):
         field = model.model_fields.get(name)
         if field is None:

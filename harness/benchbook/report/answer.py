@@ -17,7 +17,7 @@ def refusal(run: Run) -> Details | None:
 
 def table(run: Run) -> Table | Markdown:
     """Return the differing rows, or the sentence that the answers agree."""
-    if not (run.phases("query") or run.phases("kline")):
+    if not run.phases_having(lambda one: one.reads):
         return missing("The comparison of answers", "this run has no queries")
     work = same_work.of_run(run)
     found = work.comparisons

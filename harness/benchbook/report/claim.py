@@ -259,7 +259,7 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
             own = f", decided after {trials_words([cell for held in one.cells for cell in held.sides.cells])}"
         around = f" ({f'{name} {known}' if known else 'no interval: too few trials'}{own}{cases})"
     if one.over_metric is None:
-        said = _finding(one, _sides(run, one), ratio, run.phases("query"))
+        said = _finding(one, _sides(run, one), ratio, run.queries)
     else:
         said = _share(one, one.over_metric, run.title(one.cells[0].sides.cells[0].system), ratio)
     tools = {cell.sides.levels.get(TOOL) for cell in one.cells}

@@ -221,8 +221,8 @@ def _sentence(run: Run, cells: list[Cell]) -> str:
     """Return which of these cells is faster at loading and at queries, or that there is no verdict."""
     if len(cells) == 1:
         return _alone(run, cells[0])
-    parts = [_load(run, phase, cells) for phase in run.phases("load")]
-    parts += _queries(run, cells) if run.phases("query") else []
+    parts = [_load(run, phase, cells) for phase in run.loads]
+    parts += _queries(run, cells) if run.queries else []
     said = [part for part in parts if part]
     return " ".join(f"{part}." for part in [f"On this machine, {said[0]}", *said[1:]]) if said else ""
 
@@ -232,12 +232,10 @@ def _alone(run: Run, cell: Cell) -> str:
     kind, others = (
         ("embedded system", "servers") if run.embedded(cell.system) else ("server", "embedded systems")
     )
-    loads = [
-        found.text() for phase in run.phases("load") for found in _of(run, phase, "rows_per_second", [cell])
-    ]
+    loads = [found.text() for phase in run.loads for found in _of(run, phase, "rows_per_second", [cell])]
     medians = [
         f"{found.text()} ({phase})"
-        for phase in run.phases("query")
+        for phase in run.queries
         for found in _of(run, phase, "latency_p50", [cell])
         if found.points
     ]
@@ -283,7 +281,7 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
 def _queries(run: Run, cells: list[Cell]) -> list[str]:
     """Return for each system in how many query types it has a shorter median latency than all others."""
     won: dict[str, list[float]] = {}
-    phases = run.phases("query")
+    phases = run.queries
     by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
     said = iter(comparison.verdicts([pair for pairs in by_phase for pair in pairs]))
     for pairs in by_phase:

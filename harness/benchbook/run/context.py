@@ -14,7 +14,7 @@ from benchbook.declare import published
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.system import System
-from benchbook.declare.workload import KlineOptions, QueryOptions
+from benchbook.declare.workload import workload
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM, SOURCE
@@ -26,7 +26,6 @@ from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
 from benchbook.run.ceiling import ceiling
 from benchbook.run.progress import Observer
-from benchbook.run.workloads import kline
 
 if TYPE_CHECKING:
     from benchbook.process.remote import Machines
@@ -81,10 +80,6 @@ class Context:
         """Return one digest of all query sets of the run."""
         return combined([sha256_of(path) for path in self.query_files.values()])
 
-    def queries(self, dataset: Dataset, options: QueryOptions) -> Path:
-        """Return the query set of a phase, generated before the first trial."""
-        return self.query_files[dataset.flags(), options.type, options.different]
-
 
 def prepare(
     plan: Plan,
@@ -128,14 +123,7 @@ def prepare(
             context.digests[dataset.flags()] = benchload.digest(binary, dataset, results)
         for phase in plan.phases:
             options = phase_options(phase, trial.levels)
-            if isinstance(options, KlineOptions):
-                kline.prepare(context, dataset, options)
-            elif isinstance(options, QueryOptions):
-                key = (dataset.flags(), options.type, options.different)
-                if key not in context.query_files:
-                    context.query_files[key] = benchload.queries(
-                        binary, dataset, options.type, options.different, folder / "queries"
-                    )
+            workload(phase["workload"]).prepare(context, dataset, options)
     return context
 
 
@@ -143,7 +131,7 @@ def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
     """Return the systems that the plan's storages and tools need, apart from those under test."""
     storages = dict.fromkeys(str(trial.levels["storage"]) for trial in plan.trials)
     found = dict.fromkeys(name for one in storages for name in catalogue.storage(one).programs)
-    found |= dict.fromkeys(phase["workload"] for phase in plan.phases if phase["workload"] == "fio")
+    found |= dict.fromkeys(name for phase in plan.phases for name in workload(phase["workload"]).programs)
     return [name for name in found if name not in plan.systems()]
 
 

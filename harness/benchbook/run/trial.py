@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.declare.experiment import limits
-from benchbook.declare.workload import LoadOptions
 from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInvalid, Unavailable, command
 from benchbook.host import conditions, hardware
 from benchbook.measure.measurement import Measurement
@@ -36,10 +35,9 @@ from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state, unread
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
-from benchbook.run.workloads.load import databases
 from benchbook.storage.driver import Facts
 from benchbook.storage.local import Storage
-from benchbook.systems.driver import Driver, Place, SeveralDatabases
+from benchbook.systems.driver import Driver, Place, SeveralDatabases, databases
 
 LEAST_FREE_BYTES = 1 << 20
 """With less free space on the disk, the disk caused the failure: the run stops and can be resumed."""
@@ -228,7 +226,7 @@ class Trial:
     def _databases(self) -> tuple[str, ...]:
         """Return the names of the databases that the clients of this trial load into."""
         options = [phase_options(phase, self.planned.levels) for phase in self.context.plan.phases]
-        return databases(max((one.clients for one in options if isinstance(one, LoadOptions)), default=1))
+        return databases(max(1, *(one.copies() for one in options)))
 
     def _start(self, driver: Driver, place: Place, confined: Confined) -> None:
         # In a private network every address belongs to the trial alone.

@@ -24,6 +24,16 @@ from benchbook.process.launch import CALL_SECONDS, Launch, Program, Started
 DATABASE = "benchbook"
 """Name of the first database, to which queries go."""
 
+
+def databases(clients: int) -> tuple[str, ...]:
+    """Return the names of the databases into which ``clients`` clients load.
+
+    >>> databases(2)
+    ('benchbook', 'benchbook_2')
+    """
+    return (DATABASE, *(f"{DATABASE}_{place}" for place in range(2, clients + 1)))
+
+
 Setting = str | int | float | bool
 
 

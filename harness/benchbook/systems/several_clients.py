@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event, per_second
+from benchbook.measure.measurement import Event
+from benchbook.measure.rate import per_second
 from benchbook.record.lines import numbered
 from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest
 

@@ -11,9 +11,10 @@ import pytest
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import Claim
 from benchbook.declare.experiment import Experiment
-from benchbook.declare.metric import TABLE, TRIAL, metrics
+from benchbook.declare.metric import SHARED, TRIAL, metrics
 from benchbook.declare.published import check, ratios
 from benchbook.declare.toml import check as checked
+from benchbook.declare.workload import workload
 from benchbook.errors import RequestError
 
 FIXTURES = Path(__file__).parents[1] / "claims" / "experiments"
@@ -285,21 +286,22 @@ def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path:
     assert len(Catalogue(tmp_path).experiment("cnos-vs-influx").claims) == 5
 
 
-def measured_by(what: str) -> set[str]:
-    return {one.name for one in TABLE if what in one.workloads.split()}
+def measured_by(name: str) -> set[str]:
+    return {one if isinstance(one, str) else one.name for one in workload(name).metrics}
 
 
 def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     from benchbook.measure import steady
     from benchbook.measure.ledger import SUMMARY
-    from benchbook.run.workloads import load, query
+    from benchbook.measure.operations import PERCENTILES
+    from benchbook.workloads import load, query
 
     summary = {"duration_ns": 1e9, "rows": 1, "values": 1, "operations": 1}
     seconds = {"operation": "write", "start_ns": 0, "duration_ns": 10**9, "rows": 1, "values": 1}
-    of_load = {one.metric for one in load.measurements("load", summary, 0.0, 1)} | {*query.PERCENTILES}
+    of_load = {one.metric for one in load.measurements("load", summary, 0.0, 1)} | {*PERCENTILES}
     of_load |= {one.metric for one in steady.measurements("load", [seconds] * 8)} | {"latency_mean"}
     assert of_load == measured_by("load")
-    measured = {one.metric for one in query.measurements("q", summary, [])} | set(query.PERCENTILES)
+    measured = {one.metric for one in query.measurements("q", summary, [])} | set(PERCENTILES)
     measured |= {
         "latency_mean",
         "data_cached_bytes",
@@ -311,7 +313,7 @@ def test_every_metric_that_a_workload_measures_may_be_claimed() -> None:
     assert measured == measured_by("query")
     assert set(SUMMARY) - {"harness_cpu_seconds"} <= set(metrics("load") or ())
     assert metrics("nobody wrote it") is None
-    assert set(metrics(None) or ()) == measured_by(TRIAL)
+    assert set(metrics(None) or ()) == {one.name for one in SHARED if one.measured_in == TRIAL}
 
 
 @pytest.mark.parametrize("source", [None, ""])

@@ -11,8 +11,10 @@ from pydantic import ValidationError
 
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import Phase
-from benchbook.declare.workload import BlobOptions, LoadOptions, QueryOptions
 from benchbook.errors import RequestError
+from benchbook.workloads.blob import BlobOptions
+from benchbook.workloads.load import LoadOptions
+from benchbook.workloads.query import QueryOptions
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import FramesParameters, JoinFramesParameters
-from benchbook.declare.workload import QueryOptions
+from benchbook.workloads.query import QueryOptions
 
 
 def test_rows_and_flags() -> None:

@@ -6,8 +6,8 @@ from typing import get_args
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import HitsParameters
-from benchbook.declare.workload import Question
 from benchbook.embedded import frames, hits
+from benchbook.workloads.query import Question
 
 
 def test_rows_and_flags() -> None:

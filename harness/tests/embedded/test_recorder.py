@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchbook.embedded import recorder as module
 from benchbook.embedded.recorder import Recorder
-from benchbook.measure.measurement import per_second
+from benchbook.measure.rate import per_second
 
 
 @pytest.fixture

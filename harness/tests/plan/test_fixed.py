@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import Phase
-from benchbook.declare.workload import LoadOptions, QueryOptions
 from benchbook.plan.plan import phase_options, plan
+from benchbook.workloads.load import LoadOptions
+from benchbook.workloads.query import QueryOptions
 
 QUERY: dict[str, Any] = {"name": "last-loc", "workload": "query", "options": {"type": "last-loc"}}
 

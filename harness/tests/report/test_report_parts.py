@@ -205,7 +205,7 @@ def test_a_query_phase_is_compared_with_the_queries_that_the_client_asks_alone(m
     ]
     changed_run = changed(made, *facts, systems=("duckdb", "influxdb-1.8.10"))
     [server] = [one for one in changed_run.cells if one.system == "influxdb-1.8.10"]
-    assert limits.phase_ceiling(changed_run, phase, "query", server) == 10.0
+    assert limits.phase_ceiling(changed_run, phase, "operations_per_second", server) == 10.0
     said = cost.ceiling_sentence(changed_run).markdown
     assert f"In phase {phase}, InfluxDB 1.8.10 came nearest to what benchload reaches alone" in said
     assert "so the client may have limited the result" in said

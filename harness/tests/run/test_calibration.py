@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.workload import KlineOptions
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
 from benchbook.run import benchload
 from benchbook.run import ceiling as ceilings
 from benchbook.run.ceiling import ceiling
-from benchbook.run.workloads import kline
+from benchbook.workloads import kline
+from benchbook.workloads.kline import KlineOptions
 
 IOT = {
     "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
@@ -86,7 +86,7 @@ def test_queries_have_a_ceiling_by_phase_and_workers(
     file = benchload.queries(asked.benchload, dataset, "last-loc", 5, tmp_path)
     asked.plan.profile = "quick"
     asked.plan.phases = [{"name": "last", "workload": "query", "options": {"type": "last-loc", "queries": 5}}]
-    asked.queries = lambda of, options: file
+    asked.query_files = {(dataset.flags(), "last-loc", 5): file}
     monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
     for trial, workers in zip(asked.plan.trials, ("1", "2"), strict=True):
         trial.levels["workers"] = workers

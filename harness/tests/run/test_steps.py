@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from benchbook.declare.workload import LoadOptions
 from benchbook.errors import TrialFailed
 from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.steps import Steps
 from benchbook.systems.driver import TableCount
+from benchbook.workloads import load
+from benchbook.workloads.load import LoadOptions
 
 DIGEST = {"rows": 2, "values": 2, "bytes": 20, "tables": {"t": {"rows": 2, "fields": {"v": 2}}}}
 SUMMARY = {"type": "summary", "duration_ns": 10**9, "rows": 2, "values": 2, "operations": 1}
@@ -76,7 +77,7 @@ def loaded(
         tmp_path,
         lambda: None,
     )
-    steps.load("load", options or LoadOptions())
+    load.run(steps, "load", options or LoadOptions())
     return findings
 
 

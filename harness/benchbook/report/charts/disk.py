@@ -129,9 +129,7 @@ def table(run: Run, only: dict[str, Wanted] | None = None) -> Table | Markdown:
 
 
 def _table(run: Run, rows: dict[str, tuple[Estimate, dict[str, float]]]) -> Table:
-    loaded = {
-        one.cell.name: one.value for phase in run.phases("load") for one in estimates(run, phase, "rows")
-    }
+    loaded = {one.cell.name: one.value for phase in run.loads for one in estimates(run, phase, "rows")}
     lines = []
     for label, (one, held) in rows.items():
         count = loaded.get(one.cell.name)

@@ -58,7 +58,7 @@ class Map:
 
 def chart(run: Run, phase: str | None = None) -> Figures | Markdown:
     """Draw a figure for each cell, of each load phase or of ``phase``."""
-    phases = [phase] if phase else run.phases("load")
+    phases = [phase] if phase else run.loads
     found = [one for name in phases for one in maps(run, name)]
     if not found:
         return missing(TITLE, "no valid trial of this run has histograms of intervals")

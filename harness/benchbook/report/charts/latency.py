@@ -44,7 +44,7 @@ def percentiles_chart(run: Run, phase: str | None = None) -> Figures | Markdown:
     title = "Latency by percentile"
     if refusal := refused(run, title):
         return refusal
-    phases = [phase] if phase else run.phases("query")
+    phases = [phase] if phase else run.queries
     figures = [figure for name in phases if (figure := _figure(run, name)) is not None]
     if not figures:
         return missing(title, "no valid trial of this run has a histogram of a query phase")
@@ -173,12 +173,12 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
     title = f"{describe(metric).title} by query type"
     if refusal := refused(run, title):
         return refusal
-    found = [estimate for phase in run.phases("query") for estimate in estimates(run, phase, metric)]
+    found = [estimate for phase in run.queries for estimate in estimates(run, phase, metric)]
     if not any(estimate.points for estimate in found):
         return missing(title, f"no valid trial of this run measured {metric} in a query phase")
     if len({one.cell.system for one in found}) < len({one.cell.name for one in found}):
         return Figures(_by_phase(run, metric))
-    groups = {phase: [one for one in found if one.phase == phase] for phase in run.phases("query")}
+    groups = {phase: [one for one in found if one.phase == phase] for phase in run.queries}
     drawn, kind, unit = _queries_draw(found, metric)
     return Figure(
         theme.scaled_title(run, lead.title(run, title, groups, "query type")),
@@ -191,9 +191,7 @@ def query_types_chart(run: Run, metric: str = "latency_p50") -> Figure | Figures
 
 
 def _by_phase(run: Run, metric: str) -> list[Figure]:
-    drawn = [
-        strip.chart(run, phase, metric, f"{describe(metric).title}, {phase}") for phase in run.phases("query")
-    ]
+    drawn = [strip.chart(run, phase, metric, f"{describe(metric).title}, {phase}") for phase in run.queries]
     return [replace(figure, width=theme.HALF_WIDTH) for figure in drawn if isinstance(figure, Figure)]
 
 

@@ -21,7 +21,7 @@ MOST_LEGEND = 12
 
 def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -> Figures | Markdown:
     """Draw each trial's value relative to its cell's mean, by its position in the block."""
-    loads = run.phases("load")
+    loads = run.loads
     name = phase or (loads[0] if loads else "load")
     found = [
         estimate for estimate in estimates(run, name, metric) if estimate.value and len(estimate.points) > 1

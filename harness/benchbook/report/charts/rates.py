@@ -13,7 +13,6 @@ from typing import Any
 from benchbook.analyse import quantity
 from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import FEWEST
-from benchbook.analyse.rules import LOOPS
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.report import theme
@@ -71,8 +70,9 @@ def rates(run: Run, phase: str, metric: str, factor: str) -> list[Rate]:
     names = {name for known in levels.values() for name in known} - {"system", factor}
     varying = sorted(name for name in names if len({known.get(name) for known in levels.values()}) > 1)
     reached: dict[str, float] = {}
-    for name in LOOPS.values():  # a phase has one of these rates
-        reached |= run.by_trial(phase, name)
+    for workload, name in run.phases_having(lambda one: one.rate):
+        if name == phase and workload.rate is not None:
+            reached = run.by_trial(phase, workload.rate.operations)
     taken = run.by_trial(phase, metric)
     groups: dict[tuple[str, str, float], list[str]] = {}
     for trial_id, system in run.ok.select("trial_id", "system").iter_rows():

@@ -200,7 +200,7 @@ def table(found: list[Estimate], stated: Mapping[str, float] | None = None) -> T
 
 def throughput(run: Run, metric: str = "rows_per_second", **options: Any) -> Figure | Markdown:
     """Draw the throughput of the load phase; ``options`` are those of ``chart``."""
-    loads = run.phases("load")
+    loads = run.loads
     return chart(run, loads[0] if loads else "load", metric, **options)
 
 

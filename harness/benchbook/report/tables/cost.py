@@ -9,6 +9,7 @@ from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen, labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import Cell, Run
+from benchbook.declare.metric import describe
 from benchbook.report.table import Markdown, Table, escape_markdown, missing
 
 MILLION = 1e6
@@ -133,7 +134,7 @@ CAPTION = (
 
 def reads_table(run: Run) -> Table | Markdown:
     """Return a row for each cell: mean bytes over its trials that came from devices and from the bucket."""
-    phases = run.phases("query")
+    phases = run.queries
     if not phases:
         return missing("The bytes read by the queries", "this run has no queries")
     rows = []
@@ -163,7 +164,7 @@ def reads_table(run: Run) -> Table | Markdown:
 
 def reads_sentence(run: Run) -> Markdown:
     """Return a sentence on whether warm queries were answered from memory, by the bytes that they read."""
-    phases = run.phases("query")
+    phases = run.queries
     warm = {str(one) for one in run.ok.filter(run.ok["cache_state"] == "warm")["trial_id"]}
     device, objects = (_by_phase(run, warm, phases, metric) for metric in (FROM_DEVICE, OBJECTS_READ))
     counted = device.keys() | objects.keys()
@@ -254,7 +255,7 @@ def ceiling_sentence(run: Run) -> Markdown:
 def _load_ceiling(run: Run) -> list[str]:
     """Return a sentence on loads; none if no load was measured."""
     found = limits.ceiling(run)
-    if not found.seconds or not run.phases("load"):
+    if not found.seconds or not run.loads:
         return []
     lowest = found.of()
     if lowest is None:
@@ -270,7 +271,7 @@ def _load_ceiling(run: Run) -> list[str]:
         sentence += f", and encoded at least {slowest} in each other protocol"
     shares = {
         estimate.cell.label: (estimate.value or 0.0) / (found.of(estimate.cell) or lowest)
-        for phase in run.phases("load")
+        for phase in run.loads
         for estimate in estimates(run, phase, "rows_per_second")
         if estimate.value and not run.embedded(estimate.cell.system)
     }
@@ -289,19 +290,20 @@ def _load_ceiling(run: Run) -> list[str]:
 def _phase_ceilings(run: Run) -> list[str]:
     """Return a sentence for each phase of queries, reads or objects: how near a server came to the client's ceiling."""
     said = []
-    for workload, (metric, _, noun) in limits.ALONE.items():
-        for phase in run.phases(workload):
-            found = [
-                (one.value / alone, alone, one.cell.label)
-                for one in estimates(run, phase, metric)
-                if one.value and not run.embedded(one.cell.system)
-                and (alone := limits.phase_ceiling(run, phase, workload, one.cell))
-            ]  # fmt: skip
-            if found:
-                share, alone, label = max(found)
-                doubt = ", so the client may have limited the result" if share > NEAR else ""
-                said.append(
-                    f"In phase {phase}, {label} came nearest to what benchload reaches alone: "
-                    f"{quantity.percent(share)} of {quantity.text(alone, '1/s', noun)}{doubt}."
-                )
+    for workload, phase in run.phases_having(lambda one: one.rate):
+        rate = workload.rate
+        assert rate is not None
+        found = [
+            (one.value / alone, alone, one.cell.label)
+            for one in estimates(run, phase, rate.metric)
+            if one.value and not run.embedded(one.cell.system)
+            and (alone := limits.phase_ceiling(run, phase, rate.alone, one.cell))
+        ]  # fmt: skip
+        if found:
+            share, alone, label = max(found)
+            doubt = ", so the client may have limited the result" if share > NEAR else ""
+            said.append(
+                f"In phase {phase}, {label} came nearest to what benchload reaches alone: "
+                f"{quantity.percent(share)} of {quantity.text(alone, '1/s', describe(rate.metric).noun)}{doubt}."
+            )
     return said

@@ -16,7 +16,7 @@ def queries(run: Run, metric: str = "latency_p50") -> Table | Markdown:
     title = f"{describe(metric).title} by query type"
     if refusal := refused(run, title):
         return refusal
-    phases = run.phases("query")
+    phases = run.queries
     by_phase = {phase: {one.cell.name: one for one in estimates(run, phase, metric)} for phase in phases}
     rows = [
         [cell.label, *(_text(by_phase[phase].get(cell.name)) for phase in phases)]

@@ -13,6 +13,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
+from benchbook.declare.workload import having
 from benchbook.plan.factors import FROM
 from benchbook.report.table import Block, Table, escape_html
 
@@ -120,9 +121,10 @@ def _data(run: Run) -> str:
         return ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
     by_duration: dict[str, list[str]] = {}
+    loading = having(lambda one: one.loads)
     for phase in run.declared.get("phases") or []:
         name = str(phase["name"])
-        if phase.get("workload") != "load" or name not in (profile.get("phases") or [name]):
+        if phase.get("workload") not in loading or name not in (profile.get("phases") or [name]):
             continue
         alone = (profile.get("phase_options") or {}).get(name) or {}
         duration = merged(profile.get("options") or {}, alone).get("duration")

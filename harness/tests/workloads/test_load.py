@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.declare.workload import LoadOptions
-from benchbook.run.workloads.load import expected, measurements, request, sent
 from benchbook.systems.driver import DatasetRequest
+from benchbook.workloads.load import LoadOptions, expected, measurements, request, sent
 
 
 def test_rates_count_what_was_acknowledged() -> None:

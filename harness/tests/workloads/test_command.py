@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchbook.declare.experiment import Phase
-from benchbook.declare.workload import CommandOptions
 from benchbook.errors import RequestError, TrialFailed, Unavailable
-from benchbook.run.workloads import command
+from benchbook.workloads import command
+from benchbook.workloads.command import CommandOptions
 
 
 def options(**changes):
@@ -71,7 +71,7 @@ def test_without_hyperfine_all_tools_are_unavailable(monkeypatch):
 
 
 def test_times_and_rates(hyperfine, tmp_path):
-    timed = command.run("echo words", options(), "load ours", tmp_path, None)
+    timed = command.time_runs("echo words", options(), "load ours", tmp_path, None)
     found = {one.metric: one.value for one in command.measurements("load", timed, 600)}
     assert found == {
         "command_seconds": 2.0,
@@ -88,7 +88,7 @@ def test_times_and_rates(hyperfine, tmp_path):
 
 def test_a_command_that_fails_fails_the_trial_in_its_own_words(hyperfine, tmp_path):
     with pytest.raises(TrialFailed, match="the disk is full"):
-        command.run("echo the disk is full; false", options(), "load ours", tmp_path, None)
+        command.time_runs("echo the disk is full; false", options(), "load ours", tmp_path, None)
 
 
 def test_what_is_not_counted_has_no_rate():

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.declare.workload import FioOptions, OriginalOptions
 from benchbook.measure import histogram
-from benchbook.run.workloads import fio, original
+from benchbook.workloads import fio, original
+from benchbook.workloads.fio import FioOptions
+from benchbook.workloads.original import OriginalOptions
 
 NONE = {"total_ios": 0}
 READ = {

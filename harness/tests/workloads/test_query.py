@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from benchbook.run.workloads.query import latency
+from benchbook.measure.operations import latency
 
 
 def histogram(kind: str, operation: str, *milliseconds: int) -> dict[str, Any]:

@@ -1,13 +1,8 @@
-"""The workload ``query``: run queries of one type, the same set in the same order for every system."""
+"""Measurements of single operations: the latency of a phase, and what its open loop offered."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from benchbook.declare.duration import seconds
-from benchbook.declare.workload import QueryOptions
-from benchbook.measure.measurement import Event, Measurement, per_second
-from benchbook.systems.driver import QueryRequest
+from benchbook.measure.measurement import Event, Measurement
 
 PERCENTILES = {
     "latency_p50": 50.0,
@@ -18,38 +13,6 @@ PERCENTILES = {
     "latency_p999": 99.9,
     "latency_max": 100.0,
 }
-
-ANSWERS = 20
-"""Answers of each type that are stored and compared across systems."""
-
-
-def request(options: QueryOptions, queries: Path) -> QueryRequest:
-    """Return the request for the timed queries."""
-    return QueryRequest(
-        queries=queries,
-        workers=options.workers,
-        warmup=options.warmup,
-        timeout_seconds=seconds(options.timeout),
-        lasts_seconds=None if options.duration is None else seconds(options.duration),
-        rate=options.rate,
-        arrivals=options.arrivals,
-    )
-
-
-def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
-    """Return the request for untimed answers."""
-    return QueryRequest(queries=queries, timeout_seconds=seconds(options.timeout), answers=ANSWERS)
-
-
-def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
-    """Return the metrics of a query phase; percentiles come from the merged histograms of its timed operations."""
-    operations = float(summary["operations"])
-    found = [
-        Measurement(phase, "queries_per_second", operations * per_second(summary)),
-        Measurement(phase, "queries", operations),
-        Measurement(phase, "errors", float(summary.get("errors") or 0)),
-    ]
-    return [*found, *open_loop(phase, summary), *latency(phase, histograms)]
 
 
 def open_loop(phase: str, summary: Event) -> list[Measurement]:

@@ -6,17 +6,57 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from benchbook.declare.duration import seconds
-from benchbook.declare.workload import FioOptions
+from pydantic import Field, StringConstraints
+
+from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.metric import LATENCY
+from benchbook.declare.toml import Positive
+from benchbook.declare.workload import Metric, Options, Workload
 from benchbook.errors import TrialFailed
-from benchbook.measure import histogram
 from benchbook.measure.measurement import Event, Measurement
-from benchbook.process import spawn
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps
+
+FIO = "fio"
+"""The program, and its declaration in ``systems/``."""
+
+Size = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[kmgt]?$"), Field(examples=["256k", "4g"])]
+"""A size as fio writes it: bytes, or with k, m, g, t the number of KiB, MiB, GiB, TiB."""
+
+
+class FioOptions(Options):
+    """Options of the workload ``fio``: run one job in the data folder. Names and defaults are those of fio."""
+
+    rw: Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
+    """Access pattern: sequential or random reads, writes, or both."""
+    block_size: Size = "4k"
+    """Size of one operation."""
+    size: Size = "1g"
+    """Size of the file of each job."""
+    jobs: Annotated[int, Field(ge=1, le=256)] = 1
+    """Number of processes, each with a separate file."""
+    io_engine: Literal["psync", "sync", "libaio", "mmap", "pvsync2"] = "psync"
+    """System calls that fio uses."""
+    io_depth: Positive = 1
+    """Operations in flight of each job; more than 1 needs an asynchronous engine."""
+    direct: bool = False
+    """Bypass the page cache; FUSE may refuse it."""
+    fsync: Annotated[int, Field(ge=0)] = 0
+    """Number of writes between syncs of the file; 0 for no sync."""
+    end_fsync: bool = False
+    """Sync the file once at the end; without it, writes may remain in memory."""
+    invalidate: bool = True
+    """Drop the file's pages from the page cache before the job."""
+    refill_buffers: bool = False
+    """True if every write has new contents."""
+    runs_for: Duration | None = None
+    """Time for which to repeat the job, such as ``30s``; by default it ends with the file."""
+    read_percent: Annotated[int, Field(ge=0, le=100)] = 50
+    """Share of reads in ``rw`` and ``randrw``, in percent."""
+
 
 PERCENTILES = {
     "latency_p50": "50.000000",
@@ -29,9 +69,9 @@ LOG_MILLISECONDS = 250
 """Interval at which fio logs its bandwidth, so that stalls show."""
 
 
-def fio(steps: Steps, phase: str, options: FioOptions) -> None:
+def run(steps: Steps, phase: str, options: FioOptions) -> None:
     """Create the files if the job reads, run it, and keep fio's results."""
-    program = steps.context.program("fio")
+    program = steps.context.program(FIO)
     if program.path is None:
         raise TrialFailed("fio is a program, not a server.", "Give its path: --system fio=PATH")
     folder = steps.data / f"fio-{phase}"
@@ -43,7 +83,7 @@ def fio(steps: Steps, phase: str, options: FioOptions) -> None:
             with steps.timeline.phase("layout"):
                 _run(steps, [*command, "--create_only=1"], phase, log.with_suffix(".layout.json"))
                 steps.storage.sync()
-        with steps.timeline.phase(phase, "fio"):
+        with steps.timeline.phase(phase, workload.name):
             timed = [
                 *command,
                 f"--write_bw_log={log}",
@@ -83,6 +123,8 @@ def arguments(options: FioOptions, name: str, folder: Path) -> list[str]:
 
 def _run(steps: Steps, command: list[Any], phase: str, output: Path) -> dict[str, Any]:
     """Run fio and return its job; raise TrialFailed with its error."""
+    from benchbook.process import spawn
+
     log = output.with_suffix(".log")
     running = spawn.start(
         [*command, f"--output={output}"],
@@ -115,6 +157,8 @@ def measurements(phase: str, job: dict[str, Any]) -> list[Measurement]:
 
     Latency is fio's completion latency.
     """
+    from benchbook.measure import histogram
+
     found: list[Measurement] = []
     for place, (_, stated) in enumerate(directions(job)):
         prefix = "write_" if place else ""
@@ -174,3 +218,19 @@ def _intervals(log: Path) -> Iterator[Event]:
             "start_ns": start * 1_000_000, "duration_ns": duration * 1_000_000, "operations": 0, "rows": 0,
             "values": 0, "bytes": rate * 1024 * duration // 1000, "errors": 0, "histogram": "",
         }  # fmt: skip
+
+
+workload = Workload(
+    name="fio",
+    options=FioOptions,
+    run=run,
+    metrics=(
+        "bytes_per_second",
+        "seconds",
+        "operations_per_second",
+        "operations",
+        *LATENCY,
+        Metric("bytes", "B", "none", "Bytes"),
+    ),
+    programs=(FIO,),
+)

@@ -6,19 +6,103 @@ import json
 import re
 import shlex
 import shutil
+import string
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
 
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.workload import PLACEHOLDERS, CommandOptions, has_placeholder
-from benchbook.errors import TrialFailed, Unavailable
+from benchbook.declare.toml import Name, Positive, Text
+from benchbook.declare.workload import Metric, Options, Workload
+from benchbook.errors import TrialFailed, Unavailable, nearest, suggestion
 from benchbook.measure.measurement import Measurement
-from benchbook.process import spawn
-from benchbook.systems.driver import Driver
+
+if TYPE_CHECKING:
+    from benchbook.run.steps import Steps
+    from benchbook.systems.driver import Driver
+
+PLACEHOLDERS = {
+    "benchload": "the path of benchload",
+    "url": "the address of the server, with http://",
+    "host": "host and port of the server",
+    "database": "a name for the database",
+    "input": "the path of the file with the dataset; needs the option input",
+    "sized": "the same file, with a last line dataset-size:ROWS,VALUES as bulk_data_gen writes it",
+    "dataset": "benchload's arguments for the dataset: generator and flags",
+    "seed": "the seed of the dataset",
+    "scale": "the dataset's parameter of this name",
+    "start": "the dataset's parameter of this name",
+    "end": "the dataset's parameter of this name",
+    "interval": "the dataset's parameter of this name",
+    "workers": "the option of this name",
+}
+"""Placeholders that a command may contain in braces."""
+
+
+class CommandOptions(Options):
+    """Options of the workload ``command``: time the command of a tool with hyperfine."""
+
+    tool: Name
+    """The tool of this cell; usually a factor."""
+    commands: dict[Name, Text] = Field(min_length=1)
+    """Tool → its shell command. The report shows a tool that is not on PATH as missing."""
+    runs: Annotated[int, Field(ge=2)] = 5
+    """Timed runs of the command in one trial."""
+    warmup: Annotated[int, Field(ge=0)] = 1
+    """Runs before the timed ones."""
+    workers: Positive = 1
+    """Number of connections: the value of ``{workers}``."""
+    input: Literal["influx", "none"] = "none"
+    """``influx`` writes the dataset to a file first, as line protocol; ``{input}`` is its path."""
+    counts: Literal["rows", "lines", "nothing"] = "rows"
+    """The unit of rates: the rows of the dataset; the lines that the command prints, counted in a separate untimed
+    run; or nothing."""
+    received: bool = False
+    """True if the server must have received every row of every run; for servers that count rows."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.tool not in self.commands:
+            guess = suggestion(self.tool, self.commands)
+            raise ValueError(
+                f'tool "{self.tool}" has no command; commands has {", ".join(self.commands)}{guess}'
+            )
+        for tool, command in self.commands.items():
+            for placeholder in _placeholders(tool, command):
+                if placeholder not in PLACEHOLDERS:
+                    found = nearest(placeholder, PLACEHOLDERS)
+                    guess = f'; did you mean "{{{found}}}"?' if found else ""
+                    raise ValueError(
+                        f'the command of "{tool}" contains the unknown placeholder {{{placeholder}}};'
+                        f" allowed: {', '.join(PLACEHOLDERS)}{guess}"
+                    )
+        return self
+
+
+def has_placeholder(command: str, placeholder: str) -> bool:
+    """Return whether a command contains a placeholder.
+
+    >>> has_placeholder("cat {input}", "input")
+    True
+    """
+    return any(name == placeholder for _, name, _, _ in string.Formatter().parse(command))
+
+
+def _placeholders(tool: str, command: str) -> list[str]:
+    """Return the placeholders of a command."""
+    try:
+        return [name for _, name, _, _ in string.Formatter().parse(command) if name is not None]
+    except ValueError as error:
+        raise ValueError(
+            f'the command of "{tool}" has unmatched braces ({error}); write {{{{ for a literal brace'
+        ) from None
+
 
 HYPERFINE = "hyperfine"
 
@@ -119,8 +203,10 @@ def programs(text: str) -> list[str]:
     return found
 
 
-def run(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
+def time_runs(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
     """Time a command whose output goes to ``folder``; raise TrialFailed if a run exits with another code than 0."""
+    from benchbook.process import spawn
+
     stem = re.sub(r"[^\w.-]+", "-", name)
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
     running = spawn.start(
@@ -177,3 +263,45 @@ def measurements(phase: str, timed: Timed, rows: int | None) -> list[Measurement
         if cpu > 0:
             found.append(Measurement(phase, "rows_per_cpu_second", rows / cpu))
     return found
+
+
+def run(steps: Steps, phase: str, options: CommandOptions) -> None:
+    """Time a tool's command; its input file is removed afterwards."""
+    benchload, driver = steps.context.benchload, steps.driver
+    rows = int(steps.digest["rows"])
+    with tempfile.TemporaryDirectory(dir=steps.context.scratch) as folder:
+        filled = places(benchload, driver, steps.dataset, Path(folder), options)
+        text = command(options, filled)
+        with steps.timeline.phase("input"):
+            prepare(benchload, steps.dataset, steps.digest, Path(filled["input"]), options)
+        counted = {"rows": rows, "nothing": None}.get(options.counts)
+        if options.counts == "lines":
+            with steps.timeline.phase("count"):
+                counted = lines(text)
+        before = received(driver) if options.received else 0
+        with steps.timeline.phase(phase, workload.name):
+            name, registry = f"{phase} {options.tool}", steps.context.results / "processes"
+            timed = time_runs(text, options, name, steps.folder, registry)
+    if options.received:
+        expected = rows * (options.runs + options.warmup)
+        steps.findings.check("rows", f"rows received in {phase}", expected, received(driver) - before)
+    steps.findings.measurements += measurements(phase, timed, counted)
+
+
+workload = Workload(
+    name="command",
+    options=CommandOptions,
+    run=run,
+    metrics=(
+        "rows_per_second",
+        "rows",
+        Metric(
+            "rows_per_cpu_second", "1/s", "higher", "Rows per second of processor time", "rows", "rows/CPU-s"
+        ),
+        Metric("command_seconds", "s", "lower", "Run time of the command"),
+        Metric("command_seconds_min", "s", "lower", "Shortest run time of the command"),
+        Metric("command_seconds_max", "s", "lower", "Longest run time of the command"),
+        Metric("command_runs", "1", "none", "Runs of the command"),
+    ),
+    compared=("rows_per_second", "rows_per_cpu_second"),
+)

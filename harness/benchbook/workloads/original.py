@@ -14,17 +14,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from benchbook.declare.duration import seconds
-from benchbook.declare.workload import OriginalOptions
+from pydantic import Field
+
+from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.toml import Text
+from benchbook.declare.workload import Metric, Options, Workload
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.measurement import Measurement
-from benchbook.process import spawn
-from benchbook.systems.driver import SeveralDatabases
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps
+
+Tool = Literal["inch", "influx-stress", "bulk_load_influx", "query_benchmarker_influxdb"]
+
+Program = Literal[
+    "inch",
+    "influx-stress",
+    "bulk_data_gen",
+    "bulk_load_influx",
+    "bulk_query_gen",
+    "query_benchmarker_influxdb",
+]
+
+
+class OriginalOptions(Options):
+    """Options of the workload ``original``: run the unchanged tool of a publication and parse its output."""
+
+    tool: Tool
+    """The tool. ``bulk_data_gen`` feeds ``bulk_load_influx``; ``bulk_query_gen`` feeds
+    ``query_benchmarker_influxdb``."""
+    arguments: dict[Program, list[Text]] = Field(default_factory=dict)
+    """Program → its arguments, except the server's address. Default: the defaults of the program."""
+    limit: Duration = "2h"
+    """Longest time for the tool."""
+
 
 _NUMBER = r"([0-9.]+(?:e[+-]?[0-9]+)?)"
 
@@ -135,7 +160,7 @@ ADAPTERS = {
 }
 
 
-def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
+def run(steps: Steps, phase: str, options: OriginalOptions) -> None:
     """Run the tool against the server, keep its numbers, and count what it wrote."""
     adapter = ADAPTERS[options.tool]
     needed = [*adapter.programs(), *(ADAPTERS["bulk_load_influx"].programs() if adapter.loads_first else ())]
@@ -151,7 +176,7 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
             _run(steps, "data", ADAPTERS["bulk_load_influx"], options)
         with steps.timeline.phase("settle"):
             steps.driver.settle()
-    with steps.timeline.phase(phase, "original"):
+    with steps.timeline.phase(phase, workload.name):
         stated = _run(steps, phase, adapter, options)
     with steps.timeline.phase("check"):
         stated = _checked(steps, options, adapter, stated)
@@ -160,6 +185,8 @@ def original(steps: Steps, phase: str, options: OriginalOptions) -> None:
 
 def _run(steps: Steps, phase: str, adapter: Adapter, options: OriginalOptions) -> dict[str, float]:
     """Run a tool to its end and return its numbers; raise TrialFailed with the end of its log."""
+    from benchbook.process import spawn
+
     url = getattr(steps.driver, "url", "")
     if not url:
         raise TrialFailed(
@@ -198,6 +225,8 @@ def _checked(
     steps: Steps, options: OriginalOptions, adapter: Adapter, stated: dict[str, float]
 ) -> dict[str, float]:
     """Compare the points that a tool claims with those in the server; add the rate that inch does not report."""
+    from benchbook.systems.driver import SeveralDatabases
+
     if "queries" in stated or not isinstance(steps.driver, SeveralDatabases):
         return stated
     counted = steps.driver.count_in(adapter.database)
@@ -237,3 +266,22 @@ def inch_points(arguments: list[str]) -> int:
         return arguments[arguments.index(flag) + 1] if flag in arguments else default
 
     return prod(int(one) for one in after("-t", "10,10,10").split(",")) * int(after("-p", "100"))
+
+
+workload = Workload(
+    name="original",
+    options=OriginalOptions,
+    run=run,
+    metrics=(
+        "rows_per_second",
+        "values_per_second",
+        "rows",
+        "seconds",
+        "queries_per_second",
+        "queries",
+        "latency_mean",
+        "latency_max",
+        Metric("latency_min", "s", "lower", "Shortest latency"),
+    ),
+    own_data=True,
+)

@@ -4,19 +4,65 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from benchbook.declare.dataset import Dataset
-from benchbook.declare.duration import seconds
-from benchbook.declare.workload import KlineOptions
+from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.metric import LATENCY, OPEN_LOOP
+from benchbook.declare.toml import Name, Positive
+from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event, Measurement, per_second
-from benchbook.run.workloads.query import latency, open_loop
-from benchbook.systems.client import BarsClient, BarsRequest, Defect
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.operations import latency, open_loop
+from benchbook.measure.rate import per_second
+from benchbook.plan.plan import PlannedTrial
 
 if TYPE_CHECKING:
+    from benchbook.run.ceiling import Alone
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
+    from benchbook.systems.client import BarsClient, BarsRequest, Defect
+
+Read = Literal["short", "long"]
+Method = Literal["as-published", "any-stock", "same-bars", "corrected"]
+
+PUBLISHED = "published"
+"""Level of ``in_flight`` that selects the published number of each system."""
+CLAIMED_IN_FLIGHT = 64
+"""Reads in flight that the publication claims for every system; used for a system that it did not measure."""
+
+
+class KlineOptions(LoopOptions):
+    """Options of the workload ``kline``: read ranges of one-minute bars for a fixed time."""
+
+    read: Read
+    """``short``: one bar. ``long``: all bars of eight trading days."""
+    method: Method = "corrected"
+    """Which faults of the published method are corrected; each step includes those before it. ``as-published``: none.
+    ``any-stock``: all systems read any stock; the publication's MySQL reader always read the first one.
+    ``same-bars``: a short read returns one bar; the publication read a minute before and after it from SQL databases.
+    ``corrected``: every answer is decoded and its bars counted; the publication did not for the key-value store."""
+    in_flight: Positive | Literal["published"] = CLAIMED_IN_FLIGHT
+    """Reads in flight, each on a separate connection; ``published`` uses ``published_in_flight``."""
+    published_in_flight: dict[Name, Positive] = Field(default_factory=dict)
+    """System → reads in flight according to the raw records of the publication."""
+    duration: Duration = "5s"
+    """Time for which to repeat the requests, such as ``5s``."""
+    requests: Annotated[int, Field(ge=20, le=1_000_000)] = 5000
+    """Number of different requests, drawn before the run; the same for every system."""
+    warmup: Annotated[int, Field(ge=0)] = 100
+    """Reads before the timed ones; the results mark them as warm-up."""
+    timeout: Duration = "30s"
+    """Longest time for one read."""
+
+    def in_flight_of(self, system: str) -> int:
+        """Return the number of reads in flight for a system."""
+        if self.in_flight == PUBLISHED:
+            return self.published_in_flight.get(system, CLAIMED_IN_FLIGHT)
+        return int(self.in_flight)
+
 
 ANSWERS = 20
 """Answers of each kind of read that are compared with the dataset and across systems."""
@@ -54,7 +100,7 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
     none: frozenset[Defect] = frozenset()
     for defects in {none, kept & {"one-stock"}, kept & {"three-bars"}, kept & frozenset(FLAGS)}:
         flags = request_flags(options, defects)
-        key = (dataset.flags(), " ".join(flags), options.requests)
+        key = _key(dataset, options, defects)
         if key not in context.query_files:
             text = benchload.bars_requests(context.benchload, dataset, flags)
             name = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -65,6 +111,8 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
 
 def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     """Read for the duration, timed; then compare untimed answers with the dataset."""
+    from benchbook.systems.client import BarsClient, BarsRequest
+
     client = steps.client
     if not isinstance(client, BarsClient):
         raise TrialFailed(
@@ -85,7 +133,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         timeout_seconds=seconds(options.timeout),
         record=steps.operations(phase),
     )
-    with steps.timeline.phase(phase, "kline"):
+    with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(phase, client.bars(request))
     steps.findings.keep_errors(phase, taken.errors)
     if taken.summary is None:
@@ -127,6 +175,48 @@ def measurements(
 
 
 def _file(steps: Steps, options: KlineOptions, defects: frozenset[Defect]) -> Path:
-    return steps.context.query_files[
-        steps.dataset.flags(), " ".join(request_flags(options, defects)), options.requests
-    ]
+    return steps.context.query_files[_key(steps.dataset, options, defects)]
+
+
+def _key(
+    dataset: Dataset, options: KlineOptions, defects: frozenset[Defect]
+) -> tuple[tuple[str, ...], str, int]:
+    return dataset.flags(), " ".join(request_flags(options, defects)), options.requests
+
+
+def alone(context: Context, _: Dataset) -> list[Alone]:
+    """Return the reads of each phase, from a store inside benchload."""
+    from benchbook.run.ceiling import Alone, of_phases
+
+    def of(dataset: Dataset, trial: PlannedTrial, options: KlineOptions) -> Alone:
+        file = context.query_files[_key(dataset, options, frozenset())]
+        workers = options.in_flight_of(str(trial.levels["system"]))
+        arguments = (
+            "bars-read", *dataset.flags(), f"--requests={file}", f"--workers={workers}", "--target=null",
+        )  # fmt: skip
+        return Alone(arguments, served=False, about={"workers": workers})
+
+    return of_phases(context, workload.name, of)
+
+
+workload = Workload(
+    name="kline",
+    options=KlineOptions,
+    run=run,
+    metrics=(
+        "rows_per_second",
+        "bytes_per_second",
+        "errors",
+        *OPEN_LOOP,
+        *LATENCY,
+        Metric("reads_per_second", "1/s", "higher", "Reads per second", "reads", "reads/s"),
+        Metric("reads", "1", "none", "Reads answered", "reads"),
+        Metric("rows_per_read", "1", "none", "Bars received per read", "bars"),
+        Metric("rows_decoded_per_read", "1", "none", "Bars decoded per read", "bars"),
+        Metric("in_flight", "1", "none", "Reads in flight", "reads"),
+    ),
+    rate=Rate("reads_per_second", "operations_per_second", "reads_per_second"),
+    prepare=prepare,
+    alone=alone,
+    reads=True,
+)

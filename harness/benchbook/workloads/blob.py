@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from benchbook.declare.duration import seconds
-from benchbook.declare.workload import BlobOptions
+from pydantic import AfterValidator, Field, model_validator
+
+from benchbook.declare.dataset import Dataset
+from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.metric import LATENCY, OPEN_LOOP
+from benchbook.declare.toml import Positive
+from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event, Measurement, per_second
-from benchbook.run.workloads.query import latency, open_loop
-from benchbook.systems.driver import BlobRequest, Blobs
+from benchbook.measure.measurement import Event, Measurement
+from benchbook.measure.operations import latency, open_loop
+from benchbook.measure.rate import per_second
+from benchbook.plan.plan import PlannedTrial
 
 if TYPE_CHECKING:
+    from benchbook.run.ceiling import Alone
+    from benchbook.run.context import Context
     from benchbook.run.steps import Steps
+    from benchbook.systems.driver import BlobRequest, Blobs
+
+_PART = re.compile(r"(put|get|delete)=(\d+(?:\.\d+)?)")
+
+
+def _mix(text: str) -> str:
+    parts = [_PART.fullmatch(part) for part in text.split(",")]
+    if not all(parts) or not any(float(part[2]) > 0 for part in parts if part):
+        raise ValueError(f'"{text}" is not a mix; write parts such as "put=1,get=8,delete=1"')
+    return text
+
+
+class BlobOptions(LoopOptions):
+    """Options of the workload ``blob``: put, get and delete the objects of the dataset."""
+
+    do: Literal["put", "get", "delete", "mixed"]
+    """Operation: put every object, get or delete the stored ones, or a mix of the three."""
+    mix: Annotated[str, AfterValidator(_mix)] = "put=1,get=2,delete=1"
+    """Weights of the operations if ``do`` is ``mixed``."""
+    operations: Annotated[int, Field(ge=0)] = 0
+    """Operations; 0 for one an object."""
+    duration: Duration | None = None
+    """For how long operations begin, in place of a number of them. A put continues with new objects after those
+    of the dataset, a get asks for objects again. A delete ends early when no object is left."""
+    batch: Positive = 1
+    """Objects of one put: in one transaction, or one after the other in a store without transactions."""
+    workers: Positive = 1
+    """Operations in flight."""
+    sync_limit: bool = False
+    """True if fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The
+    writes have the mean size of an object, and there are as many jobs as workers. Without fio,
+    Benchbook omits the measurement."""
+    timeout: Duration = "30s"
+    """Longest time for one operation."""
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        refuse_two_ends("operations", self.operations or None, self.duration)
+        return self
+
 
 SECONDS = 1
 """Duration of the measurement: long enough for some hundred syncs of a slow disk."""
@@ -52,6 +101,7 @@ CHECK_WORKERS = 4
 def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     """Do the operations, let the system settle if they wrote, and read every object back."""
     from benchbook.run.findings import required_summary
+    from benchbook.systems.driver import Blobs
 
     client = steps.client
     if not isinstance(client, Blobs):
@@ -62,7 +112,7 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     asked = request(steps, phase, options)
     if options.sync_limit and not steps.storage.throttled():  # fio would run outside the limit
         _measure_limit(steps, phase, options)
-    with steps.timeline.phase(phase, "blob"):
+    with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(phase, client.blob(asked))
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
@@ -88,6 +138,8 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
 
 def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
     """Return the request for a client."""
+    from benchbook.systems.driver import BlobRequest
+
     return BlobRequest(
         flags=steps.dataset.flags(),
         do=options.do,
@@ -116,6 +168,8 @@ def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
 
 def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> int:
     """Compare every acknowledged object with what the store returns; return how many there are."""
+    from benchbook.systems.driver import BlobRequest
+
     wanted = BlobRequest(
         flags=asked.flags, do="check", kept=asked.kept, workers=CHECK_WORKERS,
         timeout_seconds=asked.timeout_seconds,
@@ -173,3 +227,41 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
         Measurement(phase, "settled_seconds", duration + settle_seconds),
     ]
     return found + open_loop(phase, summary)
+
+
+def alone(context: Context, _: Dataset) -> list[Alone]:
+    """Return the operations of each phase except deletions, on a store inside benchload."""
+    from benchbook.run.ceiling import Alone, of_phases
+
+    def of(dataset: Dataset, _: PlannedTrial, options: BlobOptions) -> Alone | None:
+        if options.do == "delete":
+            return None
+        arguments = (
+            "blob", *dataset.flags(), f"--do={options.do}", f"--mix={options.mix}", f"--batch={options.batch}",
+            f"--workers={options.workers}", "--target=null",
+        )  # fmt: skip
+        return Alone(arguments, served=False, about={"workers": options.workers})
+
+    return of_phases(context, workload.name, of)
+
+
+workload = Workload(
+    name="blob",
+    options=BlobOptions,
+    run=run,
+    metrics=(
+        "bytes_per_second",
+        "operations_per_second",
+        "operations",
+        "errors",
+        "acknowledged_seconds",
+        "settled_seconds",
+        *OPEN_LOOP,
+        *LATENCY,
+        Metric("objects_per_second", "1/s", "higher", "Objects per second", "objects", "objects/s"),
+        Metric("objects", "1", "none", "Objects", "objects"),
+        Metric("synced_writes_per_second", "1/s", "none", "Synced writes per second of fio", "writes"),
+    ),
+    rate=Rate("objects_per_second", "rows_per_second", "operations_per_second"),
+    alone=alone,
+)

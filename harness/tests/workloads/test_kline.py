@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.declare.workload import KlineOptions
-from benchbook.run.workloads import kline
 from benchbook.systems.client import SQL_DEFECTS, BarsRequest
+from benchbook.workloads import kline
+from benchbook.workloads.kline import KlineOptions
 
 
 class Client:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from benchbook.declare.workload import BlobOptions
-from benchbook.run.workloads.blob import checks, measurements
 from benchbook.storage.driver import disks
+from benchbook.workloads.blob import BlobOptions, checks, measurements
 
 DIGEST = {"objects": 100, "sha256": "aa"}
 SUMMARY = {"duration_ns": 2_000_000_000, "operations": 10, "rows": 100, "bytes": 4000, "errors": 0}
