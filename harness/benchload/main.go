@@ -2,20 +2,6 @@
 // drives queries. It writes JSON lines, described in docs/benchload-events.md.
 package main
 
-import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
+import "benchbook/benchload/program"
 
-	"benchbook/benchload/command"
-)
-
-func main() {
-	// A closed pipe is an error of the write that met it, not a signal.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func main() { program.Benchload.Main() }

@@ -9,14 +9,18 @@ import (
 
 	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/event"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Answers asks each request once, unmeasured, compares its answer with the dataset and
 // writes the digest. It returns how many answers are right, their rows, and how many
 // requests failed.
 func Answers(ctx context.Context, days *Days, store Store, requests []Request, events *event.Writer) (right, rows, failed int64) {
-	client := store.Client()
+	client, err := store.Connect()
+	if err != nil {
+		events.Error(system.AsFailure(err).Event())
+		return 0, 0, 1
+	}
 	defer client.Close()
 	defer context.AfterFunc(ctx, client.Interrupt)()
 	maker := days.Maker()
@@ -26,10 +30,10 @@ func Answers(ctx context.Context, days *Days, store Store, requests []Request, e
 			return right, rows, failed
 		}
 		answer.Reset()
-		failure := target.AsFailure(client.Read(&requests[i], true, &answer))
+		failure := system.AsFailure(client.Read(&requests[i], true, &answer))
 		if failure == nil {
 			if wrong := maker.Check(&requests[i], &answer); wrong != nil {
-				failure = &target.Failure{Kind: target.BadAnswer, Message: wrong.Error()}
+				failure = &system.Failure{Kind: system.BadAnswer, Message: wrong.Error()}
 			}
 		}
 		if failure != nil {

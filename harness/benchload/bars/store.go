@@ -1,6 +1,6 @@
 package bars
 
-import "benchbook/benchload/target"
+import "benchbook/benchload/system"
 
 // Answer is what a read returned. A client fills the same one again and again.
 type Answer struct {
@@ -12,9 +12,9 @@ type Answer struct {
 // Reset empties the answer and keeps its memory.
 func (a *Answer) Reset() { a.Bars, a.Rows, a.Bytes = a.Bars[:0], 0, 0 }
 
-// Client is one connection to a store.
-type Client interface {
-	target.Conn
+// Conn is one connection to a store.
+type Conn interface {
+	system.Conn
 	// Write stores whole days of one stock and waits until they are acknowledged.
 	Write(bars []Bar) error
 	// Read reads a range. With decode the answer holds the bars; without, the client
@@ -24,10 +24,7 @@ type Client interface {
 
 // Store is a system that bars are loaded into and read from.
 type Store interface {
-	// Name returns the name of the kind of system.
-	Name() string
+	system.System[Conn]
 	// Prepare creates the table; an error if it holds data already.
 	Prepare() error
-	// Client creates a client.
-	Client() Client
 }

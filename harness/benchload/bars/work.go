@@ -5,7 +5,7 @@ import (
 
 	"benchbook/benchload/drive"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Load stores bars, this number of days of a stock per write. Without a duration it
@@ -13,16 +13,16 @@ import (
 func Load(days *Days, store Store, pace drive.Pace, daysOfWrite int64) *drive.Work {
 	days.endless = pace.Duration > 0
 	return &drive.Work{
-		Client: func() (drive.Client, error) {
-			return &loader{Client: store.Client(), days: days, maker: days.Maker(), most: daysOfWrite}, nil
-		},
+		Client: drive.Clients(store, func(conn Conn, _ int) drive.Client {
+			return &loader{Conn: conn, days: days, maker: days.Maker(), most: daysOfWrite}
+		}),
 		Pace: pace,
 	}
 }
 
 // loader stores bars over one connection.
 type loader struct {
-	Client
+	Conn
 	days  *Days
 	maker *Maker
 	most  int64
@@ -39,7 +39,7 @@ func (l *loader) Next(int64) bool {
 // Do stores them.
 func (l *loader) Do() (drive.Result, error) {
 	rows := int64(len(l.bars))
-	if failure := target.AsFailure(l.Write(l.bars)); failure != nil {
+	if failure := system.AsFailure(l.Write(l.bars)); failure != nil {
 		failure.Refused = rows
 		return drive.Result{}, failure
 	}
@@ -47,7 +47,7 @@ func (l *loader) Do() (drive.Result, error) {
 }
 
 // Ended does nothing.
-func (l *loader) Ended(*target.Failure) {}
+func (l *loader) Ended(*system.Failure) {}
 
 // Read reads the bars of requests, again from the first after the last if the pace has
 // more operations. With decode an answer with another number of bars than the dataset
@@ -57,16 +57,16 @@ func Read(requests []Request, store Store, pace drive.Pace, decode bool) *drive.
 		pace.Operations = int64(len(requests))
 	}
 	return &drive.Work{
-		Client: func() (drive.Client, error) {
-			return &reader{Client: store.Client(), requests: requests, decode: decode}, nil
-		},
+		Client: drive.Clients(store, func(conn Conn, _ int) drive.Client {
+			return &reader{Conn: conn, requests: requests, decode: decode}
+		}),
 		Pace: pace, Rule: drive.Rule{KeepGoing: true},
 	}
 }
 
 // reader reads bars over one connection.
 type reader struct {
-	Client
+	Conn
 	requests []Request
 	request  *Request
 	decode   bool
@@ -86,11 +86,11 @@ func (r *reader) Do() (drive.Result, error) {
 		return drive.Result{}, err
 	}
 	if r.decode && r.answer.Rows != r.request.Bars {
-		return drive.Result{}, &target.Failure{Kind: target.BadAnswer, Message: fmt.Sprintf(
+		return drive.Result{}, &system.Failure{Kind: system.BadAnswer, Message: fmt.Sprintf(
 			"a %s read returned %d bars, but the dataset has %d there", r.request.Type, r.answer.Rows, r.request.Bars)}
 	}
 	return drive.Result{Counts: measure.Counts{Rows: r.answer.Rows, Bytes: r.answer.Bytes, WireBytes: r.answer.Bytes}}, nil
 }
 
 // Ended does nothing.
-func (r *reader) Ended(*target.Failure) {}
+func (r *reader) Ended(*system.Failure) {}

@@ -1,5 +1,6 @@
-// Package command is the command line of the program: a file per command, and the
-// flags that commands share.
+// Package command is the command line of a program that measures: mistakes in a request,
+// flags that commands share, and the events of a workload. The program benchload is one;
+// an experiment can have its own.
 package command
 
 import (
@@ -9,20 +10,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"os/signal"
 	"reflect"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"benchbook/benchload/event"
 )
 
-// Version is the version of the program.
-const Version = "0.1.0"
-
-// program is the name and version of the program in events.
-const program = "benchload " + Version
+// Program is a command line.
+type Program struct {
+	Name        string
+	Version     string
+	Description string // a sentence or two for --help
+	// Commands is a struct whose fields are the commands, as kong reads them. A command is
+	// a struct of flags with the method Run(*Console) error.
+	Commands any
+	Names    map[string]string // that help texts contain, as ${name}
+}
 
 // Exit codes.
 const (
@@ -33,54 +43,63 @@ const (
 // errReported ends the program with code 1 after an event that says why.
 var errReported = errors.New("reported")
 
-// commands are what the program can do; a new one adds an entry.
-type commands struct {
-	Help helpFlag `short:"h" help:"Show this text."`
-
-	Generate     generateCommand     `cmd:"" help:"Write a dataset to standard output."`
-	Load         loadCommand         `cmd:"" help:"Load a dataset, or a file, into a system."`
-	Queries      queriesCommand      `cmd:"" help:"Write queries for a dataset."`
-	Query        queryCommand        `cmd:"" help:"Ask queries and measure."`
-	BarsLoad     barsLoadCommand     `cmd:"" name:"bars-load" help:"Store the dataset kline for reads of ranges."`
-	BarsRequests barsRequestsCommand `cmd:"" name:"bars-requests" help:"Write requests for ranges of bars."`
-	BarsRead     barsReadCommand     `cmd:"" name:"bars-read" help:"Read ranges of bars and measure."`
-	BarsService  barsServiceCommand  `cmd:"" name:"bars-service" help:"Serve bars over HTTP from packed days in Redis."`
-	Inspect      inspectCommand      `cmd:"" help:"Print a server's version and what it holds."`
-	Blob         blobCommand         `cmd:"" help:"Put, get and delete objects and measure."`
-	NullServer   nullServerCommand   `cmd:"" name:"null-server" help:"Serve requests and keep nothing, for calibration."`
-	Calibrate    calibrateCommand    `cmd:"" help:"Measure what the client alone reaches on this machine."`
-	Version      versionCommand      `cmd:"" help:"Print the versions of the program and of its events."`
+// Console is what every command runs with.
+type Console struct {
+	Context context.Context // ends when the user interrupts the program
+	Out     io.Writer       // data and events
+	Notes   io.Writer       // messages for people
+	Program string          // name and version, for events
 }
 
-// console is what every command runs with.
-type console struct {
-	ctx   context.Context
-	out   io.Writer // data and events
-	notes io.Writer // messages for people
+// Main does the command of the process's arguments and ends the process.
+func (p Program) Main() {
+	// A closed pipe is an error of the write that met it, not a signal.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := p.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
 
 // Run does one command and returns the exit code.
-func Run(ctx context.Context, arguments []string, out, notes io.Writer) int {
-	err := dispatch(&console{ctx, out, notes}, arguments)
+func (p Program) Run(ctx context.Context, arguments []string, out, notes io.Writer) int {
+	err := p.dispatch(&Console{ctx, out, notes, p.Name + " " + p.Version}, arguments)
 	if err == nil || errors.Is(err, errHelped) {
 		return 0
 	}
 	if errors.Is(err, errReported) {
 		return exitFailed
 	}
-	_, _ = fmt.Fprintf(notes, "benchload: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+	_, _ = fmt.Fprintf(notes, "%s: %s\n", p.Name, strings.ReplaceAll(err.Error(), "\n", " "))
 	if mistake := (mistake{}); errors.As(err, &mistake) {
 		return exitMistake
 	}
 	return exitFailed
 }
 
+// common is what every program has beside its commands.
+type common struct {
+	Help    helpFlag       `short:"h" help:"Show this text."`
+	Version versionCommand `cmd:"" help:"Print the versions of the program and of its events."`
+}
+
+// grammar is the commands of the program and the common ones, as one struct.
+func (p Program) grammar() reflect.Type {
+	help, _ := reflect.TypeFor[common]().FieldByName("Help")
+	version, _ := reflect.TypeFor[common]().FieldByName("Version")
+	fields := []reflect.StructField{help}
+	for commands, i := reflect.TypeOf(p.Commands), 0; i < commands.NumField(); i++ {
+		fields = append(fields, commands.Field(i))
+	}
+	return reflect.StructOf(append(fields, version))
+}
+
 // dispatch finds the command and does it.
-func dispatch(c *console, arguments []string) error {
-	grammar := reflect.New(named(reflect.TypeFor[commands](), arguments)).Interface()
-	parser, err := kong.New(grammar, append(flagMappers(), kong.Name("benchload"), kong.NoDefaultHelp(), kong.Writers(c.out, c.notes),
-		kong.Description("Generates the datasets of database benchmarks, loads them and drives queries. The guide is docs/benchload.md."),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100, NoExpandSubcommands: true}), kong.ValueFormatter(spacedNames), kong.Vars(helpNames()))...)
+func (p Program) dispatch(c *Console, arguments []string) error {
+	grammar := reflect.New(named(p.grammar(), arguments)).Interface()
+	parser, err := kong.New(grammar, append(flagMappers(), kong.Name(p.Name), kong.NoDefaultHelp(), kong.Writers(c.Out, c.Notes),
+		kong.Description(p.Description), kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100, NoExpandSubcommands: true}),
+		kong.ValueFormatter(spacedNames), kong.Vars(p.Names))...)
 	if err != nil {
 		return fmt.Errorf("the command line is defined wrongly: %w", err)
 	}
@@ -89,7 +108,7 @@ func dispatch(c *console, arguments []string) error {
 		return parsed.Run(c)
 	}
 	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) && !errors.Is(err, errHelped) {
-		return parseMistake(failed)
+		return p.parseMistake(failed)
 	}
 	return err
 }
@@ -119,7 +138,7 @@ func named(grammar reflect.Type, arguments []string) reflect.Type {
 }
 
 // parseMistake is an error of parsing as a sentence that names what is allowed.
-func parseMistake(failed *kong.ParseError) error {
+func (p Program) parseMistake(failed *kong.ParseError) error {
 	names, allowed := []string(nil), []string(nil)
 	for _, step := range failed.Context.Path {
 		if step.Command != nil {
@@ -135,16 +154,16 @@ func parseMistake(failed *kong.ParseError) error {
 	path, sentence := strings.Join(names, " "), failed.Error()
 	if found, isArgument := strings.CutPrefix(sentence, "unexpected argument "); isArgument && len(allowed) > 0 {
 		found, _, _ = strings.Cut(found, ", did you mean")
-		return mistakef("%s: %s", cmp.Or(path, "command"), unknown(found, allowed))
+		return Mistakef("%s: %s", cmp.Or(path, "command"), Unknown(found, allowed))
 	}
 	if strings.HasPrefix(sentence, "expected one of") {
 		example := strings.Join(append(names, allowed[len(allowed)-1]), " ")
-		return mistakef("%s needs one of %s; for example: benchload %s.", cmp.Or(path, "the command line"), strings.Join(allowed, ", "), example)
+		return Mistakef("%s needs one of %s; for example: %s %s.", cmp.Or(path, "the command line"), strings.Join(allowed, ", "), p.Name, example)
 	}
 	if !strings.HasSuffix(sentence, "?") {
 		sentence = strings.TrimRight(sentence, ".") + "."
 	}
-	return mistakef("%s See benchload %s.", sentence, strings.TrimSpace(path+" --help"))
+	return Mistakef("%s See %s %s.", sentence, p.Name, strings.TrimSpace(path+" --help"))
 }
 
 // spacedNames puts spaces between the allowed names in the help of a flag.
@@ -171,8 +190,24 @@ func (helpFlag) BeforeReset(parsed *kong.Context) error {
 type versionCommand struct{}
 
 // Run prints it.
-func (versionCommand) Run(c *console) error {
-	return json.NewEncoder(c.out).Encode(map[string]any{
-		"name": "benchload", "version": Version, "schema": event.Version, "go": runtime.Version(),
+func (versionCommand) Run(c *Console) error {
+	name, version, _ := strings.Cut(c.Program, " ")
+	return json.NewEncoder(c.Out).Encode(map[string]any{
+		"name": name, "version": version, "schema": event.Version, "go": runtime.Version(),
 	})
+}
+
+// Listen opens a port for a command that serves, and prints its address as an event.
+func (c *Console) Listen(at string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, Mistakef("--listen %s cannot be used (%s); give a free port, or :0 for any.", at, err)
+	}
+	if err := json.NewEncoder(c.Out).Encode(map[string]any{
+		"v": event.Version, "type": "listening", "url": "http://" + listener.Addr().String(),
+	}); err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("cannot write the address: %w", err)
+	}
+	return listener, nil
 }

@@ -17,14 +17,14 @@ type mistake struct{ text string }
 // Error returns the whole sentence.
 func (m mistake) Error() string { return m.text }
 
-// mistakef makes a mistake from a sentence.
-func mistakef(sentence string, values ...any) error { return mistake{fmt.Sprintf(sentence, values...)} }
+// Mistakef makes an error in the request from a sentence: the program ends with code 2.
+func Mistakef(sentence string, values ...any) error { return mistake{fmt.Sprintf(sentence, values...)} }
 
-// unknown says that a name is not among the allowed ones, and which one is nearest.
-func unknown(found string, allowed []string) error {
+// Unknown says that a name is not among the allowed ones, and which one is nearest.
+func Unknown(found string, allowed []string) error {
 	sentence := fmt.Sprintf("found %q; allowed are %s", found, strings.Join(allowed, ", "))
 	if nearest := nearest(found, allowed); nearest != "" {
-		return mistakef("%s; did you mean %q?", sentence, nearest)
+		return Mistakef("%s; did you mean %q?", sentence, nearest)
 	}
 	return mistake{sentence + "."}
 }
@@ -62,28 +62,28 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// instant is a time in nanoseconds since 1970.
-type instant int64
+// Instant is a time in nanoseconds since 1970.
+type Instant int64
 
 // String writes it as flags take it.
-func (t instant) String() string { return clock(int64(t)) }
+func (t Instant) String() string { return Clock(int64(t)) }
 
-// clock writes a time as flags take it.
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
+// Clock writes a time as flags take it.
+func Clock(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
 
-// The first and the last second of an instant, whose nanoseconds fit 64 bits.
+// The first and the last second of an Instant, whose nanoseconds fit 64 bits.
 const (
 	firstSecond = 0
 	lastSecond  = 1<<63/1_000_000_000 - 1
 )
 
 // parseInstant reads a time such as 2016-01-01T00:00:00Z.
-func parseInstant(text string) (instant, error) {
+func parseInstant(text string) (Instant, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.Unix() < firstSecond || t.Unix() > lastSecond {
 		return 0, fmt.Errorf("found %q, but it must be a time since 1970 such as 2016-01-01T00:00:00Z", text)
 	}
-	return instant(t.UnixNano()), nil
+	return Instant(t.UnixNano()), nil
 }
 
 // flagMappers read the values of flags. Numbers have the tag range:"least:most",
@@ -106,12 +106,7 @@ func flagMappers() []kong.Option {
 			}
 			return n, nil
 		})),
-		kong.KindMapper(reflect.String, textMapper(func(flag *kong.Value, text string) (any, error) {
-			if allowed := flag.EnumSlice(); flag.Enum != "" && !slices.Contains(allowed, text) {
-				return nil, unknown(text, allowed)
-			}
-			return text, nil
-		})),
+		kong.KindMapper(reflect.String, nameMapper{}),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), textMapper(func(_ *kong.Value, text string) (any, error) {
 			d, err := time.ParseDuration(text)
 			if err != nil || d <= 0 {
@@ -119,8 +114,41 @@ func flagMappers() []kong.Option {
 			}
 			return d, nil
 		})),
-		kong.TypeMapper(reflect.TypeFor[instant](), textMapper(func(_ *kong.Value, text string) (any, error) { return parseInstant(text) })),
+		kong.TypeMapper(reflect.TypeFor[Instant](), textMapper(func(_ *kong.Value, text string) (any, error) { return parseInstant(text) })),
 	}
+}
+
+// Named is a flag, a kind of string, that must be one of the names of its type, which
+// its help shows as ${names}.
+type Named interface{ Names() []string }
+
+// nameMapper reads texts, which an enum or the names of their type may limit.
+type nameMapper struct{}
+
+// allowed returns the names that a flag may have; nil for any.
+func (nameMapper) allowed(flag *kong.Value) []string {
+	if named, ok := flag.Target.Interface().(Named); ok {
+		return named.Names()
+	}
+	if flag.Enum == "" {
+		return nil
+	}
+	return flag.EnumSlice()
+}
+
+// Vars are the names, for the help.
+func (m nameMapper) Vars(flag *kong.Value) kong.Vars {
+	return kong.Vars{"names": strings.Join(m.allowed(flag), ", ")}
+}
+
+// Decode reads the text.
+func (m nameMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	return textMapper(func(flag *kong.Value, text string) (any, error) {
+		if allowed := m.allowed(flag); allowed != nil && !slices.Contains(allowed, text) {
+			return nil, Unknown(text, allowed)
+		}
+		return text, nil
+	})(ctx, target)
 }
 
 // textMapper reads a value from the text of a flag.

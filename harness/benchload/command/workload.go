@@ -11,11 +11,11 @@ import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
-// paceFlags are those of every command that measures.
-type paceFlags struct {
+// Pace are the flags of every command that measures.
+type Pace struct {
 	Workers          int           `default:"1" range:"1:4096" placeholder:"N" help:"Connections, each with one operation in flight. Default: ${default}."`
 	Rate             float64       `placeholder:"N" help:"Operations per second, whatever the system does: an open loop. Default: a closed loop, in which each worker continues when it has its answer."`
 	Arrivals         string        `default:"constant" enum:"constant,poisson" help:"How the operations of an open loop are spread over time: ${enum}."`
@@ -23,92 +23,111 @@ type paceFlags struct {
 	RecordOperations string        `placeholder:"FILE" help:"Also write a record of each operation to this Parquet file: worker, when it should have begun, began and ended, rows, status. It has its name when it is complete."`
 }
 
-// pace checks the flags against each other; operations is how many there are, zero for
+// Loop checks the flags against each other; operations is how many there are, zero for
 // as many as the workload has.
-func (f *paceFlags) pace(operations int64, seed uint64) (drive.Pace, error) {
+func (f *Pace) Loop(operations int64, seed uint64) (drive.Pace, error) {
 	if f.Arrivals != "constant" && f.Rate == 0 {
-		return drive.Pace{}, mistakef("--arrivals is for an open loop, but there is no --rate; add one, or leave --arrivals out.")
+		return drive.Pace{}, Mistakef("--arrivals is for an open loop, but there is no --rate; add one, or leave --arrivals out.")
 	}
 	return drive.Pace{
 		Workers: f.Workers, Operations: operations, Duration: f.Duration, Rate: f.Rate, Poisson: f.Arrivals == "poisson", Seed: seed,
 	}, nil
 }
 
-// workload writes the events of one workload.
-type workload struct {
-	console *console
-	events  *event.Writer
-	start   event.Start
-	kept    *measure.Operations // single operations; nil for none
+// Workload writes the events of one workload.
+type Workload struct {
+	Start   event.Start   // the first event, which Begin writes
+	Events  *event.Writer // of all others
+	Console *Console
+	Record  *measure.Operations // of single operations; nil for none
 }
 
-// workload begins a workload: it opens the file of single operations, if any.
-func (f *paceFlags) workload(c *console, start event.Start) (*workload, error) {
+// Workload begins a workload: it opens the file of single operations, if any.
+func (f *Pace) Workload(c *Console, start event.Start) (*Workload, error) {
 	start.Workers, start.Loop = f.Workers, "closed"
 	if f.Rate > 0 {
 		start.Loop = "open"
 	}
-	w := newWorkload(c, start)
+	w := NewWorkload(c, start)
 	if f.RecordOperations == "" {
 		return w, nil
 	}
 	kept, err := measure.CreateOperations(f.RecordOperations)
 	if err != nil {
-		return nil, mistakef("--record-operations cannot be written: %s; give another path.", err)
+		return nil, Mistakef("--record-operations cannot be written: %s; give another path.", err)
 	}
-	w.kept = kept
+	w.Record = kept
 	return w, nil
 }
 
-// newWorkload begins a workload without a pace.
-func newWorkload(c *console, start event.Start) *workload {
-	start.Program = program
-	return &workload{console: c, events: event.NewWriter(c.out), start: start}
+// NewWorkload begins a workload without a pace.
+func NewWorkload(c *Console, start event.Start) *Workload {
+	start.Program = c.Program
+	return &Workload{Events: event.NewWriter(c.Out), Start: start, Console: c}
 }
 
-// begin writes the first event.
-func (w *workload) begin() {
-	w.start.TimeUnixNS = time.Now().UnixNano()
-	w.events.Start(w.start)
+// Begin writes the first event.
+func (w *Workload) Begin() {
+	w.Start.TimeUnixNS = time.Now().UnixNano()
+	w.Events.Start(w.Start)
 }
 
-// close ends a workload that may not have run: a failure to write the file of single
-// operations is reported by finish.
-func (w *workload) close() { _, _ = w.kept.Close() }
+// Close ends a workload that may not have run: a failure to write the file of single
+// operations is reported by Finish.
+func (w *Workload) Close() { _, _ = w.Record.Close() }
 
-// refuse reports that nothing was done, and why.
-func (w *workload) refuse(failure *target.Failure, rowsUnsent int64) error {
-	w.events.Error(failure.Event())
-	w.events.Summary(event.Summary{Workload: w.start.Workload, Errors: 1, RowsUnsent: rowsUnsent, Bottleneck: "server"})
+// Refuse reports that nothing was done, and why.
+func (w *Workload) Refuse(failure *system.Failure, rowsUnsent int64) error {
+	w.Events.Error(failure.Event())
+	w.Events.Summary(event.Summary{Workload: w.Start.Workload, Errors: 1, RowsUnsent: rowsUnsent, Bottleneck: "server"})
 	return errReported
 }
 
-// run does the work and returns its summary.
-func (w *workload) run(work *drive.Work, operation string) (summary event.Summary, ended bool, err error) {
-	run := measure.NewRun(w.events, work.Pace.Workers, work.Pace.Rate > 0, operation).Keep(w.kept)
-	return work.Run(w.console.ctx, run)
+// Run does the work and returns its summary; operations are the names of the kinds of
+// its operations, which results number from zero.
+func (w *Workload) Run(work *drive.Work, operations ...string) (summary event.Summary, ended bool, err error) {
+	run := measure.NewRun(w.Events, work.Pace.Workers, work.Pace.Rate > 0, operations...).Keep(w.Record)
+	return work.Run(w.Console.Context, run)
 }
 
-// finish writes the last event and returns how the workload ended.
-func (w *workload) finish(summary event.Summary, failed bool) error {
-	waited, lost := w.kept.Close()
-	summary.Workload, summary.RecordStallNS = w.start.Workload, int64(waited)
-	w.events.Summary(summary)
+// Ask asks questions, first some without a clock, and writes the events.
+func (w *Workload) Ask(work *drive.Work, warmup int64, digest string) error {
+	w.Begin()
+	if warmup > 0 {
+		warm := *work
+		warm.Pace = drive.Pace{Workers: work.Pace.Workers, Operations: warmup}
+		if _, _, err := w.Run(&warm, "warmup"); err != nil {
+			return err
+		}
+	}
+	summary, _, err := w.Run(work, "query")
+	if err != nil {
+		return err
+	}
+	summary.Digest = &digest
+	return w.Finish(summary, summary.Errors > 0)
+}
+
+// Finish writes the last event and returns how the workload ended.
+func (w *Workload) Finish(summary event.Summary, failed bool) error {
+	waited, lost := w.Record.Close()
+	summary.Workload, summary.RecordStallNS = w.Start.Workload, int64(waited)
+	w.Events.Summary(summary)
 	switch {
 	case lost != nil:
 		return lost
-	case w.events.Err() != nil:
-		return fmt.Errorf("cannot write the events: %w", w.events.Err())
-	case w.console.ctx.Err() != nil:
-		return fmt.Errorf("the %s was interrupted after %d operations and %d rows", w.start.Workload, summary.Operations, summary.Rows)
+	case w.Events.Err() != nil:
+		return fmt.Errorf("cannot write the events: %w", w.Events.Err())
+	case w.Console.Context.Err() != nil:
+		return fmt.Errorf("the %s was interrupted after %d operations and %d rows", w.Start.Workload, summary.Operations, summary.Rows)
 	case failed:
 		return errReported
 	}
 	return nil
 }
 
-// waitForLine waits for a line of standard input.
-func waitForLine(ctx context.Context) error {
+// WaitForLine waits for a line of standard input.
+func WaitForLine(ctx context.Context) error {
 	came := make(chan error, 1)
 	go func() {
 		_, err := bufio.NewReader(os.Stdin).ReadString('\n')

@@ -4,12 +4,13 @@ package drive
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Client does the operations of one worker over one connection, one after the other.
@@ -22,7 +23,7 @@ type Client interface {
 	// it may be called again. What of a failed operation succeeded is in the result.
 	Do() (Result, error)
 	// Ended notes the outcome of the operation; failure is nil if it succeeded.
-	Ended(failure *target.Failure)
+	Ended(failure *system.Failure)
 	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
 	Interrupt()
 	// Close closes the connection.
@@ -38,10 +39,22 @@ type Result struct {
 
 // Work is a workload.
 type Work struct {
-	Client func() (Client, error)
+	Client func(worker int) (Client, error)
 	Stop   func() // makes waiting calls of Next return; nil if they never wait
 	Pace   Pace
 	Rule   Rule
+}
+
+// Clients gives each worker a connection of its own to a system; client adds what
+// chooses its operations.
+func Clients[C system.Conn](to system.System[C], client func(conn C, worker int) Client) func(worker int) (Client, error) {
+	return func(worker int) (Client, error) {
+		conn, err := to.Connect()
+		if err != nil {
+			return nil, fmt.Errorf("cannot connect to %s: %w", to.Name(), err)
+		}
+		return client(conn, worker), nil
+	}
 }
 
 // worker drives one client.
@@ -69,7 +82,7 @@ func (w *Work) Run(ctx context.Context, run *measure.Run) (summary event.Summary
 	var failures failureCount
 	workers := make([]*worker, w.Pace.Workers)
 	for i := range workers {
-		client, err := w.Client()
+		client, err := w.Client(i)
 		if err != nil {
 			return event.Summary{}, true, err
 		}
@@ -147,7 +160,7 @@ func (w *worker) run(ctx context.Context) {
 // that was. Its latency is that of the last attempt: pauses between attempts are no
 // service of the server.
 func (w *worker) operate(ctx context.Context, intended, begun time.Time) time.Time {
-	var answered *target.Failure // by the server, at an earlier attempt
+	var answered *system.Failure // by the server, at an earlier attempt
 	for attempt := 0; ; attempt, begun = attempt+1, time.Now() {
 		result, err := w.client.Do()
 		if result.Ended.IsZero() {
@@ -161,11 +174,11 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) time.Ti
 			w.recorder.Done(result.Kind, result.Counts, at)
 			return result.Ended
 		}
-		failure := target.AsFailure(err)
-		if failure.Kind == target.Server {
+		failure := system.AsFailure(err)
+		if failure.Kind == system.Server {
 			answered = failure
 		}
-		if failure.Kind == target.Connection {
+		if failure.Kind == system.Connection {
 			w.unreachable++
 		} else {
 			w.unreachable = 0

@@ -38,7 +38,7 @@ func reply(body string) http.HandlerFunc {
 }
 
 // driven runs queries and gives the summary and the histograms by their kind.
-func driven(t *testing.T, system target.Target, queries int, pace drive.Pace) (event.Summary, map[string]event.Histogram, []event.Error) {
+func driven(t *testing.T, tested target.Target, queries int, pace drive.Pace) (event.Summary, map[string]event.Histogram, []event.Error) {
 	t.Helper()
 	texts := make([][]byte, queries)
 	for i := range texts {
@@ -46,7 +46,7 @@ func driven(t *testing.T, system target.Target, queries int, pace drive.Pace) (e
 	}
 	var out bytes.Buffer
 	run := measure.NewRun(event.NewWriter(&out), pace.Workers, pace.Rate > 0, "query")
-	summary, _, err := query.Work(texts, system, pace).Run(context.Background(), run)
+	summary, _, err := query.Work(texts, tested, pace).Run(context.Background(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestErrorsInBodiesAreNoSuccess(t *testing.T) {
 
 func TestServiceTimesAreThoseOfTheServer(t *testing.T) {
 	const sleep = 20 * time.Millisecond
-	system := against(t, func(w http.ResponseWriter, r *http.Request) {
+	tested := against(t, func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(sleep)
 		reply(ok)(w, r)
 	})
-	_, histograms, _ := driven(t, system, 10, drive.Pace{Workers: 2})
+	_, histograms, _ := driven(t, tested, 10, drive.Pace{Workers: 2})
 	if h := histograms["service"]; h.MinNS < int64(sleep) || h.MeanNS > float64(10*sleep) {
 		t.Errorf("from %d ns, mean %.0f ns, with a server that sleeps %s", h.MinNS, h.MeanNS, sleep)
 	}
@@ -109,11 +109,11 @@ func TestAnOpenLoopSeesAStall(t *testing.T) {
 	// One stall of 300 ms in a run of 600 ms at 200 a second, one worker: sixty
 	// queries are late, but only one was slow.
 	var once sync.Once
-	system := against(t, func(w http.ResponseWriter, r *http.Request) {
+	tested := against(t, func(w http.ResponseWriter, r *http.Request) {
 		once.Do(func() { time.Sleep(300 * time.Millisecond) })
 		reply(ok)(w, r)
 	})
-	summary, histograms, _ := driven(t, system, 1, drive.Pace{Workers: 1, Rate: 200, Duration: 600 * time.Millisecond})
+	summary, histograms, _ := driven(t, tested, 1, drive.Pace{Workers: 1, Rate: 200, Duration: 600 * time.Millisecond})
 	if summary.Operations != 120 {
 		t.Errorf("%d queries were asked, want 120", summary.Operations)
 	}
@@ -167,11 +167,11 @@ func TestATickLimitsTheRateOfEachWorker(t *testing.T) {
 func TestATickThatWasMissedIsNotMadeUpFor(t *testing.T) {
 	// The first operation takes 350 ms: the second begins at once, the next at 400 ms.
 	var once sync.Once
-	system := against(t, func(w http.ResponseWriter, r *http.Request) {
+	tested := against(t, func(w http.ResponseWriter, r *http.Request) {
 		once.Do(func() { time.Sleep(350 * time.Millisecond) })
 		reply(ok)(w, r)
 	})
-	summary, _, _ := driven(t, system, 1, drive.Pace{Workers: 1, Tick: 100 * time.Millisecond, Duration: 550 * time.Millisecond})
+	summary, _, _ := driven(t, tested, 1, drive.Pace{Workers: 1, Tick: 100 * time.Millisecond, Duration: 550 * time.Millisecond})
 	if summary.Operations < 3 || summary.Operations > 4 {
 		t.Errorf("%d operations, want 4: at 0, 350, 400 and 500 ms", summary.Operations)
 	}

@@ -12,7 +12,7 @@ import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // scripted is a client whose operations have the outcomes of a function.
@@ -28,7 +28,7 @@ func (s *scripted) Next(number int64) bool {
 	return s.most == 0 || number < s.most
 }
 func (s *scripted) Do() (drive.Result, error) { return s.do(s.number) }
-func (s *scripted) Ended(*target.Failure)     { s.ended.Add(1) }
+func (s *scripted) Ended(*system.Failure)     { s.ended.Add(1) }
 func (s *scripted) Interrupt()                {}
 func (s *scripted) Close()                    {}
 
@@ -36,7 +36,7 @@ func (s *scripted) Close()                    {}
 func looped(t *testing.T, out io.Writer, pace drive.Pace, rule drive.Rule, most int64, do func(int64) (drive.Result, error)) (summary event.Summary, ended bool, told int64) {
 	t.Helper()
 	var count atomic.Int64
-	work := drive.Work{Pace: pace, Rule: rule, Client: func() (drive.Client, error) {
+	work := drive.Work{Pace: pace, Rule: rule, Client: func(int) (drive.Client, error) {
 		return &scripted{do: do, ended: &count, most: most}, nil
 	}}
 	summary, ended, err := work.Run(context.Background(), measure.NewRun(event.NewWriter(out), pace.Workers, pace.Rate > 0, "x"))
@@ -47,9 +47,9 @@ func looped(t *testing.T, out io.Writer, pace drive.Pace, rule drive.Rule, most 
 }
 
 // fails makes operations fail in one way.
-func fails(kind target.Kind) func(int64) (drive.Result, error) {
+func fails(kind system.FailureKind) func(int64) (drive.Result, error) {
 	return func(int64) (drive.Result, error) {
-		return drive.Result{}, &target.Failure{Kind: kind, Message: string(kind), Refused: 1}
+		return drive.Result{}, &system.Failure{Kind: kind, Message: string(kind), Refused: 1}
 	}
 }
 
@@ -57,19 +57,19 @@ func TestTheRuleOfFailures(t *testing.T) {
 	keep := drive.Rule{KeepGoing: true, Retries: 2}
 	for name, c := range map[string]struct {
 		rule            drive.Rule
-		kind            target.Kind
+		kind            system.FailureKind
 		errors, retries int64
 		ended           bool
 	}{
-		"a refusal ends the workload":                  {drive.Rule{Retries: 2}, target.Refused, 1, 0, true},
-		"a timeout is not retried":                     {drive.Rule{Retries: 2}, target.Timeout, 1, 0, true},
-		"a busy server is tried again":                 {drive.Rule{Retries: 2}, target.Server, 1, 2, true},
-		"refusals are counted":                         {keep, target.Refused, 10, 0, false},
-		"each operation has its retries":               {keep, target.Server, 10, 20, false},
-		"a server that is gone ends it all the same":   {keep, target.Connection, 2, 2, true},
-		"without retries after four operations":        {drive.Rule{KeepGoing: true}, target.Connection, 4, 0, true},
-		"too many failures end it":                     {drive.Rule{KeepGoing: true, Most: 7}, target.BadAnswer, 7, 0, true},
-		"a server that is gone has few retries at all": {drive.Rule{Retries: 100}, target.Connection, 1, 3, true},
+		"a refusal ends the workload":                  {drive.Rule{Retries: 2}, system.Refused, 1, 0, true},
+		"a timeout is not retried":                     {drive.Rule{Retries: 2}, system.Timeout, 1, 0, true},
+		"a busy server is tried again":                 {drive.Rule{Retries: 2}, system.Server, 1, 2, true},
+		"refusals are counted":                         {keep, system.Refused, 10, 0, false},
+		"each operation has its retries":               {keep, system.Server, 10, 20, false},
+		"a server that is gone ends it all the same":   {keep, system.Connection, 2, 2, true},
+		"without retries after four operations":        {drive.Rule{KeepGoing: true}, system.Connection, 4, 0, true},
+		"too many failures end it":                     {drive.Rule{KeepGoing: true, Most: 7}, system.BadAnswer, 7, 0, true},
+		"a server that is gone has few retries at all": {drive.Rule{Retries: 100}, system.Connection, 1, 3, true},
 	} {
 		summary, ended, told := looped(t, io.Discard, drive.Pace{Workers: 1, Operations: 10}, c.rule, 0, fails(c.kind))
 		if summary.Errors != c.errors || summary.Retries != c.retries || ended != c.ended || told != c.errors || summary.RowsRefused != c.errors {
@@ -84,7 +84,7 @@ func TestOneFailureToConnectIsNotTheEnd(t *testing.T) {
 		if n%4 == 3 {
 			return drive.Result{}, nil
 		}
-		return fails(target.Connection)(n)
+		return fails(system.Connection)(n)
 	})
 	if ended || summary.Errors != 23 || summary.Operations != 7 {
 		t.Errorf("ended %v, the summary is %+v", ended, summary)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Rule says what happens after a failure.
@@ -27,11 +27,11 @@ const (
 // retry decides about another attempt after a failure: the server may be able to do
 // later what it cannot do now; what it calls wrong stays wrong, and what took too
 // long may still be in progress.
-func (r Rule) retry(failure *target.Failure, attempt, missed int) (pause time.Duration, again bool) {
+func (r Rule) retry(failure *system.Failure, attempt, missed int) (pause time.Duration, again bool) {
 	switch failure.Kind {
-	case target.Server:
+	case system.Server:
 		return min(r.Pause<<min(attempt, 10), maxPause), attempt < r.Retries
-	case target.Connection:
+	case system.Connection:
 		return r.Pause, attempt < r.Retries && missed < unreachable
 	default:
 		return 0, false

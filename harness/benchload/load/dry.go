@@ -36,17 +36,18 @@ func (d *Dry) Format(generator dataset.Generator) (format.Format, error) {
 // Prepare does nothing.
 func (d *Dry) Prepare() error { return nil }
 
-// Client creates a client.
-func (d *Dry) Client() target.Client {
-	if d.rows == nil {
-		return null.Null{}.Client()
+// Connect creates a client.
+func (d *Dry) Connect() (target.Conn, error) {
+	conn, err := null.Null{}.Connect()
+	if err != nil || d.rows == nil {
+		return conn, err
 	}
-	return &reader{Client: null.Null{}.Client(), cursor: d.rows.Cursor()}
+	return &reader{Conn: conn, cursor: d.rows.Cursor()}, nil
 }
 
 // reader reads typed rows.
 type reader struct {
-	target.Client
+	target.Conn
 	cursor *format.Cursor
 	sum    float64 // keeps the compiler from leaving a value out
 }

@@ -23,11 +23,11 @@ type typed struct{ null.Null }
 func (typed) Format(g dataset.Generator) (format.Format, error) { return format.NewRows(g), nil }
 func (typed) Prepare() error                                    { panic("a server is asked") }
 func (typed) Holds() (bool, error)                              { panic("a server is asked") }
-func (typed) Client() target.Client                             { panic("a client is made") }
+func (typed) Connect() (target.Conn, error)                     { panic("a client is made") }
 
 func TestADryRunReadsEveryRowAndAsksNoServer(t *testing.T) {
-	for name, system := range map[string]target.Target{"typed rows": typed{}, "line protocol": null.Null{}} {
-		dry := load.NewDry(system)
+	for name, tested := range map[string]target.Target{"typed rows": typed{}, "line protocol": null.Null{}} {
+		dry := load.NewDry(tested)
 		generator := devops.New(extentOf(2000))
 		made, err := dry.Format(generator)
 		if err != nil {

@@ -4,6 +4,7 @@ package load
 import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/measure"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 )
 
@@ -32,14 +33,14 @@ type Source interface {
 // Work is the load of a source into a target.
 func Work(source Source, t target.Target, pace drive.Pace, rule drive.Rule) *drive.Work {
 	return &drive.Work{
-		Client: func() (drive.Client, error) { return &client{Client: t.Client(), source: source}, nil },
+		Client: drive.Clients(t, func(conn target.Conn, _ int) drive.Client { return &client{Conn: conn, source: source} }),
 		Stop:   source.Stop, Pace: pace, Rule: rule,
 	}
 }
 
 // client sends batches over one connection.
 type client struct {
-	target.Client
+	target.Conn
 	source Source
 	batch  Batch
 }
@@ -54,7 +55,7 @@ func (c *client) Next(int64) (more bool) {
 func (c *client) Do() (drive.Result, error) {
 	b := &c.batch
 	counts := measure.Counts{Rows: b.Rows, Values: b.Values, Bytes: b.Size, WireBytes: int64(len(b.Bytes))}
-	failure := target.AsFailure(c.Write(target.Batch{Rows: b.Rows, Bytes: b.Bytes, Gzip: b.Gzip}))
+	failure := system.AsFailure(c.Write(target.Batch{Rows: b.Rows, Bytes: b.Bytes, Gzip: b.Gzip}))
 	if failure == nil {
 		return drive.Result{Counts: counts}, nil
 	}
@@ -65,7 +66,7 @@ func (c *client) Do() (drive.Result, error) {
 }
 
 // Ended returns the memory of the batch.
-func (c *client) Ended(*target.Failure) { c.source.Release(c.batch) }
+func (c *client) Ended(*system.Failure) { c.source.Release(c.batch) }
 
 // part is the share of a batch whose other rows were refused.
 func part(counts measure.Counts, rows int64) measure.Counts {

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"benchbook/benchload/event"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // maxGroups is how many different failures are reported separately. The rest is
@@ -14,7 +14,7 @@ const maxGroups = 100
 
 // group is what failures are counted by.
 type group struct {
-	kind    target.Kind
+	kind    system.FailureKind
 	status  int
 	message string
 }
@@ -26,7 +26,7 @@ type failures struct {
 }
 
 // add counts one failure.
-func (f *failures) add(failure *target.Failure) {
+func (f *failures) add(failure *system.Failure) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	key := group{failure.Kind, failure.Status, failure.Message}

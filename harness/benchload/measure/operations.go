@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // record is one operation. Times are nanoseconds since the origin of its file.
@@ -21,12 +21,12 @@ type record struct {
 
 // statuses are the outcomes of an operation: success, or the kind of its failure.
 var statuses = [...]string{
-	"ok", string(target.Refused), string(target.Timeout), string(target.Connection), string(target.Server),
-	string(target.BadAnswer), string(target.NotEmpty), "other",
+	"ok", string(system.Refused), string(system.Timeout), string(system.Connection), string(system.Server),
+	string(system.BadAnswer), string(system.NotEmpty), "other",
 }
 
 // statusOf returns the index of the status of an operation.
-func statusOf(failure *target.Failure) uint8 {
+func statusOf(failure *system.Failure) uint8 {
 	if failure == nil {
 		return 0
 	}
@@ -172,7 +172,7 @@ type operationLog struct {
 }
 
 // add records one operation; failure is nil if it succeeded. A nil log records nothing.
-func (l *operationLog) add(at Times, rows int64, failure *target.Failure) {
+func (l *operationLog) add(at Times, rows int64, failure *system.Failure) {
 	if l == nil {
 		return
 	}

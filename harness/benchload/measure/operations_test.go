@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // kept is a row of the file.
@@ -67,7 +67,7 @@ func read(t *testing.T, path string) []kept {
 // Whatever workers record, at once and in any number, the file holds all of it,
 // in the order of each worker.
 func TestTheFileHoldsWhatWorkersRecorded(t *testing.T) {
-	kinds := []target.Kind{"", target.Refused, target.Timeout, target.Connection, target.Server, target.BadAnswer, target.NotEmpty, "new"}
+	kinds := []system.FailureKind{"", system.Refused, system.Timeout, system.Connection, system.Server, system.BadAnswer, system.NotEmpty, "new"}
 	for _, sizes := range [][]int{{}, {0}, {1}, {255}, {256, 257}, {70_000, 3, 60_000}} {
 		path := filepath.Join(t.TempDir(), "new", "query.parquet")
 		file, err := CreateOperations(path)
@@ -88,9 +88,9 @@ func TestTheFileHoldsWhatWorkersRecorded(t *testing.T) {
 					begun := origin.Add(time.Duration(chance.Int64N(1e12)))
 					intended, ended := begun.Add(-time.Duration(chance.Int64N(1e9))), begun.Add(time.Duration(chance.Int64N(1e10)))
 					row := kept{"query", "ok", int64(worker), int64(intended.Sub(origin)), int64(begun.Sub(origin)), int64(ended.Sub(origin)), chance.Int64N(1e6)}
-					var failure *target.Failure
+					var failure *system.Failure
 					if kind := kinds[chance.IntN(len(kinds))]; kind != "" {
-						failure = &target.Failure{Kind: kind}
+						failure = &system.Failure{Kind: kind}
 						if row.status = string(kind); kind == "new" {
 							row.status = "other"
 						}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"benchbook/benchload/histogram"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Counts is how much was done.
@@ -90,7 +90,7 @@ func (r *Recorder) Done(kind int, done Counts, at Times) {
 }
 
 // Failed counts an operation that failed, with the part of it that succeeded.
-func (r *Recorder) Failed(kind int, failure *target.Failure, partly Counts, at Times) {
+func (r *Recorder) Failed(kind int, failure *system.Failure, partly Counts, at Times) {
 	k := &r.kinds[kind]
 	drained := r.drained(at)
 	r.lock.Lock()

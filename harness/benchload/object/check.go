@@ -33,7 +33,7 @@ func Check(ctx context.Context, set *blob.Set, store Store, workers int, kept []
 	kept = slices.Clone(kept)
 	slices.SortFunc(kept, func(a, b Entry) int { return cmp.Compare(a.Number, b.Number) })
 	sums := make([][2][sha256.Size]byte, len(kept))
-	err := each(ctx, store, workers, int64(len(kept)), func(client Client, at int64) error {
+	err := each(ctx, store, workers, int64(len(kept)), func(client Conn, at int64) error {
 		item := item(set, kept[at])
 		content, err := client.Get(&item, nil)
 		expected := set.Object(nil, item.Number)
@@ -63,7 +63,7 @@ func Check(ctx context.Context, set *blob.Set, store Store, workers int, kept []
 	read.Sum(found.SHA256[:0])
 	expected.Sum(found.Expected[:0])
 	gone := absent(kept)
-	err = each(ctx, store, workers, int64(len(gone)), func(client Client, at int64) error {
+	err = each(ctx, store, workers, int64(len(gone)), func(client Conn, at int64) error {
 		item := item(set, Entry{Number: gone[at]})
 		_, err := client.Get(&item, nil)
 		if err == nil {
@@ -99,13 +99,13 @@ func absent(kept []Entry) []int64 {
 }
 
 // each calls work for 0 … count-1 with a client of one of the workers.
-func each(ctx context.Context, store Store, workers int, count int64, work func(Client, int64) error) error {
+func each(ctx context.Context, store Store, workers int, count int64, work func(Conn, int64) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var done sync.WaitGroup
 	for range workers {
-		client, err := store.Client()
+		client, err := store.Connect()
 		if err != nil {
 			return err
 		}

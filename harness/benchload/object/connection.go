@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
 )
@@ -34,4 +34,4 @@ func (c *Connection) Send(method, path, headers string, body []byte) ([]byte, er
 	return answer.Body, nil
 }
 
-var _ target.Conn = (*Connection)(nil)
+var _ system.Conn = (*Connection)(nil)

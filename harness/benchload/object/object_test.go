@@ -26,11 +26,11 @@ type memory struct {
 	spoil string // the key whose bytes are changed
 }
 
-func (m *memory) Name() string                   { return "memory" }
-func (m *memory) Prepare() error                 { return nil }
-func (m *memory) Client() (object.Client, error) { return m, nil }
-func (m *memory) Interrupt()                     {}
-func (m *memory) Close()                         {}
+func (m *memory) Name() string                  { return "memory" }
+func (m *memory) Prepare() error                { return nil }
+func (m *memory) Connect() (object.Conn, error) { return m, nil }
+func (m *memory) Interrupt()                    {}
+func (m *memory) Close()                        {}
 
 func (m *memory) Put(items []object.Item) error {
 	m.lock.Lock()
@@ -217,7 +217,7 @@ type nothing struct{}
 
 func (nothing) Name() string                             { return "nothing" }
 func (nothing) Prepare() error                           { return nil }
-func (nothing) Client() (object.Client, error)           { return nothing{}, nil }
+func (nothing) Connect() (object.Conn, error)            { return nothing{}, nil }
 func (nothing) Put([]object.Item) error                  { return nil }
 func (nothing) Get(*object.Item, []byte) ([]byte, error) { return nil, object.ErrMissing }
 func (nothing) Delete(*object.Item) error                { return nil }

@@ -4,7 +4,7 @@ package object
 import (
 	"errors"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Item is one object.
@@ -18,9 +18,9 @@ type Item struct {
 // ErrMissing means that the store has no such object.
 var ErrMissing = errors.New("the store has no such object")
 
-// Client is one connection to a store.
-type Client interface {
-	target.Conn
+// Conn is one connection to a store.
+type Conn interface {
+	system.Conn
 	// Put stores all items and waits until they are acknowledged: in one transaction, or
 	// one after the other if the store has none over several objects. It sets their
 	// names if the store gives names.
@@ -33,18 +33,15 @@ type Client interface {
 
 // Store is where objects are kept.
 type Store interface {
-	// Name returns the name of the kind of store.
-	Name() string
+	system.System[Conn]
 	// Prepare creates the table or folder for the objects, if there is none.
 	Prepare() error
-	// Client creates a client, which connects now or at its first operation.
-	Client() (Client, error)
 }
 
 // asFailure returns the failure in an error.
-func asFailure(err error) *target.Failure {
+func asFailure(err error) *system.Failure {
 	if errors.Is(err, ErrMissing) {
-		return &target.Failure{Kind: target.BadAnswer, Message: err.Error()}
+		return &system.Failure{Kind: system.BadAnswer, Message: err.Error()}
 	}
-	return target.AsFailure(err)
+	return system.AsFailure(err)
 }

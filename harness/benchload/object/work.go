@@ -3,14 +3,13 @@ package object
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Work is a run of operations on objects.
@@ -51,15 +50,12 @@ func (w *Work) Run(ctx context.Context, events *event.Writer) (event.Summary, er
 		}
 	}
 	dealt := shares(w.Mix, pace.Workers, w.Batch, w.Set.Seed, w.Kept, first, end)
-	next := 0
-	work := drive.Work{Pace: pace, Rule: drive.Rule{KeepGoing: true, Most: mostFailures}, Client: func() (drive.Client, error) {
-		connection, err := w.Store.Client()
-		if err != nil {
-			return nil, fmt.Errorf("cannot connect to the store: %w", err)
-		}
-		next++
-		return &client{Client: connection, set: w.Set, share: dealt[next-1], places: places, content: make([][]byte, w.Batch)}, nil
-	}}
+	work := drive.Work{
+		Pace: pace, Rule: drive.Rule{KeepGoing: true, Most: mostFailures},
+		Client: drive.Clients(w.Store, func(conn Conn, worker int) drive.Client {
+			return &client{Conn: conn, set: w.Set, share: dealt[worker], places: places, content: make([][]byte, w.Batch)}
+		}),
+	}
 	run := measure.NewRun(events, pace.Workers, pace.Rate > 0, names...).Keep(w.Record)
 	summary, _, err := work.Run(ctx, run)
 	if err != nil {
@@ -74,7 +70,7 @@ func (w *Work) Run(ctx context.Context, events *event.Writer) (event.Summary, er
 
 // client does operations over one connection.
 type client struct {
-	Client
+	Conn
 	set     *blob.Set
 	share   *share
 	places  [len(Kinds)]int
@@ -123,7 +119,7 @@ func (c *client) Do() (drive.Result, error) {
 	if err == nil && c.kind == Get {
 		c.content[0] = c.set.Object(c.content[0], c.items[0].Number)
 		if !bytes.Equal(c.got, c.content[0]) {
-			err = &target.Failure{Kind: target.BadAnswer, Message: "an object differs from what was put"}
+			err = &system.Failure{Kind: system.BadAnswer, Message: "an object differs from what was put"}
 		}
 	}
 	if failure := asFailure(err); failure != nil {
@@ -135,7 +131,7 @@ func (c *client) Do() (drive.Result, error) {
 }
 
 // Ended notes which objects the store should hold.
-func (c *client) Ended(failure *target.Failure) {
+func (c *client) Ended(failure *system.Failure) {
 	if failure == nil {
 		c.share.done(c.kind, c.items)
 	} else {

@@ -6,6 +6,7 @@ import (
 
 	"benchbook/benchload/event"
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 )
 
@@ -18,7 +19,11 @@ const unreachable = 3
 // Answers asks each query once, unmeasured, and writes the rows of its answer in the
 // order of (host, time). It returns how many queries were asked and failed.
 func Answers(ctx context.Context, queries []spec.Query, t target.Target, events *event.Writer) (asked, failed int64) {
-	client := t.Client()
+	client, err := t.Connect()
+	if err != nil {
+		events.Error(system.AsFailure(err).Event())
+		return 1, 1
+	}
 	defer client.Close()
 	defer context.AfterFunc(ctx, client.Interrupt)()
 	missed := 0
@@ -35,7 +40,7 @@ func Answers(ctx context.Context, queries []spec.Query, t target.Target, events 
 		}
 		failed++
 		events.Error(failure.Event())
-		if missed++; failure.Kind != target.Connection {
+		if missed++; failure.Kind != system.Connection {
 			missed = 0
 		}
 	}
@@ -43,18 +48,18 @@ func Answers(ctx context.Context, queries []spec.Query, t target.Target, events 
 }
 
 // answerOf asks one query and reads its rows.
-func answerOf(t target.Target, client target.Client, query spec.Query) ([]target.Row, *target.Failure) {
+func answerOf(t target.Target, client target.Conn, query spec.Query) ([]target.Row, *system.Failure) {
 	text, err := t.Text(query, true)
 	if err != nil {
-		return nil, target.AsFailure(err)
+		return nil, system.AsFailure(err)
 	}
 	answer, err := client.Query(text)
 	if err != nil {
-		return nil, target.AsFailure(err)
+		return nil, system.AsFailure(err)
 	}
 	rows, err := t.Rows(query, answer.Body)
 	if err != nil {
-		return nil, &target.Failure{Kind: target.BadAnswer, Message: err.Error()}
+		return nil, &system.Failure{Kind: system.BadAnswer, Message: err.Error()}
 	}
 	return rows, nil
 }

@@ -4,6 +4,7 @@ package query
 import (
 	"benchbook/benchload/drive"
 	"benchbook/benchload/measure"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 )
 
@@ -13,14 +14,14 @@ func Work(texts [][]byte, t target.Target, pace drive.Pace) *drive.Work {
 		pace.Operations = int64(len(texts))
 	}
 	return &drive.Work{
-		Client: func() (drive.Client, error) { return &client{Client: t.Client(), texts: texts}, nil },
+		Client: drive.Clients(t, func(conn target.Conn, _ int) drive.Client { return &client{Conn: conn, texts: texts} }),
 		Pace:   pace, Rule: drive.Rule{KeepGoing: true},
 	}
 }
 
 // client asks over one connection.
 type client struct {
-	target.Client
+	target.Conn
 	texts [][]byte
 	text  []byte
 }
@@ -41,4 +42,4 @@ func (c *client) Do() (drive.Result, error) {
 }
 
 // Ended does nothing.
-func (c *client) Ended(*target.Failure) {}
+func (c *client) Ended(*system.Failure) {}

@@ -3,56 +3,13 @@
 package target
 
 import (
-	"errors"
 	"time"
 
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/event"
 	"benchbook/benchload/format"
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 )
-
-// Kind is the reason of a failure.
-type Kind string
-
-// The kinds of failures.
-const (
-	Refused    Kind = "refused"    // the server says that the request is wrong
-	Timeout    Kind = "timeout"    // no complete answer in time
-	Connection Kind = "connection" // the server cannot be reached, or hung up
-	Server     Kind = "server"     // the server says that it cannot do it now
-	BadAnswer  Kind = "answer"     // success by the status, failure by the body
-	NotEmpty   Kind = "not-empty"  // the database holds data already
-)
-
-// Failure is why an operation failed, with the server's message.
-type Failure struct {
-	Kind    Kind
-	Status  int // of HTTP; zero if there was none
-	Message string
-	Refused int64 // rows of the batch that were not taken
-}
-
-// Error returns the message.
-func (f *Failure) Error() string { return f.Message }
-
-// Event returns the event about one operation that failed.
-func (f *Failure) Event() event.Error {
-	return event.Error{Kind: string(f.Kind), Status: f.Status, Message: f.Message, Operations: 1}
-}
-
-// AsFailure returns the failure in an error; any other error is one of the
-// connection. It returns nil for no error.
-func AsFailure(err error) *Failure {
-	if err == nil {
-		return nil
-	}
-	var failure *Failure // after the check, as it is allocated here
-	if errors.As(err, &failure) {
-		return failure
-	}
-	return &Failure{Kind: Connection, Message: err.Error()}
-}
 
 // Batch is the rows of one write, in the format that the target takes.
 type Batch struct {
@@ -77,18 +34,9 @@ type Row struct {
 	Value  float64
 }
 
-// Conn is what all clients have in common: those of rows and queries, of objects
-// and of bars. A client belongs to one goroutine, and its failures are a *Failure.
+// Conn is one connection to a target.
 type Conn interface {
-	// Interrupt ends a waiting operation and all later ones; any goroutine may call it.
-	Interrupt()
-	// Close closes the connection.
-	Close()
-}
-
-// Client is one connection to a target.
-type Client interface {
-	Conn
+	system.Conn
 	// Write sends a batch and waits until it is acknowledged.
 	Write(batch Batch) error
 	// Query sends a query and reads the whole answer. A failure in it is a failure of the query.
@@ -97,8 +45,7 @@ type Client interface {
 
 // Target is a system under test.
 type Target interface {
-	// Name returns the name of the kind of target.
-	Name() string
+	system.System[Conn]
 	// Holds reports whether the database holds data already. It may create the database.
 	Holds() (bool, error)
 	// Text turns a query into what a client sends; rows asks for an answer that
@@ -106,8 +53,6 @@ type Target interface {
 	Text(query spec.Query, rows bool) ([]byte, error)
 	// Rows reads the rows out of the body of an answer.
 	Rows(query spec.Query, body []byte) ([]Row, error)
-	// Client creates a client.
-	Client() Client
 }
 
 // Shaped is a target that does not take line protocol. Its batches have another

@@ -15,7 +15,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"benchbook/benchload/bars"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // columns of the published table, in its order.
@@ -69,15 +69,15 @@ func (s *Store) Prepare() error {
 	defer db.Close()
 	_, err = db.Exec(fmt.Sprintf(table, s.partitions))
 	if failure := (*driver.MySQLError)(nil); errors.As(err, &failure) && failure.Number == tableExists {
-		return &target.Failure{Kind: target.NotEmpty, Message: "the database " + s.config.DBName + " holds the table finance already; drop it, or name another with --database"}
+		return &system.Failure{Kind: system.NotEmpty, Message: "the database " + s.config.DBName + " holds the table finance already; drop it, or name another with --database"}
 	}
 	return failureOf(err)
 }
 
-// Client creates a client.
-func (s *Store) Client() bars.Client {
+// Connect creates a client.
+func (s *Store) Connect() (bars.Conn, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	return &client{store: s, ctx: ctx, stop: stop}
+	return &client{store: s, ctx: ctx, stop: stop}, nil
 }
 
 // Error numbers with a special kind of failure.
@@ -95,15 +95,15 @@ func failureOf(err error) error {
 		return nil
 	}
 	if failure := (*driver.MySQLError)(nil); errors.As(err, &failure) {
-		kind := target.Refused
+		kind := system.Refused
 		switch failure.Number {
 		case tooMany, lockTimeout, deadlock, readOnly:
-			kind = target.Server
+			kind = system.Server
 		}
-		return &target.Failure{Kind: kind, Status: int(failure.Number), Message: failure.Message}
+		return &system.Failure{Kind: kind, Status: int(failure.Number), Message: failure.Message}
 	}
 	if strings.Contains(err.Error(), "i/o timeout") {
-		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
+		return &system.Failure{Kind: system.Timeout, Message: "no complete answer in time"}
 	}
-	return &target.Failure{Kind: target.Connection, Message: err.Error()}
+	return &system.Failure{Kind: system.Connection, Message: err.Error()}
 }

@@ -14,8 +14,8 @@ func (Store) Name() string { return "null" }
 // Prepare does nothing.
 func (Store) Prepare() error { return nil }
 
-// Client creates a client.
-func (s Store) Client() bars.Client { return client{s.Days.Maker()} }
+// Connect creates a client.
+func (s Store) Connect() (bars.Conn, error) { return client{s.Days.Maker()}, nil }
 
 type client struct{ maker *bars.Maker }
 

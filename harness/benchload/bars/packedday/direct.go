@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"benchbook/benchload/bars"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Direct is Redis or Kvrocks, which the client reads directly.
@@ -37,15 +37,15 @@ func (d *Direct) Prepare() error {
 		return failureOf(err)
 	}
 	if len(keys) > 0 {
-		return &target.Failure{Kind: target.NotEmpty, Message: "the server already holds keys; empty it, or name another"}
+		return &system.Failure{Kind: system.NotEmpty, Message: "the server already holds keys; empty it, or name another"}
 	}
 	return nil
 }
 
-// Client creates a client.
-func (d *Direct) Client() bars.Client {
+// Connect creates a client.
+func (d *Direct) Connect() (bars.Conn, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	return &direct{connection: d.connect(), ctx: ctx, stop: stop}
+	return &direct{connection: d.connect(), ctx: ctx, stop: stop}, nil
 }
 
 func (d *Direct) connect() *redis.Client {
@@ -125,11 +125,11 @@ func failureOf(err error) error {
 	}
 	var answered redis.Error
 	if errors.As(err, &answered) {
-		return &target.Failure{Kind: target.Refused, Message: err.Error()}
+		return &system.Failure{Kind: system.Refused, Message: err.Error()}
 	}
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
-		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
+		return &system.Failure{Kind: system.Timeout, Message: "no complete answer in time"}
 	}
-	return &target.Failure{Kind: target.Connection, Message: err.Error()}
+	return &system.Failure{Kind: system.Connection, Message: err.Error()}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"benchbook/benchload/bars"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
 )
@@ -29,16 +29,17 @@ func (r *Remote) Name() string { return "packed-day" }
 // Prepare refuses a server that holds keys.
 func (r *Remote) Prepare() error { return r.direct.Prepare() }
 
-// Client creates a client.
-func (r *Remote) Client() bars.Client {
-	return &remote{place: r, conn: wire.NewConn(r.address, r.timeout), writer: r.direct.Client()}
+// Connect creates a client.
+func (r *Remote) Connect() (bars.Conn, error) {
+	writer, err := r.direct.Connect()
+	return &remote{place: r, conn: wire.NewConn(r.address, r.timeout), writer: writer}, err
 }
 
 // remote is one connection.
 type remote struct {
 	place  *Remote
 	conn   *wire.Conn
-	writer bars.Client
+	writer bars.Conn
 	path   []byte
 }
 
@@ -53,11 +54,11 @@ func (c *remote) Read(request *bars.Request, decode bool, answer *bars.Answer) e
 	c.path = strconv.AppendInt(append(path, "&to="...), request.To, 10)
 	got, err := c.conn.Do("GET", string(c.path), "", nil)
 	if err != nil {
-		kind := target.Connection
+		kind := system.Connection
 		if wire.IsTimeout(err) {
-			kind = target.Timeout
+			kind = system.Timeout
 		}
-		return &target.Failure{Kind: kind, Message: err.Error()}
+		return &system.Failure{Kind: kind, Message: err.Error()}
 	}
 	answer.Bytes = int64(len(got.Body))
 	answer.Rows = answer.Bytes / bars.Size

@@ -4,16 +4,13 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"benchbook/benchload/bars"
-	"benchbook/benchload/target"
+	"benchbook/benchload/postgres"
+	"benchbook/benchload/system"
 )
 
 const columns = "stock_name, date_time, open, close, high, low, volume, amount, turn"
@@ -38,21 +35,12 @@ const read = "SELECT " + columns + " FROM finance WHERE stock_name = $1 AND date
 const duplicateTable = "42P07"
 
 // Store is one database of a server.
-type Store struct {
-	config  *pgx.ConnConfig
-	timeout time.Duration
-}
+type Store struct{ server *postgres.Server }
 
-// New creates a store; the URL is postgres://USER@HOST:PORT.
-func New(address *url.URL, database string, timeout time.Duration) (*Store, error) {
-	full := *address
-	full.Path = "/" + database
-	config, err := pgx.ParseConfig(full.String())
-	if err != nil {
-		return nil, err
-	}
-	config.ConnectTimeout = timeout
-	return &Store{config, timeout}, nil
+// New creates the store at a place.
+func New(at system.Place) (*Store, error) {
+	server, err := postgres.New(at)
+	return &Store{server}, err
 }
 
 // Name returns the name of the kind of system.
@@ -60,55 +48,31 @@ func (s *Store) Name() string { return "postgresql" }
 
 // Prepare creates the table.
 func (s *Store) Prepare() error {
-	ctx, stop := context.WithTimeout(context.Background(), s.timeout)
-	defer stop()
-	conn, err := pgx.ConnectConfig(ctx, s.config)
-	if err != nil {
-		return failureOf(err)
+	err := s.server.Once(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, table)
+		return err
+	})
+	if postgres.Is(err, duplicateTable) {
+		return &system.Failure{Kind: system.NotEmpty, Message: "the database " + s.server.Database() + " holds the table finance already; drop it, or name another with --database"}
 	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, table)
-	if failure := (*pgconn.PgError)(nil); errors.As(err, &failure) && failure.Code == duplicateTable {
-		return &target.Failure{Kind: target.NotEmpty, Message: "the database " + s.config.Database + " holds the table finance already; drop it, or name another with --database"}
-	}
-	return failureOf(err)
+	return err
 }
 
-// Client creates a client.
-func (s *Store) Client() bars.Client {
-	ctx, stop := context.WithCancel(context.Background())
-	return &client{store: s, ctx: ctx, stop: stop}
-}
+// Connect creates a client.
+func (s *Store) Connect() (bars.Conn, error) { return &client{s.server.Connect()}, nil }
 
 // client is one connection with one prepared statement.
-type client struct {
-	store *Store
-	ctx   context.Context
-	stop  func()
-	conn  *pgx.Conn
-}
-
-func (c *client) connect(ctx context.Context) error {
-	if c.conn != nil {
-		return nil
-	}
-	conn, err := pgx.ConnectConfig(ctx, c.store.config)
-	if err != nil {
-		return failureOf(err)
-	}
-	c.conn = conn
-	return nil
-}
+type client struct{ *postgres.Conn }
 
 // Write copies the rows in, which is one transaction.
 func (c *client) Write(all []bars.Bar) error {
-	ctx, stop := context.WithTimeout(c.ctx, c.store.timeout)
-	defer stop()
-	if err := c.connect(ctx); err != nil {
+	ctx, done, err := c.Open()
+	if err != nil {
 		return err
 	}
-	_, err := c.conn.CopyFrom(ctx, pgx.Identifier{"finance"}, bars.Columns[:], &copied{bars: all, at: -1})
-	return c.fail(err)
+	defer done()
+	_, err = c.DB.CopyFrom(ctx, pgx.Identifier{"finance"}, bars.Columns[:], &copied{bars: all, at: -1})
+	return postgres.Failed(err)
 }
 
 // copied passes rows to COPY.
@@ -131,14 +95,14 @@ func (c *copied) Values() ([]any, error) {
 
 // Read runs the published query; rows arrive in binary and are always decoded.
 func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error {
-	ctx, stop := context.WithTimeout(c.ctx, c.store.timeout)
-	defer stop()
-	if err := c.connect(ctx); err != nil {
+	ctx, done, err := c.Open()
+	if err != nil {
 		return err
 	}
-	rows, err := c.conn.Query(ctx, read, int32(request.Stock), time.Unix(request.From, 0).UTC(), time.Unix(request.To, 0).UTC())
+	defer done()
+	rows, err := c.DB.Query(ctx, read, int32(request.Stock), time.Unix(request.From, 0).UTC(), time.Unix(request.To, 0).UTC())
 	if err != nil {
-		return c.fail(err)
+		return postgres.Failed(err)
 	}
 	for rows.Next() {
 		answer.Bars = append(answer.Bars, bar(rows.RawValues()))
@@ -146,7 +110,7 @@ func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error 
 	rows.Close()
 	answer.Rows = int64(len(answer.Bars))
 	answer.Bytes = answer.Rows * bars.Size
-	return c.fail(rows.Err())
+	return postgres.Failed(rows.Err())
 }
 
 // epoch is PostgreSQL's 2000-01-01 in seconds since 1970.
@@ -173,45 +137,4 @@ func number(value []byte) int64 {
 		return int64(binary.BigEndian.Uint64(value))
 	}
 	return -1
-}
-
-// fail closes a lost connection, so that the next operation connects again.
-func (c *client) fail(err error) error {
-	if err != nil && c.conn != nil && c.conn.IsClosed() {
-		c.conn = nil
-	}
-	return failureOf(err)
-}
-
-// Interrupt ends a waiting operation and all later ones.
-func (c *client) Interrupt() { c.stop() }
-
-// Close closes the connection.
-func (c *client) Close() {
-	if c.conn != nil {
-		ctx, stop := context.WithTimeout(context.Background(), time.Second)
-		_ = c.conn.Close(ctx)
-		stop()
-		c.conn = nil
-	}
-	c.stop()
-}
-
-// failureOf converts an error to a failure.
-func failureOf(err error) error {
-	if err == nil {
-		return nil
-	}
-	if failure := (*pgconn.PgError)(nil); errors.As(err, &failure) {
-		kind := target.Refused
-		// 40: retry; 53: no space or too many connections; 57: shut down.
-		if strings.HasPrefix(failure.Code, "40") || strings.HasPrefix(failure.Code, "53") || strings.HasPrefix(failure.Code, "57") {
-			kind = target.Server
-		}
-		return &target.Failure{Kind: kind, Message: failure.Code + ": " + failure.Message}
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &target.Failure{Kind: target.Timeout, Message: "no complete answer in time"}
-	}
-	return &target.Failure{Kind: target.Connection, Message: err.Error()}
 }

@@ -44,8 +44,8 @@ func (s *Store) Prepare() error {
 	return nil
 }
 
-// Client creates a client.
-func (s *Store) Client() (object.Client, error) { return &client{store: s}, nil }
+// Connect creates a client.
+func (s *Store) Connect() (object.Conn, error) { return &client{store: s}, nil }
 
 type client struct {
 	store       *Store

@@ -16,8 +16,8 @@ func (Store) Name() string { return "null" }
 // Prepare does nothing.
 func (Store) Prepare() error { return nil }
 
-// Client creates a client.
-func (s Store) Client() (object.Client, error) { return client{s.Set}, nil }
+// Connect creates a client.
+func (s Store) Connect() (object.Conn, error) { return client{s.Set}, nil }
 
 // Held returns the objects of the set.
 func (s Store) Held() []object.Entry {

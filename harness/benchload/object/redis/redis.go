@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"benchbook/benchload/object"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // Store is a server.
@@ -37,8 +37,8 @@ func (s *Store) Name() string { return "redis" }
 // Prepare does nothing.
 func (s *Store) Prepare() error { return nil }
 
-// Client opens a connection.
-func (s *Store) Client() (object.Client, error) {
+// Connect opens a connection.
+func (s *Store) Connect() (object.Conn, error) {
 	conn, err := net.DialTimeout("tcp", s.Address, s.Limit)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *client) answers(count int, into []byte) (last []byte, err error) {
 		if last, err = c.answer(into); err != nil && first == nil {
 			first = err
 		}
-		if failure := (*target.Failure)(nil); errors.As(err, &failure) && failure.Kind != target.Refused {
+		if failure := (*system.Failure)(nil); errors.As(err, &failure) && failure.Kind != system.Refused {
 			return nil, err // the connection is unusable
 		}
 	}
@@ -129,7 +129,7 @@ func (c *client) answer(into []byte) ([]byte, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return nil, &target.Failure{Kind: target.Connection, Message: "the server sent an empty line"}
+		return nil, &system.Failure{Kind: system.Connection, Message: "the server sent an empty line"}
 	}
 	rest := line[1:]
 	switch line[0] {
@@ -141,12 +141,12 @@ func (c *client) answer(into []byte) ([]byte, error) {
 		}
 		return into, nil
 	case '-':
-		return nil, &target.Failure{Kind: target.Refused, Message: rest}
+		return nil, &system.Failure{Kind: system.Refused, Message: rest}
 	}
 	size, err := strconv.Atoi(rest)
 	switch {
 	case err != nil || line[0] != '$' && line[0] != '*':
-		return nil, &target.Failure{Kind: target.Connection, Message: "the server does not speak the Redis protocol"}
+		return nil, &system.Failure{Kind: system.Connection, Message: "the server does not speak the Redis protocol"}
 	case size < 0:
 		return nil, object.ErrMissing
 	case line[0] == '*':
@@ -169,9 +169,9 @@ func (c *client) answer(into []byte) ([]byte, error) {
 
 func (c *client) failure(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &target.Failure{Kind: target.Timeout, Message: "no answer within " + c.limit.String()}
+		return &system.Failure{Kind: system.Timeout, Message: "no answer within " + c.limit.String()}
 	}
-	return &target.Failure{Kind: target.Connection, Message: err.Error()}
+	return &system.Failure{Kind: system.Connection, Message: err.Error()}
 }
 
 // Interrupt ends a waiting operation.

@@ -37,8 +37,8 @@ func (s *Store) Name() string { return "s3" }
 // Prepare does nothing: the driver of the server creates the bucket.
 func (s *Store) Prepare() error { return nil }
 
-// Client creates a client.
-func (s *Store) Client() (object.Client, error) {
+// Connect creates a client.
+func (s *Store) Connect() (object.Conn, error) {
 	return &client{Connection: object.NewConnection(s.address, s.timeout), store: s}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"benchbook/benchload/object"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target/wire"
 )
 
@@ -36,8 +36,8 @@ func (s *Store) Name() string { return "seaweedfs" }
 // Prepare does nothing: volumes grow when they are needed.
 func (s *Store) Prepare() error { return nil }
 
-// Client creates a client.
-func (s *Store) Client() (object.Client, error) {
+// Connect creates a client.
+func (s *Store) Connect() (object.Conn, error) {
 	c := &client{store: s, master: object.NewConnection(s.master, s.timeout), volumes: map[string]*object.Connection{}}
 	c.going, c.interrupt = context.WithCancel(context.Background())
 	return c, nil
@@ -71,7 +71,7 @@ func (c *client) volume(host string) (*object.Connection, error) {
 	}
 	address, err := wire.ParseAddress("http://" + host)
 	if err != nil {
-		return nil, &target.Failure{Kind: target.BadAnswer, Message: "the master names a volume server that is not one: " + err.Error()}
+		return nil, &system.Failure{Kind: system.BadAnswer, Message: "the master names a volume server that is not one: " + err.Error()}
 	}
 	made := object.NewConnection(address, c.store.timeout)
 	if c.going.Err() != nil {
@@ -107,10 +107,10 @@ func (c *client) Put(items []object.Item) error {
 		}
 		var place assigned
 		if err := json.Unmarshal(answer, &place); err != nil {
-			return &target.Failure{Kind: target.BadAnswer, Message: "the master's answer is not JSON: " + err.Error()}
+			return &system.Failure{Kind: system.BadAnswer, Message: "the master's answer is not JSON: " + err.Error()}
 		}
 		if place.Error != "" || place.FID == "" {
-			return &target.Failure{Kind: target.Server, Message: "the master assigns no file id: " + place.Error}
+			return &system.Failure{Kind: system.Server, Message: "the master assigns no file id: " + place.Error}
 		}
 		name := "http://" + place.URL + "/" + place.FID
 		if _, err := c.send("PUT", name, options, items[i].Content); err != nil {
@@ -132,7 +132,7 @@ const (
 func (c *client) assign() ([]byte, error) {
 	for try := 1; ; try++ {
 		answer, err := c.master.Send("GET", "/dir/assign", "", nil)
-		var failure *target.Failure
+		var failure *system.Failure
 		if !errors.As(err, &failure) || failure.Status != http.StatusServiceUnavailable || try == assignTries {
 			return answer, err
 		}

@@ -38,9 +38,9 @@ func busy(t *testing.T, refusals int64) (*Store, *atomic.Int64) {
 	return store, asked
 }
 
-func put(t *testing.T, store *Store) (object.Client, error) {
+func put(t *testing.T, store *Store) (object.Conn, error) {
 	t.Helper()
-	client, err := store.Client()
+	client, err := store.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestAMasterThatNeverHasAVolumeFailsThePut(t *testing.T) {
 func TestAnInterruptEndsTheWaitForVolumes(t *testing.T) {
 	store, asked := busy(t, 1000)
 	store.pause = time.Hour
-	client, err := store.Client()
+	client, err := store.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}

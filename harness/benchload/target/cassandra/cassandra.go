@@ -15,7 +15,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 )
 
@@ -160,21 +160,21 @@ func (t *Cassandra) name(table string) string { return quote(t.keyspace) + "." +
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // failureOf converts an error of the driver to a failure.
-func failureOf(err error) *target.Failure {
-	failure := &target.Failure{Kind: target.Connection, Message: lines.Steady(err.Error())}
+func failureOf(err error) *system.Failure {
+	failure := &system.Failure{Kind: system.Connection, Message: lines.Steady(err.Error())}
 	var refusal gocql.RequestError
 	var waited net.Error
 	switch {
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.As(err, &waited) && waited.Timeout():
-		failure.Kind, failure.Message = target.Timeout, "no complete answer within --timeout"
+		failure.Kind, failure.Message = system.Timeout, "no complete answer within --timeout"
 	case errors.As(err, &refusal):
 		failure.Status = refusal.Code()
 		switch refusal.Code() {
 		case gocql.ErrCodeOverloaded, gocql.ErrCodeUnavailable, gocql.ErrCodeBootstrapping,
 			gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeWriteFailure:
-			failure.Kind = target.Server
+			failure.Kind = system.Server
 		default:
-			failure.Kind = target.Refused
+			failure.Kind = system.Refused
 		}
 	}
 	return failure

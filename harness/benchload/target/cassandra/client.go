@@ -9,6 +9,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 )
 
@@ -28,11 +29,11 @@ type client struct {
 	end     context.CancelFunc
 	slots   chan struct{}
 	lock    sync.Mutex
-	failure *target.Failure
+	failure *system.Failure
 }
 
-// Client creates a client.
-func (t *Cassandra) Client() target.Client {
+// Connect creates a client.
+func (t *Cassandra) Connect() (target.Conn, error) {
 	c := &client{target: t, slots: make(chan struct{}, inFlight)}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	if t.rows != nil {
@@ -41,7 +42,7 @@ func (t *Cassandra) Client() target.Client {
 			c.insert = append(c.insert, t.insert(&t.tables[i]))
 		}
 	}
-	return c
+	return c, nil
 }
 
 // Write sends the rows of a batch and waits until all are acknowledged.

@@ -15,6 +15,7 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/tabular"
@@ -101,8 +102,8 @@ func (t *ClickHouse) Prepare() error {
 	return nil
 }
 
-// Client creates a client.
-func (t *ClickHouse) Client() target.Client {
+// Connect creates a client.
+func (t *ClickHouse) Connect() (target.Conn, error) {
 	c := &client{Client: lines.NewClient(t.address, t.timeout, "", t.user), target: t}
 	if t.rows != nil {
 		c.cursor = t.rows.Cursor()
@@ -110,7 +111,7 @@ func (t *ClickHouse) Client() target.Client {
 			c.inserts = append(c.inserts, path("INSERT INTO "+t.name(table.Name)+" FORMAT RowBinary"))
 		}
 	}
-	return c
+	return c, nil
 }
 
 // client is one connection.
@@ -136,10 +137,10 @@ func (c *client) Write(batch target.Batch) error {
 			continue
 		}
 		if _, err := c.post(c.inserts[table], c.body); err != nil {
-			failure := target.AsFailure(err)
+			failure := system.AsFailure(err)
 			failure.Refused = left
-			if left < batch.Rows && failure.Kind == target.Server {
-				failure.Kind = target.Refused // sending it again would write some rows twice
+			if left < batch.Rows && failure.Kind == system.Server {
+				failure.Kind = system.Refused // sending it again would write some rows twice
 			}
 			return failure
 		}
@@ -185,7 +186,7 @@ func (c *client) post(path string, body []byte) (target.Answer, error) {
 	if failure := lines.CheckStatus(status, answer.Body); failure != nil {
 		// The server answers 500 to invalid statements.
 		if strings.Contains(failure.Message, "DB::Exception") && !strings.Contains(failure.Message, "Too many") {
-			failure.Kind = target.Refused
+			failure.Kind = system.Refused
 		}
 		return answer, failure
 	}

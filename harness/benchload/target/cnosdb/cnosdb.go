@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -78,7 +79,7 @@ func (t *CnosDB) ask(client *lines.Client, path, statement string) ([]byte, erro
 }
 
 // check returns what is wrong with an answer: its status, or a body that is no list.
-func check(status int, body []byte) *target.Failure {
+func check(status int, body []byte) *system.Failure {
 	if failure := lines.CheckStatus(status, body); failure != nil {
 		return failure
 	}
@@ -86,12 +87,12 @@ func check(status int, body []byte) *target.Failure {
 	if len(trimmed) == 0 || trimmed[0] == '[' && trimmed[len(trimmed)-1] == ']' {
 		return nil
 	}
-	return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not a list of rows: " + lines.Message(body)}
+	return &system.Failure{Kind: system.BadAnswer, Status: status, Message: "the answer is not a list of rows: " + lines.Message(body)}
 }
 
-// Client creates a client.
-func (t *CnosDB) Client() target.Client {
-	return &client{lines.NewClient(t.address, t.timeout, t.path("write"), t.user), t.path("sql"), t.headers}
+// Connect creates a client.
+func (t *CnosDB) Connect() (target.Conn, error) {
+	return &client{lines.NewClient(t.address, t.timeout, t.path("write"), t.user), t.path("sql"), t.headers}, nil
 }
 
 // client is one connection.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/double"
 )
@@ -18,8 +19,8 @@ func against(t *testing.T, status int, body string) (*CnosDB, *double.Server) {
 }
 
 func TestWritesNameTheUserAndTheDatabase(t *testing.T) {
-	system, server := against(t, 200, "")
-	client := system.Client()
+	tested, server := against(t, 200, "")
+	client, _ := tested.Connect()
 	defer client.Close()
 	if err := client.Write(target.Batch{Rows: 1, Bytes: []byte("cpu a=1 1\n")}); err != nil {
 		t.Fatal(err)
@@ -31,18 +32,18 @@ func TestWritesNameTheUserAndTheDatabase(t *testing.T) {
 }
 
 func TestAnUnknownDatabaseIsRefused(t *testing.T) {
-	system, _ := against(t, 422, `{"error_code":"010009","error_message":"Database not found: \"my db\""}`)
-	client := system.Client()
+	tested, _ := against(t, 422, `{"error_code":"010009","error_message":"Database not found: \"my db\""}`)
+	client, _ := tested.Connect()
 	defer client.Close()
-	failure := target.AsFailure(client.Write(target.Batch{Rows: 7, Bytes: []byte("x")}))
-	if failure == nil || failure.Kind != target.Refused || failure.Refused != 7 || !strings.Contains(failure.Message, "Database not found") {
+	failure := system.AsFailure(client.Write(target.Batch{Rows: 7, Bytes: []byte("x")}))
+	if failure == nil || failure.Kind != system.Refused || failure.Refused != 7 || !strings.Contains(failure.Message, "Database not found") {
 		t.Errorf("the failure is %+v", failure)
 	}
 }
 
 func TestQueriesAreSQLWithTheDatabase(t *testing.T) {
-	system, server := against(t, 200, "")
-	client := system.Client()
+	tested, server := against(t, 200, "")
+	client, _ := tested.Connect()
 	defer client.Close()
 	if _, err := client.Query([]byte("SELECT 1")); err != nil {
 		t.Fatal(err)
@@ -55,11 +56,11 @@ func TestQueriesAreSQLWithTheDatabase(t *testing.T) {
 }
 
 func TestAnErrorInASuccessIsAFailure(t *testing.T) {
-	system, _ := against(t, 200, `{"error_code":"010001","error_message":"Datafusion: no such table"}`)
-	client := system.Client()
+	tested, _ := against(t, 200, `{"error_code":"010001","error_message":"Datafusion: no such table"}`)
+	client, _ := tested.Connect()
 	defer client.Close()
 	_, err := client.Query([]byte("SELECT 1"))
-	if failure := target.AsFailure(err); failure == nil || failure.Kind != target.BadAnswer || !strings.Contains(failure.Message, "no such table") {
+	if failure := system.AsFailure(err); failure == nil || failure.Kind != system.BadAnswer || !strings.Contains(failure.Message, "no such table") {
 		t.Errorf("the failure is %+v", failure)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -77,20 +78,20 @@ func (t *Elasticsearch) Holds() (bool, error) {
 		Count *int64 `json:"count"`
 	}
 	if err := json.Unmarshal(answer.Body, &found); err != nil || found.Count == nil {
-		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+		return false, &system.Failure{Kind: system.BadAnswer, Status: status,
 			Message: "the answer about documents is not in Elasticsearch's form: " + lines.Message(answer.Body)}
 	}
 	return *found.Count > 0, nil
 }
 
-// Client creates a client.
-func (t *Elasticsearch) Client() target.Client {
+// Connect creates a client.
+func (t *Elasticsearch) Connect() (target.Conn, error) {
 	// The answer only lists errors: a line for each row would be as long as the rows.
 	path := "/benchbook/doc/_bulk?filter_path=errors,error,items.*.error"
 	if t.refresh {
 		path += "&refresh=true"
 	}
-	return &client{lines.NewClient(t.address, t.timeout, "", t.user), path, t.user + "Content-Type: application/x-ndjson\r\n", t.user + "Content-Type: application/json\r\n"}
+	return &client{lines.NewClient(t.address, t.timeout, "", t.user), path, t.user + "Content-Type: application/x-ndjson\r\n", t.user + "Content-Type: application/json\r\n"}, nil
 }
 
 // client is one connection.
@@ -107,7 +108,7 @@ func (c *client) Write(batch target.Batch) error {
 	}
 	status, answer, err := c.Ask("POST", c.path, headers, batch.Bytes)
 	if err != nil {
-		failure := target.AsFailure(err)
+		failure := system.AsFailure(err)
 		failure.Refused = batch.Rows
 		return failure
 	}
@@ -121,7 +122,7 @@ func (c *client) Write(batch target.Batch) error {
 var noErrors = []byte(`{"errors":false`)
 
 // checkBulk returns what is wrong with the answer to a bulk request.
-func checkBulk(status int, body []byte, rows int64) *target.Failure {
+func checkBulk(status int, body []byte, rows int64) *system.Failure {
 	if failure := lines.CheckStatus(status, body); failure != nil {
 		failure.Message, failure.Refused = errorMessage(body), rows
 		return failure
@@ -134,10 +135,10 @@ func checkBulk(status int, body []byte, rows int64) *target.Failure {
 		Items  []map[string]itemOutcome `json:"items"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.Errors == nil {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Refused: rows,
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Refused: rows,
 			Message: "the answer to a bulk request is not in Elasticsearch's form: " + lines.Message(body)}
 	}
-	failure := &target.Failure{Kind: target.Refused, Status: status}
+	failure := &system.Failure{Kind: system.Refused, Status: status}
 	for _, item := range found.Items {
 		for _, one := range item {
 			if one.Error == nil {
@@ -157,7 +158,7 @@ func checkBulk(status int, body []byte, rows int64) *target.Failure {
 	}
 	// Send a batch again only if no row was accepted; otherwise rows would be duplicated.
 	if failure.Status == 429 && failure.Refused == rows {
-		failure.Kind = target.Server
+		failure.Kind = system.Server
 	}
 	failure.Refused = min(max(failure.Refused, 1), rows)
 	return failure

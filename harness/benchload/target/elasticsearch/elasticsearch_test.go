@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/double"
 )
@@ -18,20 +19,20 @@ func against(t *testing.T, status int, body string) (*Elasticsearch, *double.Ser
 	return New(server.Address, "", 5*time.Second), server
 }
 
-func write(t *testing.T, system *Elasticsearch, rows int64) *target.Failure {
+func write(t *testing.T, tested *Elasticsearch, rows int64) *system.Failure {
 	t.Helper()
-	client := system.Client()
+	client, _ := tested.Connect()
 	defer client.Close()
-	return target.AsFailure(client.Write(target.Batch{Rows: rows, Bytes: []byte("{}\n{}\n")}))
+	return system.AsFailure(client.Write(target.Batch{Rows: rows, Bytes: []byte("{}\n{}\n")}))
 }
 
 func TestABatchIsABulkRequest(t *testing.T) {
 	for _, refresh := range []bool{false, true} {
-		system, server := against(t, 200, `{"errors":false}`)
+		tested, server := against(t, 200, `{"errors":false}`)
 		if refresh {
-			system.Refreshing()
+			tested.Refreshing()
 		}
-		if failure := write(t, system, 1); failure != nil {
+		if failure := write(t, tested, 1); failure != nil {
 			t.Fatal(failure)
 		}
 		got := server.Seen(0)
@@ -44,40 +45,40 @@ func TestABatchIsABulkRequest(t *testing.T) {
 
 func TestARowOfABatchThatIsRefusedIsCounted(t *testing.T) {
 	const full = `{"index":{"error":{"type":"es_rejected_execution_exception","reason":"rejected execution of x@1"}}}`
-	for body, want := range map[string]target.Failure{
-		`{"errors":true,"items":[` + full + `]}`:              {Kind: target.Refused, Status: 429, Refused: 1, Message: rejected},
-		`{"errors":true,"items":[` + full + "," + full + `]}`: {Kind: target.Server, Status: 429, Refused: 2, Message: rejected},
-		`{"errors":true,"items":[{"index":{"error":{"type":"mapper_parsing_exception","reason":"bad"}}}]}`: {Kind: target.Refused, Status: 200, Refused: 1,
+	for body, want := range map[string]system.Failure{
+		`{"errors":true,"items":[` + full + `]}`:              {Kind: system.Refused, Status: 429, Refused: 1, Message: rejected},
+		`{"errors":true,"items":[` + full + "," + full + `]}`: {Kind: system.Server, Status: 429, Refused: 2, Message: rejected},
+		`{"errors":true,"items":[{"index":{"error":{"type":"mapper_parsing_exception","reason":"bad"}}}]}`: {Kind: system.Refused, Status: 200, Refused: 1,
 			Message: "mapper_parsing_exception: bad"},
-		`{}`: {Kind: target.BadAnswer, Status: 200, Refused: 2, Message: "the answer to a bulk request is not in Elasticsearch's form: {}"},
+		`{}`: {Kind: system.BadAnswer, Status: 200, Refused: 2, Message: "the answer to a bulk request is not in Elasticsearch's form: {}"},
 	} {
-		system, _ := against(t, 200, body)
-		if failure := write(t, system, 2); failure == nil || *failure != want {
+		tested, _ := against(t, 200, body)
+		if failure := write(t, tested, 2); failure == nil || *failure != want {
 			t.Errorf("%s gives %+v, want %+v", body, failure, want)
 		}
 	}
-	system, _ := against(t, 413, `{"error":{"type":"too_large","reason":"entity"},"status":413}`)
-	if failure := write(t, system, 2); failure == nil || failure.Kind != target.Refused || failure.Refused != 2 || failure.Message != "too_large: entity" {
+	tested, _ := against(t, 413, `{"error":{"type":"too_large","reason":"entity"},"status":413}`)
+	if failure := write(t, tested, 2); failure == nil || failure.Kind != system.Refused || failure.Refused != 2 || failure.Message != "too_large: entity" {
 		t.Errorf("the failure is %+v", failure)
 	}
 }
 
 func TestHoldsCountsDocuments(t *testing.T) {
 	for body, want := range map[string]bool{`{"count":0}`: false, `{"count":7}`: true} {
-		system, _ := against(t, 200, body)
-		if holds, err := system.Holds(); holds != want || err != nil {
+		tested, _ := against(t, 200, body)
+		if holds, err := tested.Holds(); holds != want || err != nil {
 			t.Errorf("with %s it holds data: %v, error %v", body, holds, err)
 		}
 	}
-	system, _ := against(t, 200, `[]`)
-	if _, err := system.Holds(); err == nil {
+	tested, _ := against(t, 200, `[]`)
+	if _, err := tested.Holds(); err == nil {
 		t.Error("an answer of something else is taken for an empty server")
 	}
 }
 
 func TestASearchAsksForWholeMilliseconds(t *testing.T) {
-	system := new(Elasticsearch)
-	text, err := system.Text(spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "mean", BucketNS: 60e9,
+	tested := new(Elasticsearch)
+	text, err := tested.Text(spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "mean", BucketNS: 60e9,
 		Hosts: []string{"host_1"}, StartNS: 1_000_001, EndNS: 3_000_000, GroupByHost: true}, false)
 	index, body, _ := strings.Cut(string(text), "\n")
 	if err != nil || index != "cpu" || !json.Valid([]byte(body)) {

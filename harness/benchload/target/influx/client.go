@@ -13,10 +13,10 @@ type client struct {
 	headers string // of queries
 }
 
-// Client creates a client.
-func (t *Influx) Client() target.Client {
+// Connect creates a client.
+func (t *Influx) Connect() (target.Conn, error) {
 	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
-	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user + "Accept: application/json\r\n"}
+	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user + "Accept: application/json\r\n"}, nil
 }
 
 // Query sends a query and reads the whole answer.

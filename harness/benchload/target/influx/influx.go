@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
 )
@@ -69,7 +69,7 @@ func (t *Influx) ask(conn *wire.Conn, statement string) (answer, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(response.Body, &a); err != nil {
-		return a, &target.Failure{Kind: target.BadAnswer, Status: response.Status,
+		return a, &system.Failure{Kind: system.BadAnswer, Status: response.Status,
 			Message: fmt.Sprintf("the answer to %q is not JSON: %v", statement, err)}
 	}
 	return a, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/wire"
 )
@@ -32,27 +33,27 @@ func TestWritesCountOnlyWhenAcknowledged(t *testing.T) {
 		name    string
 		status  int
 		body    string
-		kind    target.Kind // empty for success
+		kind    system.FailureKind // empty for success
 		refused int64
 		words   string
 	}{
 		{"acknowledged", 204, "", "", 0, ""},
 		{"acknowledged with white space", 200, "\n", "", 0, ""},
 		{"acknowledged with an empty result", 200, `{"results":[]}`, "", 0, ""},
-		{"success with an error", 200, `{"error":"engine is closed"}`, target.BadAnswer, 10, "engine is closed"},
-		{"success with words", 200, `error: no space left`, target.BadAnswer, 10, "no space left"},
-		{"a part", 400, `{"error":"partial write: points beyond retention policy dropped=3"}`, target.Refused, 3, "retention policy"},
-		{"a part of unknown size", 400, `{"error":"partial write: unable to parse 'x y z': bad timestamp"}`, target.Refused, 10, "unable to parse '…': bad timestamp"},
-		{"wrong", 400, `{"error":"unable to parse 'cpu': missing fields"}`, target.Refused, 10, "missing fields"},
-		{"too large", 413, `{"error":"Request Entity Too Large"}`, target.Refused, 10, "Too Large"},
-		{"no database", 404, `{"error":"database not found: \"db\""}`, target.Refused, 10, "database not found"},
-		{"too fast", 429, `slow down`, target.Server, 10, "slow down"},
-		{"broken", 500, `{"error":"timeout"}`, target.Server, 10, "timeout"},
+		{"success with an error", 200, `{"error":"engine is closed"}`, system.BadAnswer, 10, "engine is closed"},
+		{"success with words", 200, `error: no space left`, system.BadAnswer, 10, "no space left"},
+		{"a part", 400, `{"error":"partial write: points beyond retention policy dropped=3"}`, system.Refused, 3, "retention policy"},
+		{"a part of unknown size", 400, `{"error":"partial write: unable to parse 'x y z': bad timestamp"}`, system.Refused, 10, "unable to parse '…': bad timestamp"},
+		{"wrong", 400, `{"error":"unable to parse 'cpu': missing fields"}`, system.Refused, 10, "missing fields"},
+		{"too large", 413, `{"error":"Request Entity Too Large"}`, system.Refused, 10, "Too Large"},
+		{"no database", 404, `{"error":"database not found: \"db\""}`, system.Refused, 10, "database not found"},
+		{"too fast", 429, `slow down`, system.Server, 10, "slow down"},
+		{"broken", 500, `{"error":"timeout"}`, system.Server, 10, "timeout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client := against(t, c.status, c.body).Client()
+			client, _ := against(t, c.status, c.body).Connect()
 			defer client.Close()
-			failure := target.AsFailure(client.Write(target.Batch{Rows: 10, Bytes: []byte("cpu a=1 1\n")}))
+			failure := system.AsFailure(client.Write(target.Batch{Rows: 10, Bytes: []byte("cpu a=1 1\n")}))
 			if failure == nil {
 				if c.kind != "" {
 					t.Fatal("it is taken for success")
@@ -70,22 +71,22 @@ func TestAnswersWithErrorsAreFailures(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		status     int
-		kind       target.Kind
+		kind       system.FailureKind
 	}{
 		{"rows", `{"results":[{"statement_id":0,"series":[]}]}`, 200, ""},
-		{"an error in a result", `{"results":[{"statement_id":0,"error":"database not found: db"}]}`, 200, target.BadAnswer},
-		{"an error at the top", `{"error":"timeout reached"}`, 200, target.BadAnswer},
+		{"an error in a result", `{"results":[{"statement_id":0,"error":"database not found: db"}]}`, 200, system.BadAnswer},
+		{"an error at the top", `{"error":"timeout reached"}`, 200, system.BadAnswer},
 		{"the word as a name of a column", `{"results":[{"series":[{"columns":["time","error"],"values":[]}]}]}`, 200, ""},
-		{"something else", `<html>login</html>`, 200, target.BadAnswer},
-		{"cut off", `{"results":[{"statement_id":0,"series":[`, 200, target.BadAnswer},
-		{"wrong", `{"error":"error parsing query"}`, 400, target.Refused},
-		{"busy", `{"error":"max-concurrent-queries limit exceeded"}`, 503, target.Server},
+		{"something else", `<html>login</html>`, 200, system.BadAnswer},
+		{"cut off", `{"results":[{"statement_id":0,"series":[`, 200, system.BadAnswer},
+		{"wrong", `{"error":"error parsing query"}`, 400, system.Refused},
+		{"busy", `{"error":"max-concurrent-queries limit exceeded"}`, 503, system.Server},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client := against(t, c.status, c.body).Client()
+			client, _ := against(t, c.status, c.body).Connect()
 			defer client.Close()
 			_, err := client.Query([]byte("/query?q=x"))
-			if failure := target.AsFailure(err); failure == nil && c.kind != "" || failure != nil && failure.Kind != c.kind {
+			if failure := system.AsFailure(err); failure == nil && c.kind != "" || failure != nil && failure.Kind != c.kind {
 				t.Errorf("the failure is %+v, want the kind %q", failure, c.kind)
 			}
 		})

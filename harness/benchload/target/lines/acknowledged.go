@@ -5,11 +5,11 @@ import (
 	"regexp"
 	"strconv"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // checkWrite returns what is wrong with the answer to a write.
-func checkWrite(status int, body []byte) *target.Failure {
+func checkWrite(status int, body []byte) *system.Failure {
 	if status >= 200 && status < 300 && len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
@@ -17,7 +17,7 @@ func checkWrite(status int, body []byte) *target.Failure {
 		return failure
 	}
 	if bytes.Contains(bytes.ToLower(body), []byte("error")) {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: Message(body)}
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Message: Message(body)}
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"benchbook/benchload/target"
+	"benchbook/benchload/system"
 )
 
 // errorBody is where servers put their message about a failure.
@@ -39,12 +39,12 @@ func errorMessage(body []byte) string {
 }
 
 // CheckStatus returns what is wrong with an answer by its status.
-func CheckStatus(status int, body []byte) *target.Failure {
+func CheckStatus(status int, body []byte) *system.Failure {
 	switch {
 	case status == 429 || status >= 500:
-		return &target.Failure{Kind: target.Server, Status: status, Message: Message(body)}
+		return &system.Failure{Kind: system.Server, Status: status, Message: Message(body)}
 	case status < 200 || status >= 300:
-		return &target.Failure{Kind: target.Refused, Status: status, Message: Message(body)}
+		return &system.Failure{Kind: system.Refused, Status: status, Message: Message(body)}
 	}
 	return nil
 }
@@ -52,22 +52,22 @@ func CheckStatus(status int, body []byte) *target.Failure {
 // Check returns what is wrong with an answer: its status, or an error in its body,
 // because InfluxDB answers 200 to a query that failed. Bodies without the word are not
 // parsed, so that a client costs little.
-func Check(status int, body []byte) *target.Failure {
+func Check(status int, body []byte) *system.Failure {
 	if failure := CheckStatus(status, body); failure != nil {
 		return failure
 	}
 	trimmed := bytes.TrimSpace(body)
 	if status != 204 && len(trimmed) > 0 && (trimmed[0] != '{' || trimmed[len(trimmed)-1] != '}') {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not a JSON object: " + Message(body)}
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Message: "the answer is not a JSON object: " + Message(body)}
 	}
 	if !bytes.Contains(body, []byte(`"error`)) {
 		return nil
 	}
 	if !json.Valid(body) {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "the answer is not JSON: " + Message(body)}
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Message: "the answer is not JSON: " + Message(body)}
 	}
 	if text := errorMessage(body); text != "" {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: Steady(text)}
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Message: Steady(text)}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/wire"
 )
@@ -62,11 +63,11 @@ func (c *Client) Interrupt() { c.conn.Interrupt() }
 func (c *Client) Close() { c.conn.Close() }
 
 // ConnectionFailure converts an error of the connection to a failure.
-func ConnectionFailure(err error) *target.Failure {
+func ConnectionFailure(err error) *system.Failure {
 	if wire.IsTimeout(err) {
-		return &target.Failure{Kind: target.Timeout, Message: "no complete answer within --timeout"}
+		return &system.Failure{Kind: system.Timeout, Message: "no complete answer within --timeout"}
 	}
-	return &target.Failure{Kind: target.Connection, Message: Steady(err.Error())}
+	return &system.Failure{Kind: system.Connection, Message: Steady(err.Error())}
 }
 
 // Basic is the header that names a user, given as NAME or NAME:PASSWORD; empty

@@ -12,6 +12,7 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/tabular"
 )
@@ -24,14 +25,14 @@ type client struct {
 	end    context.CancelFunc
 }
 
-// Client creates a client.
-func (t *MongoDB) Client() target.Client {
+// Connect creates a client.
+func (t *MongoDB) Connect() (target.Conn, error) {
 	c := &client{target: t}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	if t.rows != nil {
 		c.cursor = t.rows.Cursor()
 	}
-	return c
+	return c, nil
 }
 
 // Write inserts the documents of a batch, one command per collection. It uses the
@@ -129,7 +130,7 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 	}
 	var query asked
 	if err := json.Unmarshal(text, &query); err != nil {
-		return target.Answer{}, &target.Failure{Kind: target.Refused, Message: err.Error()}
+		return target.Answer{}, &system.Failure{Kind: system.Refused, Message: err.Error()}
 	}
 	found, err := database.Collection(query.Table).Aggregate(c.ctx, query.pipeline())
 	if err != nil {

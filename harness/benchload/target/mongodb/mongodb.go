@@ -16,6 +16,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 )
@@ -102,20 +103,20 @@ func (t *MongoDB) Prepare() error {
 }
 
 // failureOf converts an error of the driver to a failure.
-func failureOf(err error) *target.Failure {
-	failure := &target.Failure{Kind: target.Connection, Message: lines.Steady(err.Error())}
+func failureOf(err error) *system.Failure {
+	failure := &system.Failure{Kind: system.Connection, Message: lines.Steady(err.Error())}
 	var command mongo.CommandError
 	var bulk mongo.BulkWriteException
 	switch {
 	case mongo.IsTimeout(err):
-		failure.Kind, failure.Message = target.Timeout, "no complete answer within --timeout"
+		failure.Kind, failure.Message = system.Timeout, "no complete answer within --timeout"
 	case errors.As(err, &bulk):
-		failure.Kind, failure.Refused = target.Refused, int64(len(bulk.WriteErrors))
+		failure.Kind, failure.Refused = system.Refused, int64(len(bulk.WriteErrors))
 		if len(bulk.WriteErrors) > 0 {
 			failure.Status, failure.Message = bulk.WriteErrors[0].Code, lines.Steady(bulk.WriteErrors[0].Message)
 		}
 	case errors.As(err, &command):
-		failure.Kind, failure.Status, failure.Message = target.Refused, int(command.Code), lines.Steady(command.Message)
+		failure.Kind, failure.Status, failure.Message = system.Refused, int(command.Code), lines.Steady(command.Message)
 	}
 	return failure
 }

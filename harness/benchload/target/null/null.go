@@ -24,8 +24,8 @@ func (Null) Text(spec.Query, bool) ([]byte, error) { return nil, nil }
 // Rows are none.
 func (Null) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, nil }
 
-// Client creates a client.
-func (Null) Client() target.Client { return client{} }
+// Connect creates a client.
+func (Null) Connect() (target.Conn, error) { return client{}, nil }
 
 type client struct{}
 

@@ -9,6 +9,7 @@ import (
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -51,7 +52,7 @@ func (t *OpenTSDB) Holds() (bool, error) {
 	}
 	var metrics []string
 	if err := json.Unmarshal(answer.Body, &metrics); err != nil {
-		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+		return false, &system.Failure{Kind: system.BadAnswer, Status: status,
 			Message: "the answer about metrics is not in OpenTSDB's form: " + lines.Message(answer.Body)}
 	}
 	return len(metrics) > 0, nil
@@ -90,9 +91,9 @@ func (l listed) Finish(text []byte) []byte {
 	return text
 }
 
-// Client creates a client.
-func (t *OpenTSDB) Client() target.Client {
-	return &client{lines.NewClient(t.address, t.timeout, "", t.user), t.user + "Content-Type: application/json\r\n"}
+// Connect creates a client.
+func (t *OpenTSDB) Connect() (target.Conn, error) {
+	return &client{lines.NewClient(t.address, t.timeout, "", t.user), t.user + "Content-Type: application/json\r\n"}, nil
 }
 
 // client is one connection.
@@ -109,7 +110,7 @@ func (c *client) Write(batch target.Batch) error {
 	}
 	status, answer, err := c.Ask("POST", "/api/put?summary", headers, batch.Bytes)
 	if err != nil {
-		failure := target.AsFailure(err)
+		failure := system.AsFailure(err)
 		failure.Refused = batch.Rows
 		return failure
 	}
@@ -122,7 +123,7 @@ func (c *client) Write(batch target.Batch) error {
 
 // checkPut returns what is wrong with the answer to a batch. The server counts points,
 // not rows, so one lost point counts as the whole batch.
-func checkPut(status int, body []byte) *target.Failure {
+func checkPut(status int, body []byte) *system.Failure {
 	var summary struct {
 		Success *int64 `json:"success"`
 		Failed  *int64 `json:"failed"`
@@ -138,7 +139,7 @@ func checkPut(status int, body []byte) *target.Failure {
 		return failure
 	}
 	if parsed != nil || summary.Success == nil || summary.Failed == nil || *summary.Failed != 0 {
-		return &target.Failure{Kind: target.BadAnswer, Status: status, Message: "points were refused: " + lines.Message(body)}
+		return &system.Failure{Kind: system.BadAnswer, Status: status, Message: "points were refused: " + lines.Message(body)}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/query/spec"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/double"
 )
@@ -51,8 +52,8 @@ func TestABatchIsOneJSONArray(t *testing.T) {
 func TestAPointThatIsLostIsNoSuccess(t *testing.T) {
 	for body, ok := range map[string]bool{`{"success":5,"failed":0}`: true, `{"success":4,"failed":1}`: false, `{}`: false, ``: false} {
 		server := double.New(t, func(double.Request) (int, string) { return 200, body })
-		client := New(server.Address, "", time.Second).Client()
-		failure := target.AsFailure(client.Write(target.Batch{Rows: 2, Bytes: []byte("[]")}))
+		client, _ := New(server.Address, "", time.Second).Connect()
+		failure := system.AsFailure(client.Write(target.Batch{Rows: 2, Bytes: []byte("[]")}))
 		client.Close()
 		if (failure == nil) != ok || failure != nil && failure.Refused != 2 {
 			t.Errorf("%s gives %+v", body, failure)

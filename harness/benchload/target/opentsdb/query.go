@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 )
@@ -81,7 +82,7 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 }
 
 // checkQuery returns what is wrong with an answer.
-func checkQuery(status int, body []byte) *target.Failure {
+func checkQuery(status int, body []byte) *system.Failure {
 	failure := lines.CheckStatus(status, body)
 	if failure != nil {
 		var reply struct {

@@ -9,67 +9,47 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
+	"benchbook/benchload/postgres"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/tabular"
 )
 
 // client is one connection. It belongs to one goroutine.
 type client struct {
-	target *Postgres
+	*postgres.Conn
 	cursor *format.Cursor
-	conn   *pgx.Conn
-	ctx    context.Context
-	end    context.CancelFunc
 	copies []string // the statement for each table
 	body   []byte   // of a COPY
 	answer []byte
 }
 
-// Client creates a client, which connects at its first operation.
-func (t *Postgres) Client() target.Client {
-	c := &client{target: t}
-	c.ctx, c.end = context.WithCancel(context.Background())
+// Connect creates a client, which connects at its first operation.
+func (t *Postgres) Connect() (target.Conn, error) {
+	c := &client{Conn: t.server.Connect()}
 	if t.rows != nil {
 		c.cursor = t.rows.Cursor()
 		for i := range t.tables {
-			c.copies = append(c.copies, "COPY "+quote(t.tables[i].Name)+" FROM STDIN (FORMAT binary)")
+			c.copies = append(c.copies, "COPY "+postgres.Quote(t.tables[i].Name)+" FROM STDIN (FORMAT binary)")
 		}
 	}
-	return c
-}
-
-// open connects unless there is a connection, and sets the timeout of one operation.
-func (c *client) open() (context.Context, context.CancelFunc, error) {
-	if c.conn == nil || c.conn.IsClosed() {
-		conn, err := c.target.connect(c.ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		c.conn = conn
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.target.timeout)
-	return ctx, cancel, nil
+	return c, nil
 }
 
 // Write sends a batch in one transaction: a COPY for each table that it has rows of.
 func (c *client) Write(batch target.Batch) error {
-	ctx, cancel, err := c.open()
+	ctx, cancel, err := c.Open()
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	if err := c.write(ctx, batch); err != nil {
-		return failureOf(err)
-	}
-	return nil
+	return postgres.Failed(c.write(ctx, batch))
 }
 
 func (c *client) write(ctx context.Context, batch target.Batch) error {
-	if _, err := c.conn.Exec(ctx, "BEGIN"); err != nil {
+	if _, err := c.DB.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	c.cursor.Reset(batch.Bytes)
@@ -83,13 +63,13 @@ func (c *client) write(ctx context.Context, batch target.Batch) error {
 			continue
 		}
 		c.body = append(c.body, 0xff, 0xff)
-		if _, err := c.conn.PgConn().CopyFrom(ctx, bytes.NewReader(c.body), c.copies[table]); err != nil {
+		if _, err := c.DB.PgConn().CopyFrom(ctx, bytes.NewReader(c.body), c.copies[table]); err != nil {
 			// The rest of the transaction is useless, whatever this returns.
-			_, _ = c.conn.Exec(ctx, "ROLLBACK")
+			_, _ = c.DB.Exec(ctx, "ROLLBACK")
 			return err
 		}
 	}
-	_, err := c.conn.Exec(ctx, "COMMIT")
+	_, err := c.DB.Exec(ctx, "COMMIT")
 	return err
 }
 
@@ -135,14 +115,14 @@ func appendWord(body []byte, word uint64) []byte {
 
 // Query sends a query and reads the whole answer.
 func (c *client) Query(text []byte) (target.Answer, error) {
-	ctx, cancel, err := c.open()
+	ctx, cancel, err := c.Open()
 	if err != nil {
 		return target.Answer{}, err
 	}
 	defer cancel()
-	found, err := c.conn.Query(ctx, string(text))
+	found, err := c.DB.Query(ctx, string(text))
 	if err != nil {
-		return target.Answer{}, failureOf(err)
+		return target.Answer{}, postgres.Failed(err)
 	}
 	defer found.Close()
 	c.answer = c.answer[:0]
@@ -154,28 +134,15 @@ func (c *client) Query(text []byte) (target.Answer, error) {
 			into = []any{&bucket, &row.Host, &row.Value}
 		}
 		if err := found.Scan(into...); err != nil {
-			return target.Answer{}, &target.Failure{Kind: target.BadAnswer, Message: fmt.Sprintf("a row cannot be read: %v", err)}
+			return target.Answer{}, &system.Failure{Kind: system.BadAnswer, Message: fmt.Sprintf("a row cannot be read: %v", err)}
 		}
 		row.TimeNS = bucket.UnixNano()
 		c.answer = tabular.Append(c.answer, row)
 	}
 	if err := found.Err(); err != nil {
-		return target.Answer{}, failureOf(err)
+		return target.Answer{}, postgres.Failed(err)
 	}
 	return target.Answer{Body: c.answer, Bytes: int64(len(c.answer)), Done: time.Now()}, nil
-}
-
-// Interrupt ends a waiting operation and all later ones.
-func (c *client) Interrupt() { c.end() }
-
-// Close closes the connection.
-func (c *client) Close() {
-	if c.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = c.conn.Close(ctx)
-	}
-	c.end()
 }
 
 // quoted is a list of texts.

@@ -3,13 +3,14 @@ package postgres
 import (
 	"bytes"
 	"testing"
-	"time"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/format"
+	"benchbook/benchload/postgres"
 	"benchbook/benchload/query/spec"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/system"
 )
 
 func TestTuplesAreThoseOfTheFormat(t *testing.T) {
@@ -38,20 +39,14 @@ func TestTuplesAreThoseOfTheFormat(t *testing.T) {
 }
 
 func TestStatements(t *testing.T) {
-	system := New("postgres://127.0.0.1:5432", "db", "", time.Second)
-	if system.wrong != nil || system.config.User != "postgres" || system.config.Database != "db" {
-		t.Errorf("the target is %+v", system)
+	tested, err := New(system.Place{URL: postgres.Example, Database: "db"})
+	if err != nil {
+		t.Fatal(err)
 	}
 	q := spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "mean", BucketNS: 3600e9, StartNS: 1451606400e9 + 1, EndNS: 1451610000e9, GroupByHost: true}
 	const want = `SELECT date_bin('3600000000 microseconds', "time", TIMESTAMPTZ '1970-01-01 00:00:00Z') AS bucket, hostname, avg("usage_user") FROM "cpu" ` +
 		`WHERE "time" >= '2016-01-01 00:00:00.000001Z' AND "time" < '2016-01-01 01:00:00Z' GROUP BY bucket, hostname ORDER BY bucket, hostname`
-	if got, err := system.Text(q, false); string(got) != want || err != nil {
+	if got, err := tested.Text(q, false); string(got) != want || err != nil {
 		t.Errorf("the statement is\n%s\nwant\n%s (%v)", got, want, err)
-	}
-}
-
-func TestAnAddressThatIsNoneIsToldWhenItIsUsed(t *testing.T) {
-	if _, err := New("postgres://:x:y", "db", "", time.Second).Holds(); err == nil {
-		t.Error("the address is used")
 	}
 }

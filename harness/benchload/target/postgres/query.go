@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"benchbook/benchload/postgres"
 	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/tabular"
@@ -34,10 +35,10 @@ func (t *Postgres) Text(query spec.Query, _ bool) ([]byte, error) {
 	function := map[string]string{"max": "max", "mean": "avg"}[query.Aggregate]
 	if query.GroupByHost {
 		return fmt.Appendf(nil, "SELECT %s AS bucket, hostname, %s(%s) FROM %s WHERE %s GROUP BY bucket, hostname ORDER BY bucket, hostname",
-			bucket, function, quote(query.Field), quote(query.Table), where), nil
+			bucket, function, postgres.Quote(query.Field), postgres.Quote(query.Table), where), nil
 	}
 	return fmt.Appendf(nil, "SELECT %s AS bucket, %s(%s) FROM %s WHERE %s GROUP BY bucket ORDER BY bucket",
-		bucket, function, quote(query.Field), quote(query.Table), where), nil
+		bucket, function, postgres.Quote(query.Field), postgres.Quote(query.Table), where), nil
 }
 
 // moment is a time in SQL.
@@ -50,7 +51,7 @@ func (t *Postgres) Rows(_ spec.Query, body []byte) ([]target.Row, error) { retur
 
 // Version returns the version that the server reports.
 func (t *Postgres) Version() (version string, err error) {
-	err = t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
+	err = t.server.Once(func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SHOW server_version").Scan(&version)
 	})
 	version, _, _ = strings.Cut(version, " ") // what the packager adds
@@ -79,7 +80,7 @@ func columns(ctx context.Context, conn *pgx.Conn) (map[string][]string, error) {
 // Count counts the rows and values of every table.
 func (t *Postgres) Count() (map[string]target.Count, error) {
 	counts := map[string]target.Count{}
-	err := t.withConn(func(ctx context.Context, conn *pgx.Conn) error {
+	err := t.server.Once(func(ctx context.Context, conn *pgx.Conn) error {
 		tables, err := columns(ctx, conn)
 		if err != nil {
 			return err
@@ -87,14 +88,14 @@ func (t *Postgres) Count() (map[string]target.Count, error) {
 		for table, names := range tables {
 			counted := []string{"count(*)"}
 			for _, name := range names {
-				counted = append(counted, "count("+quote(name)+")")
+				counted = append(counted, "count("+postgres.Quote(name)+")")
 			}
 			numbers := make([]int64, len(counted))
 			into := make([]any, len(counted))
 			for i := range numbers {
 				into[i] = &numbers[i]
 			}
-			if err := conn.QueryRow(ctx, "SELECT "+strings.Join(counted, ", ")+" FROM "+quote(table)).Scan(into...); err != nil {
+			if err := conn.QueryRow(ctx, "SELECT "+strings.Join(counted, ", ")+" FROM "+postgres.Quote(table)).Scan(into...); err != nil {
 				return err
 			}
 			count := target.Count{Rows: numbers[0], Values: map[string]int64{}}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -51,15 +52,15 @@ func holds(status int, body []byte) (bool, error) {
 		Dataset [][]int64 `json:"dataset"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil || len(found.Dataset) != 1 || len(found.Dataset[0]) != 1 {
-		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+		return false, &system.Failure{Kind: system.BadAnswer, Status: status,
 			Message: "the answer about tables is not in QuestDB's form: " + lines.Message(body)}
 	}
 	return found.Dataset[0][0] > 0, nil
 }
 
-// Client creates a client.
-func (t *QuestDB) Client() target.Client {
-	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user), t.user}
+// Connect creates a client.
+func (t *QuestDB) Connect() (target.Conn, error) {
+	return &client{lines.NewClient(t.address, t.timeout, "/write?precision=n", t.user), t.user}, nil
 }
 
 // client is one connection.

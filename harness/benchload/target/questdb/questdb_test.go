@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/double"
 )
 
 func TestWritesAreInNanoseconds(t *testing.T) {
 	server := double.New(t, func(double.Request) (int, string) { return 204, "" })
-	client := New(server.Address, "admin:quest", time.Second).Client()
+	client, _ := New(server.Address, "admin:quest", time.Second).Connect()
 	defer client.Close()
 	if err := client.Write(target.Batch{Rows: 1, Bytes: []byte("cpu a=1 1\n"), Gzip: true}); err != nil {
 		t.Fatal(err)
@@ -26,10 +27,10 @@ func TestARefusedBatchIsNotLoaded(t *testing.T) {
 	server := double.New(t, func(double.Request) (int, string) {
 		return 400, `{"code":"invalid","message":"failed to parse line protocol: errors encountered on line(s)","line":2,"errorId":"x"}`
 	})
-	client := New(server.Address, "", time.Second).Client()
+	client, _ := New(server.Address, "", time.Second).Connect()
 	defer client.Close()
-	failure := target.AsFailure(client.Write(target.Batch{Rows: 5, Bytes: []byte("x")}))
-	if failure == nil || failure.Kind != target.Refused || failure.Refused != 5 || !strings.HasPrefix(failure.Message, "failed to parse") {
+	failure := system.AsFailure(client.Write(target.Batch{Rows: 5, Bytes: []byte("x")}))
+	if failure == nil || failure.Kind != system.Refused || failure.Refused != 5 || !strings.HasPrefix(failure.Message, "failed to parse") {
 		t.Errorf("the failure is %+v", failure)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -62,16 +63,16 @@ func holds(status int, body []byte) (bool, error) {
 		Data   []json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.Status != "success" {
-		return false, &target.Failure{Kind: target.BadAnswer, Status: status,
+		return false, &system.Failure{Kind: system.BadAnswer, Status: status,
 			Message: fmt.Sprintf("the answer about series is not in VictoriaMetrics' form: %s", lines.Message(body))}
 	}
 	return len(found.Data) > 0, nil
 }
 
-// Client creates a client.
-func (t *VictoriaMetrics) Client() target.Client {
+// Connect creates a client.
+func (t *VictoriaMetrics) Connect() (target.Conn, error) {
 	path := "/write?" + url.Values{"db": {t.database}, "precision": {"ns"}}.Encode()
-	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user}
+	return &client{lines.NewClient(t.address, t.timeout, path, t.user), t.user}, nil
 }
 
 // client is one connection.

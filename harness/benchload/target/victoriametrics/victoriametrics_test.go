@@ -15,7 +15,7 @@ import (
 
 func TestWritesNameTheDatabase(t *testing.T) {
 	server := double.New(t, func(double.Request) (int, string) { return 204, "" })
-	client := New(server.Address, "x y", "", time.Second).Client()
+	client, _ := New(server.Address, "x y", "", time.Second).Connect()
 	defer client.Close()
 	if err := client.Write(target.Batch{Rows: 1, Bytes: []byte("cpu a=1 1\n")}); err != nil {
 		t.Fatal(err)
@@ -61,17 +61,17 @@ func TestARealServerHoldsWhatWasWritten(t *testing.T) {
 		return answer.StatusCode == 200
 	})
 	address, _ := wire.ParseAddress("http://" + at)
-	system := New(address, "one", "", 5*time.Second)
-	if holds, err := system.Holds(); holds || err != nil {
+	tested := New(address, "one", "", 5*time.Second)
+	if holds, err := tested.Holds(); holds || err != nil {
 		t.Fatalf("an empty server holds data: %v, error %v", holds, err)
 	}
-	client := system.Client()
+	client, _ := tested.Connect()
 	defer client.Close()
 	if err := client.Write(target.Batch{Rows: 2, Bytes: []byte("cpu,h=a x=1 1451606400000000000\ncpu,h=b x=2 1451606400000000000\n")}); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "seen", func() bool {
-		holds, err := system.Holds()
+		holds, err := tested.Holds()
 		if err != nil && !strings.Contains(err.Error(), "timeout") {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"bytes"
@@ -113,7 +113,7 @@ func TestAnEndlessGenerationBeginsWithTheDataset(t *testing.T) {
 		_, _, rows, _ := run(t, append([]string{"generate"}, strings.Fields(dataset)...)...)
 		out := &reader{most: 2 * len(rows)}
 		var notes bytes.Buffer
-		code := Run(context.Background(), strings.Fields("generate "+dataset+" --endless"), out, &notes)
+		code := Benchload.Run(context.Background(), strings.Fields("generate "+dataset+" --endless"), out, &notes)
 		const held = 127 // rows of the dataset iot may come after so many others
 		want := strings.Count(rows, "\n")
 		begin := map[string]bool{}

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/query"
@@ -42,7 +43,7 @@ type calibrate[D datasetFlags] struct {
 }
 
 // Run loads and asks.
-func (k *calibrate[D]) Run(c *console) error {
+func (k *calibrate[D]) Run(c *command.Console) error {
 	extent, err := k.Dataset.extent()
 	if err != nil {
 		return err
@@ -59,35 +60,35 @@ func (k *calibrate[D]) Run(c *console) error {
 		return err
 	}
 	defer stop()
-	system := influx.New(address, "calibrate", 30*time.Second)
+	tested := influx.New(address, "calibrate", 30*time.Second)
 	pace := drive.Pace{Workers: k.Workers}
 	loading := loading{
-		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: system, gzip: k.Gzip, batchRows: k.BatchRows,
+		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: tested, gzip: k.Gzip, batchRows: k.BatchRows,
 		pace: drive.Pace{Workers: k.Workers, Duration: k.Duration},
 	}
-	err = loading.run(newWorkload(c, event.Start{Workload: "calibrate-load", Workers: k.Workers, Loop: "closed"}), false, false)
+	err = loading.run(command.NewWorkload(c, event.Start{Workload: "calibrate-load", Workers: k.Workers, Loop: "closed"}), false, false)
 	if err != nil || k.Queries == "" {
 		return err
 	}
-	texts, err := textsOf(system, queries)
+	texts, err := textsOf(tested, queries)
 	if err != nil {
 		return err
 	}
-	w := newWorkload(c, event.Start{
-		Workload: "calibrate-query", Target: system.Name(), Workers: k.Workers, Loop: "closed", Operations: int64(len(texts)),
+	w := command.NewWorkload(c, event.Start{
+		Workload: "calibrate-query", Target: tested.Name(), Workers: k.Workers, Loop: "closed", Operations: int64(len(texts)),
 	})
-	return w.ask(query.Work(texts, system, pace), 0, digest)
+	return w.Ask(query.Work(texts, tested, pace), 0, digest)
 }
 
 // startNullServer starts the server as a separate process, so that its CPU time does
 // not count as the client's.
-func startNullServer(c *console) (address wire.Address, stop func(), err error) {
+func startNullServer(c *command.Console) (address wire.Address, stop func(), err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return address, nil, fmt.Errorf("cannot find the path of this program: %w", err)
 	}
-	child := exec.CommandContext(c.ctx, program, "null-server")
-	child.Stderr = c.notes
+	child := exec.CommandContext(c.Context, program, "null-server")
+	child.Stderr = c.Notes
 	// It must not outlive this process, however that ends.
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	output, err := child.StdoutPipe()

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 	"benchbook/benchload/load"
@@ -41,13 +42,13 @@ type generateRows[D datasetFlags] struct {
 }
 
 // Run generates.
-func (g *generateRows[D]) Run(c *console) error {
+func (g *generateRows[D]) Run(c *command.Console) error {
 	extent, err := g.Dataset.extent()
 	if err != nil {
 		return err
 	}
 	if g.Digest && g.Format != "influx" {
-		return mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", g.Format)
+		return command.Mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", g.Format)
 	}
 	generator := g.Dataset.generator(extent)
 	form, rows, err := newFormat(g.Format, generator, g.BatchRows)
@@ -57,17 +58,17 @@ func (g *generateRows[D]) Run(c *console) error {
 	options := stream.Options{Workers: g.Workers, PieceRows: rows}
 	if g.Endless {
 		if _, isFramed := form.(format.Framed); isFramed || g.Digest {
-			return mistakef("--endless has no last row, which --digest and --format parquet need; leave it out.")
+			return command.Mistakef("--endless has no last row, which --digest and --format parquet need; leave it out.")
 		}
 		source := endless(extent, g.Dataset.generator, form, options)
 		defer source.Stop()
-		defer context.AfterFunc(c.ctx, source.Stop)()
+		defer context.AfterFunc(c.Context, source.Stop)()
 		return copyEndless(c, source, form)
 	}
 	s := stream.New(generator, form, options)
 	defer s.Close()
-	defer context.AfterFunc(c.ctx, s.Close)()
-	meter := newMeter(c.notes, g.Progress, dataset.Rows(generator))
+	defer context.AfterFunc(c.Context, s.Close)()
+	meter := newMeter(c.Notes, g.Progress, dataset.Rows(generator))
 	defer meter.stop()
 	if g.Digest {
 		return writeDigest(c, generator, s, meter)
@@ -85,14 +86,14 @@ func interrupted(ctx context.Context) error {
 
 // copyStream writes all pieces. A reader that goes away ends the work silently, as for
 // every Unix tool.
-func copyStream(c *console, s *stream.Stream, form format.Format, meter *meter) error {
+func copyStream(c *command.Console, s *stream.Stream, form format.Format, meter *meter) error {
 	framed, isFramed := form.(format.Framed)
-	_, err := c.out.Write(s.Header())
+	_, err := c.Out.Write(s.Header())
 	for err == nil {
 		piece, more := s.Next()
 		if !more {
-			if isFramed && c.ctx.Err() == nil {
-				_, err = c.out.Write(framed.Footer())
+			if isFramed && c.Context.Err() == nil {
+				_, err = c.Out.Write(framed.Footer())
 			}
 			break
 		}
@@ -100,12 +101,12 @@ func copyStream(c *console, s *stream.Stream, form format.Format, meter *meter) 
 		if isFramed {
 			bytes = framed.Place(bytes)
 		}
-		_, err = c.out.Write(bytes)
+		_, err = c.Out.Write(bytes)
 		meter.add(piece.Rows)
 		s.Release(piece)
 	}
 	if err == nil {
-		return interrupted(c.ctx)
+		return interrupted(c.Context)
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -114,14 +115,14 @@ func copyStream(c *console, s *stream.Stream, form format.Format, meter *meter) 
 }
 
 // copyEndless writes rows until the reader goes away.
-func copyEndless(c *console, source load.Source, form format.Format) error {
-	_, err := c.out.Write(form.Header())
+func copyEndless(c *command.Console, source load.Source, form format.Format) error {
+	_, err := c.Out.Write(form.Header())
 	for err == nil {
 		batch, more := source.Next()
 		if !more {
 			return nil
 		}
-		_, err = c.out.Write(batch.Bytes)
+		_, err = c.Out.Write(batch.Bytes)
 		source.Release(batch)
 	}
 	if errors.Is(err, syscall.EPIPE) {
@@ -161,12 +162,12 @@ type digestLine struct {
 }
 
 // writeDigest prints one line about the bytes of all pieces.
-func writeDigest(c *console, generator dataset.Generator, s *stream.Stream, meter *meter) error {
+func writeDigest(c *command.Console, generator dataset.Generator, s *stream.Stream, meter *meter) error {
 	extent := generator.Extent()
 	line := digestLine{
 		Generator: generator.Name(), Seed: extent.Seed, Scale: extent.Scale,
-		Start: clock(extent.Start), End: clock(extent.End), IntervalNS: extent.Interval,
-		WindowStart: clock(extent.WindowStart), WindowEnd: clock(extent.WindowEnd),
+		Start: command.Clock(extent.Start), End: command.Clock(extent.End), IntervalNS: extent.Interval,
+		WindowStart: command.Clock(extent.WindowStart), WindowEnd: command.Clock(extent.WindowEnd),
 		SeriesFirst: extent.SeriesFirst, SeriesCount: extent.SeriesCount,
 		Tables: map[string]tableCount{},
 	}
@@ -183,7 +184,7 @@ func writeDigest(c *console, generator dataset.Generator, s *stream.Stream, mete
 		meter.add(piece.Rows)
 		s.Release(piece)
 	}
-	if err := interrupted(c.ctx); err != nil {
+	if err := interrupted(c.Context); err != nil {
 		return err
 	}
 	line.SHA256 = hex.EncodeToString(hash.Sum(nil))
@@ -195,5 +196,5 @@ func writeDigest(c *console, generator dataset.Generator, s *stream.Stream, mete
 		}
 		line.Tables[table.Name] = count
 	}
-	return json.NewEncoder(c.out).Encode(line)
+	return json.NewEncoder(c.Out).Encode(line)
 }

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"encoding/hex"
@@ -9,80 +9,36 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/event"
 	"benchbook/benchload/object"
-	"benchbook/benchload/object/files"
 	"benchbook/benchload/object/null"
-	"benchbook/benchload/object/postgresql"
-	"benchbook/benchload/object/redis"
-	"benchbook/benchload/object/s3"
-	"benchbook/benchload/object/seaweedfs"
 )
 
 // objectStoreFlags say which store is meant.
 type objectStoreFlags struct {
-	Target   string        `required:"" enum:"${object_stores}" placeholder:"KIND" help:"The kind of store: ${enum}. null is none at all, in the client itself. Keys of s3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the password of postgresql from PGPASSWORD."`
-	URL      string        `name:"url" placeholder:"URL" help:"The address of the store, such as http://127.0.0.1:9333; of files, a folder for each disk, separated by commas; null has none."`
-	Database string        `default:"benchbook" placeholder:"NAME" help:"The database of postgresql, the bucket of s3. Default: ${default}."`
-	Sync     string        `default:"none" enum:"none,data,folder" help:"What is on the device when files or seaweedfs acknowledge: nothing, the bytes, or for files the name in its folder too. Other stores decide themselves."`
-	Timeout  time.Duration `default:"30s" placeholder:"LENGTH" help:"How long to wait for an answer. Default: ${default}."`
+	Target objectStore `required:"" placeholder:"KIND" help:"The kind of store: ${names}. null is none at all, in the client itself. The --url of files is a folder for each disk, separated by commas; --database is the bucket of s3. Keys of s3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the password of postgresql from PGPASSWORD."`
+	command.Place
+	Sync string `default:"none" enum:"none,data,folder" help:"What is on the device when files or seaweedfs acknowledge: nothing, the bytes, or for files the name in its folder too. Other stores decide themselves."`
 }
 
-// objectStoreKind is a kind of store that objects can be put into.
-type objectStoreKind struct {
-	name    string
-	example string // of an address
-	create  func(f *objectStoreFlags, set *blob.Set) (object.Store, error)
-}
+// objectStore is the name of a kind of store.
+type objectStore string
 
-// objectStores are the kinds of stores; a new one adds an entry.
-var objectStores = []objectStoreKind{
-	{"files", "/data/objects", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
-		return &files.Store{Folders: strings.Split(f.URL, ","), Sync: files.Sync(slices.Index([]string{"none", "data", "folder"}, f.Sync))}, nil
-	}},
-	{"postgresql", "postgres://postgres@127.0.0.1:5432", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
-		return postgresql.New(f.URL, f.Database, f.Timeout)
-	}},
-	{"redis", "redis://127.0.0.1:6379", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
-		return redis.New(f.URL, f.Timeout)
-	}},
-	{"s3", "http://127.0.0.1:9000", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
-		return s3.New(f.URL, f.Database, os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), f.Timeout)
-	}},
-	{"seaweedfs", "http://127.0.0.1:9333", func(f *objectStoreFlags, _ *blob.Set) (object.Store, error) {
-		return seaweedfs.New(f.URL, f.Sync != "none", f.Timeout)
-	}},
-	{"null", "", func(_ *objectStoreFlags, set *blob.Set) (object.Store, error) { return null.Store{Set: set}, nil }},
-}
-
-// objectStoreNames returns the names of the kinds of stores.
-func objectStoreNames() []string {
-	var names []string
-	for _, kind := range objectStores {
-		names = append(names, kind.name)
-	}
-	return names
-}
+// Names returns the allowed ones.
+func (objectStore) Names() []string { return objectStores.Names() }
 
 // store creates the store of a set.
 func (f *objectStoreFlags) store(set *blob.Set) (object.Store, error) {
-	kind := objectStores[slices.IndexFunc(objectStores, func(k objectStoreKind) bool { return k.name == f.Target })]
-	if f.URL == "" && kind.example != "" {
-		return nil, mistakef("--url is empty; give an address for --target %s such as %s.", kind.name, kind.example)
-	}
-	store, err := kind.create(f, set)
-	if err != nil {
-		return nil, mistakef("--url %q is not an address for --target %s (%v); give one such as %s.", f.URL, kind.name, err, kind.example)
-	}
-	return store, nil
+	return command.Open(objectStores, string(f.Target), objectPlace{f.Place.Place(""), set, f.Sync})
 }
 
 // blobCommand puts, gets and deletes objects and measures, or reads them all back.
 type blobCommand struct {
 	blobFlags
 	objectStoreFlags
-	paceFlags
+	command.Pace
 	Do         string `required:"" enum:"put,get,delete,mixed,check" placeholder:"WHAT" help:"Put all objects, get or delete those that are kept, a mix of the three, or check: read all of them back once, unmeasured."`
 	Mix        string `default:"put=1,get=2,delete=1" placeholder:"MIX" help:"Shares of a mix. Default: ${default}."`
 	Kept       string `placeholder:"FILE" help:"The file that lists which objects the store should hold, under which names. It is created and kept up to date. Required, except for null, which holds every object of the dataset."`
@@ -97,12 +53,12 @@ func (blobCommand) Help() string {
 }
 
 // Run does the operations.
-func (b *blobCommand) Run(c *console) error {
+func (b *blobCommand) Run(c *command.Console) error {
 	set, err := b.set()
 	if err != nil {
 		return err
 	}
-	pace, err := b.pace(b.Operations, b.Seed)
+	pace, err := b.Loop(b.Operations, b.Seed)
 	if err != nil {
 		return err
 	}
@@ -117,17 +73,17 @@ func (b *blobCommand) Run(c *console) error {
 		return err
 	}
 	if len(work.Kept) == 0 && b.Do != "put" && b.Do != "mixed" {
-		return mistakef("--kept %s lists no objects to %s; put some first: benchload blob --do put …", b.Kept, b.Do)
+		return command.Mistakef("--kept %s lists no objects to %s; put some first: benchload blob --do put …", b.Kept, b.Do)
 	}
-	w, err := b.workload(c, event.Start{
+	w, err := b.Workload(c, event.Start{
 		Workload: "blob-" + b.Do, Target: work.Store.Name(), BatchRows: int64(b.Batch), Rows: b.Count, Operations: b.Operations,
 	})
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	work.Record = w.kept
-	w.begin()
+	defer w.Close()
+	work.Record = w.Record
+	w.Begin()
 	if b.Do == "check" {
 		return checkObjects(w, work)
 	}
@@ -143,17 +99,17 @@ func (b *blobCommand) held(set *blob.Set) ([]object.Entry, error) {
 		return null.Store{Set: set}.Held(), nil
 	}
 	if b.Kept == "" {
-		return nil, mistakef("--kept is missing; name a file for the list of objects, such as --kept kept.")
+		return nil, command.Mistakef("--kept is missing; name a file for the list of objects, such as --kept kept.")
 	}
 	entries, err := object.ReadKept(b.Kept)
 	if err != nil {
-		return nil, mistakef("--kept cannot be read: %s; give another path.", err)
+		return nil, command.Mistakef("--kept cannot be read: %s; give another path.", err)
 	}
 	return entries, nil
 }
 
 // measure does the operations and keeps the list of objects up to date.
-func (b *blobCommand) measure(w *workload, work *object.Work) error {
+func (b *blobCommand) measure(w *command.Workload, work *object.Work) error {
 	if err := work.Store.Prepare(); err != nil {
 		return fmt.Errorf("cannot prepare the store: %w", err)
 	}
@@ -164,7 +120,7 @@ func (b *blobCommand) measure(w *workload, work *object.Work) error {
 			return fmt.Errorf("cannot write --kept: %w", err)
 		}
 	}
-	summary, err := work.Run(w.console.ctx, w.events)
+	summary, err := work.Run(w.Console.Context, w.Events)
 	if err != nil {
 		return err
 	}
@@ -173,22 +129,22 @@ func (b *blobCommand) measure(w *workload, work *object.Work) error {
 			return fmt.Errorf("cannot write --kept: %w", err)
 		}
 	}
-	return w.finish(summary, summary.Errors > 0)
+	return w.Finish(summary, summary.Errors > 0)
 }
 
 // checkObjects reads everything back.
-func checkObjects(w *workload, work *object.Work) error {
+func checkObjects(w *command.Workload, work *object.Work) error {
 	begun := time.Now()
-	found, err := object.Check(w.console.ctx, work.Set, work.Store, work.Pace.Workers, work.Kept)
+	found, err := object.Check(w.Console.Context, work.Set, work.Store, work.Pace.Workers, work.Kept)
 	if err != nil {
 		return fmt.Errorf("cannot read every object back: %w", err)
 	}
 	digest := hex.EncodeToString(found.SHA256[:])
-	w.events.Checked(event.Checked{
+	w.Events.Checked(event.Checked{
 		Objects: int64(len(work.Kept)), Read: found.Objects, Bytes: found.Bytes, Missing: found.Missing,
 		Different: found.Different, Back: found.Back, SHA256: digest, Expected: hex.EncodeToString(found.Expected[:]),
 	})
-	return w.finish(event.Summary{
+	return w.Finish(event.Summary{
 		DurationNS: int64(time.Since(begun)), Operations: found.Objects, Rows: found.Objects, Bytes: found.Bytes,
 		Errors: found.Missing + found.Different + found.Back, Bottleneck: "server", Digest: &digest,
 	}, false)
@@ -205,12 +161,12 @@ func mixOf(do, text string) (object.Mix, error) {
 		value, err := strconv.ParseFloat(number, 64)
 		kind := slices.Index(object.Kinds[:], name)
 		if kind < 0 || err != nil || !(value >= 0) || value > 1e6 {
-			return mix, mistakef("--mix: %q is not a share of a mix; write shares such as put=1,get=8,delete=1.", part)
+			return mix, command.Mistakef("--mix: %q is not a share of a mix; write shares such as put=1,get=8,delete=1.", part)
 		}
 		mix[kind] = value
 	}
 	if mix[object.Put]+mix[object.Get]+mix[object.Delete] == 0 {
-		return mix, mistakef("--mix %s has no share above 0; write shares such as put=1,get=8,delete=1.", text)
+		return mix, command.Mistakef("--mix %s has no share above 0; write shares such as put=1,get=8,delete=1.", text)
 	}
 	return mix, nil
 }

@@ -1,18 +1,16 @@
-package command
+package program
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"benchbook/benchload/bars"
 	"benchbook/benchload/bars/packedday"
-	"benchbook/benchload/event"
+	"benchbook/benchload/command"
 )
 
 // digested is how many requests have the digest of their bars, for clients that do not
@@ -36,7 +34,7 @@ func (barsRequestsCommand) Help() string {
 }
 
 // Run writes them.
-func (b *barsRequestsCommand) Run(c *console) error {
+func (b *barsRequestsCommand) Run(c *command.Console) error {
 	extent, err := b.extent()
 	if err != nil {
 		return err
@@ -45,9 +43,9 @@ func (b *barsRequestsCommand) Run(c *console) error {
 		Digested: digested, Type: b.Read, Seed: b.RequestSeed, Count: b.Count, OneStock: b.OneStock, Margin: int64(b.Margin / time.Second),
 	})
 	if err != nil {
-		return mistakef("--read %s: %s; give more --days.", b.Read, err)
+		return command.Mistakef("--read %s: %s; give more --days.", b.Read, err)
 	}
-	return bars.WriteRequests(c.out, requests)
+	return bars.WriteRequests(c.Out, requests)
 }
 
 // barsServiceCommand serves packed days until it is interrupted.
@@ -65,12 +63,12 @@ func (barsServiceCommand) Help() string {
 }
 
 // Run serves.
-func (b *barsServiceCommand) Run(c *console) error {
+func (b *barsServiceCommand) Run(c *command.Console) error {
 	address, err := url.Parse(b.Store)
 	if err != nil || address.Scheme != "redis" || address.Port() == "" {
-		return mistakef("--store %q is not an address of Redis; give one such as redis://127.0.0.1:6379.", b.Store)
+		return command.Mistakef("--store %q is not an address of Redis; give one such as redis://127.0.0.1:6379.", b.Store)
 	}
-	listener, err := listen(c, b.Listen)
+	listener, err := c.Listen(b.Listen)
 	if err != nil {
 		return err
 	}
@@ -78,24 +76,9 @@ func (b *barsServiceCommand) Run(c *console) error {
 		Handler:           packedday.NewService(address.Host, b.Connections, b.Timeout),
 		ReadHeaderTimeout: b.Timeout,
 	}
-	defer context.AfterFunc(c.ctx, func() { _ = server.Close() })()
+	defer context.AfterFunc(c.Context, func() { _ = server.Close() })()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("the service ended: %w", err)
 	}
 	return nil
-}
-
-// listen opens a port and prints its address.
-func listen(c *console, at string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", at)
-	if err != nil {
-		return nil, mistakef("--listen %s cannot be used (%s); give a free port, or :0 for any.", at, err)
-	}
-	if err := json.NewEncoder(c.out).Encode(map[string]any{
-		"v": event.Version, "type": "listening", "url": "http://" + listener.Addr().String(),
-	}); err != nil {
-		_ = listener.Close()
-		return nil, fmt.Errorf("cannot write the address: %w", err)
-	}
-	return listener, nil
 }

@@ -1,10 +1,11 @@
-package command
+package program
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/hits"
@@ -35,7 +36,7 @@ type writeQueries[D datasetFlags] struct {
 }
 
 // Run writes them.
-func (q *writeQueries[D]) Run(c *console) error {
+func (q *writeQueries[D]) Run(c *command.Console) error {
 	extent, err := q.Dataset.extent()
 	if err != nil {
 		return err
@@ -54,14 +55,14 @@ func (q *writeQueries[D]) Run(c *console) error {
 	types := strings.Split(q.Types, ",")
 	for _, name := range types {
 		if !slices.Contains(known, name) {
-			return mistakef("--types: %s", unknown(name, known))
+			return command.Mistakef("--types: %s", command.Unknown(name, known))
 		}
 	}
 	queries, err := draw(extent, q.QuerySeed, types, q.Count)
 	if err != nil {
-		return mistakef("%s.", err)
+		return command.Mistakef("%s.", err)
 	}
-	if err := spec.Write(c.out, queries); err != nil {
+	if err := spec.Write(c.Out, queries); err != nil {
 		return fmt.Errorf("cannot write the queries: %w", err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"encoding/json"
@@ -156,7 +156,7 @@ func TestAnExistingDatabaseIsNeverDropped(t *testing.T) {
 func TestEveryRunTellsItsProgramAndItsProcessorTime(t *testing.T) {
 	_, lines, summary := loadInto(t, influxLike(t, refusing(204, "")), "")
 	program, _ := lines[0]["program"].(string)
-	if program != "benchload "+Version || summary["client_cpu_ns"].(float64) <= 0 {
+	if program != "benchload "+Benchload.Version || summary["client_cpu_ns"].(float64) <= 0 {
 		t.Errorf("the start is %v, the summary %v", lines[0], summary)
 	}
 	text, _ := json.Marshal(summary)

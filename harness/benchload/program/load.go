@@ -1,15 +1,17 @@
-package command
+package program
 
 import (
 	"runtime"
 	"time"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/drive"
 	"benchbook/benchload/event"
 	"benchbook/benchload/format"
 	"benchbook/benchload/load"
 	"benchbook/benchload/stream"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 )
 
@@ -32,7 +34,7 @@ func (loadCommand) Help() string {
 type loadRows[D datasetFlags] struct {
 	Dataset D `embed:""`
 	targetFlags
-	paceFlags
+	command.Pace
 	BatchRows int64         `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch, which is one operation. Default: ${default}."`
 	Gzip      bool          `help:"Compress batches."`
 	Retries   int           `default:"5" range:"0:1000" placeholder:"N" help:"How often a batch that the server cannot take now is sent again. Default: ${default}."`
@@ -46,25 +48,25 @@ type loadRows[D datasetFlags] struct {
 }
 
 // Run loads.
-func (l *loadRows[D]) Run(c *console) error {
+func (l *loadRows[D]) Run(c *command.Console) error {
 	extent, err := l.Dataset.extent()
 	if err != nil {
 		return err
 	}
-	system, err := l.target(l.DryRun)
+	tested, err := l.target(l.DryRun)
 	if err != nil {
 		return err
 	}
-	pace, err := l.pace(0, 1)
+	pace, err := l.Loop(0, 1)
 	if err != nil {
 		return err
 	}
 	if l.Tick > 0 && pace.Rate > 0 {
-		return mistakef("--tick paces a closed loop, but --rate asks for an open one; leave one of them out.")
+		return command.Mistakef("--tick paces a closed loop, but --rate asks for an open one; leave one of them out.")
 	}
 	pace.Tick = l.Tick
 	loading := loading{
-		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: system, pace: pace,
+		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: tested, pace: pace,
 		rule: drive.Rule{Retries: l.Retries, Pause: 100 * time.Millisecond, KeepGoing: l.KeepGoing},
 		gzip: l.Gzip, batchRows: l.BatchRows, file: l.File,
 	}
@@ -76,13 +78,13 @@ func (l *loadRows[D]) Run(c *console) error {
 	}
 	start := event.Start{Workload: "load"}
 	if l.DryRun {
-		loading.target, start.Workload = load.NewDry(system), "load-dry-run"
+		loading.target, start.Workload = load.NewDry(tested), "load-dry-run"
 	}
-	w, err := l.workload(c, start)
+	w, err := l.Workload(c, start)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	defer w.Close()
 	return loading.run(w, l.Append, l.Wait)
 }
 
@@ -106,14 +108,14 @@ func (l *loading) check() error {
 		return nil
 	}
 	if l.file != "" {
-		return mistakef("--file holds line protocol, which --target %s does not take; leave --file out.", shaped.Name())
+		return command.Mistakef("--file holds line protocol, which --target %s does not take; leave --file out.", shaped.Name())
 	}
 	made, err := shaped.Format(l.create(l.extent))
 	if err != nil {
-		return mistakef("--target %s cannot take the dataset %s: %s.", shaped.Name(), l.kind, err)
+		return command.Mistakef("--target %s cannot take the dataset %s: %s.", shaped.Name(), l.kind, err)
 	}
 	if _, rows := made.(*format.Rows); rows && l.gzip {
-		return mistakef("--gzip compresses bodies of HTTP, but --target %s binds values through a client library; leave it out.", shaped.Name())
+		return command.Mistakef("--gzip compresses bodies of HTTP, but --target %s binds values through a client library; leave it out.", shaped.Name())
 	}
 	return nil
 }
@@ -127,7 +129,7 @@ func (l *loading) source() (load.Source, error) {
 	if l.file != "" {
 		file, err := load.NewFile(l.file, l.batchRows)
 		if err != nil {
-			return nil, mistakef("%s.", err)
+			return nil, command.Mistakef("%s.", err)
 		}
 		return file, nil
 	}
@@ -162,7 +164,7 @@ func endless(extent dataset.Extent, create func(dataset.Extent) dataset.Generato
 }
 
 // run loads and writes the events.
-func (l *loading) run(w *workload, appends, wait bool) error {
+func (l *loading) run(w *command.Workload, appends, wait bool) error {
 	source, err := l.source()
 	if err != nil {
 		return err
@@ -172,38 +174,38 @@ func (l *loading) run(w *workload, appends, wait bool) error {
 	}
 	defer source.Stop()
 	failure := l.refusal(appends)
-	w.start.Target, w.start.BatchRows, w.start.Rows, w.start.Gzip = l.target.Name(), l.batchRows, source.Rows(), l.gzip
-	w.begin()
+	w.Start.Target, w.Start.BatchRows, w.Start.Rows, w.Start.Gzip = l.target.Name(), l.batchRows, source.Rows(), l.gzip
+	w.Begin()
 	if failure != nil {
-		return w.refuse(failure, source.Rows())
+		return w.Refuse(failure, source.Rows())
 	}
 	if wait {
-		if err := waitForLine(w.console.ctx); err != nil {
+		if err := command.WaitForLine(w.Console.Context); err != nil {
 			return err
 		}
 	}
-	summary, ended, err := w.run(load.Work(source, l.target, l.pace, l.rule), "write")
+	summary, ended, err := w.Run(load.Work(source, l.target, l.pace, l.rule), "write")
 	if err != nil {
 		return err
 	}
 	if source.Rows() > 0 {
 		summary.RowsUnsent = source.Rows() - summary.Rows - summary.RowsRefused
 	}
-	return w.finish(summary, ended || summary.RowsRefused > 0 && !l.rule.KeepGoing)
+	return w.Finish(summary, ended || summary.RowsRefused > 0 && !l.rule.KeepGoing)
 }
 
 // refusal is why nothing may be loaded: there is data already, or no server.
-func (l *loading) refusal(appends bool) *target.Failure {
+func (l *loading) refusal(appends bool) *system.Failure {
 	holds, err := l.target.Holds()
 	if err != nil {
-		return target.AsFailure(err)
+		return system.AsFailure(err)
 	}
 	if holds && !appends {
-		return &target.Failure{Kind: target.NotEmpty,
+		return &system.Failure{Kind: system.NotEmpty,
 			Message: "the database holds data already; name another with --database, or add --append to load into it"}
 	}
 	if shaped, ok := l.target.(target.Shaped); ok {
-		return target.AsFailure(shaped.Prepare())
+		return system.AsFailure(shaped.Prepare())
 	}
 	return nil
 }

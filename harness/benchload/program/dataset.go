@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/frames"
@@ -84,7 +85,7 @@ func (f inchFlags) extent() (dataset.Extent, error) {
 		}
 	}
 	if product != x.Scale {
-		return x, mistakef("--tags %s has another number of combinations than --scale %d; make the product the scale.",
+		return x, command.Mistakef("--tags %s has another number of combinations than --scale %d; make the product the scale.",
 			strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Tags), " ", ","), "[]"), x.Scale)
 	}
 	x.Tags, x.Fields = f.Tags, f.Fields
@@ -98,8 +99,8 @@ func (inchFlags) generator(e dataset.Extent) dataset.Generator {
 // klineFlags are those of the dataset kline, whose clock counts working days.
 type klineFlags struct {
 	fleetFlags
-	End  *instant `placeholder:"TIME" help:"When the dataset ends, exclusively; instead of --days."`
-	Days *int64   `range:"1:1048576" placeholder:"N" help:"Working days, instead of --end. Default: 500."`
+	End  *command.Instant `placeholder:"TIME" help:"When the dataset ends, exclusively; instead of --days."`
+	Days *int64           `range:"1:1048576" placeholder:"N" help:"Working days, instead of --end. Default: 500."`
 }
 
 func (klineFlags) kind() string { return "kline" }
@@ -109,7 +110,7 @@ func (f klineFlags) extent() (dataset.Extent, error) {
 	x := dataset.Extent{Interval: int64(time.Minute), Clock: calendar}
 	switch {
 	case f.End != nil && f.Days != nil:
-		return x, mistakef("--days and --end are both given; leave one of them out.")
+		return x, command.Mistakef("--days and --end are both given; leave one of them out.")
 	case f.End != nil:
 		x.End = int64(*f.End)
 	default:
@@ -118,7 +119,7 @@ func (f klineFlags) extent() (dataset.Extent, error) {
 			days = *f.Days
 		}
 		if days > (1<<63-1-int64(f.Start))/int64(48*time.Hour) {
-			return x, mistakef("--days %d goes beyond the year 2262; give fewer.", days)
+			return x, command.Mistakef("--days %d goes beyond the year 2262; give fewer.", days)
 		}
 		x.End = calendar.End(days)
 	}
@@ -139,7 +140,7 @@ func (framesFlags) kind() string { return "frames" }
 
 func (f framesFlags) extent() (dataset.Extent, error) {
 	if f.Groups > f.Rows {
-		return dataset.Extent{}, mistakef("--groups %d is above --rows %d; give fewer.", f.Groups, f.Rows)
+		return dataset.Extent{}, command.Mistakef("--groups %d is above --rows %d; give fewer.", f.Groups, f.Rows)
 	}
 	x, err := rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows}, f.kind())
 	x.Tags = []int64{f.Groups}
@@ -186,40 +187,25 @@ func (hitsFlags) generator(e dataset.Extent) dataset.Generator { return hits.New
 
 // clockFlags are those of a dataset with a tick per interval.
 type clockFlags struct {
-	End      instant       `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
-	Interval time.Duration `default:"10s" placeholder:"LENGTH" help:"The time from one tick to the next. Default: ${default}."`
+	End      command.Instant `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
+	Interval time.Duration   `default:"10s" placeholder:"LENGTH" help:"The time from one tick to the next. Default: ${default}."`
 }
 
 // fleetFlags are those of every dataset.
 type fleetFlags struct {
-	Seed        uint64   `required:"" placeholder:"N" help:"The number that all values follow from."`
-	Scale       int64    `required:"" range:"1:" placeholder:"N" help:"Number of series: hosts, trucks or stocks."`
-	Start       instant  `required:"" placeholder:"TIME" help:"When the dataset begins, such as 2016-01-01T00:00:00Z."`
-	WindowStart *instant `placeholder:"TIME" help:"Makes only rows from this time on, of the same dataset."`
-	WindowEnd   *instant `placeholder:"TIME" help:"Makes only rows before this time, of the same dataset."`
-	SeriesFirst int64    `default:"0" placeholder:"N" help:"Makes only rows of the series from this number on."`
-	SeriesCount *int64   `range:"1:" placeholder:"N" help:"Makes only rows of this number of series."`
-	Table       string   `placeholder:"NAME" help:"Makes only the rows of this table. Tables are ${tables}."`
+	Seed        uint64           `required:"" placeholder:"N" help:"The number that all values follow from."`
+	Scale       int64            `required:"" range:"1:" placeholder:"N" help:"Number of series: hosts, trucks or stocks."`
+	Start       command.Instant  `required:"" placeholder:"TIME" help:"When the dataset begins, such as 2016-01-01T00:00:00Z."`
+	WindowStart *command.Instant `placeholder:"TIME" help:"Makes only rows from this time on, of the same dataset."`
+	WindowEnd   *command.Instant `placeholder:"TIME" help:"Makes only rows before this time, of the same dataset."`
+	SeriesFirst int64            `default:"0" placeholder:"N" help:"Makes only rows of the series from this number on."`
+	SeriesCount *int64           `range:"1:" placeholder:"N" help:"Makes only rows of this number of series."`
+	Table       string           `placeholder:"NAME" help:"Makes only the rows of this table. Tables are ${tables}."`
 }
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
 	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
-}
-
-// helpNames are the lists of names in help texts.
-func helpNames() map[string]string {
-	var tables []string
-	for _, kind := range []string{"devops", "iot", "kline", "frames", "join-frames", "hits", "inch", "stress"} {
-		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
-	}
-	return map[string]string{
-		"tables": strings.Join(tables, "; "), "formats": strings.Join(formatNames(), ","),
-		"devops_types": strings.Join(devops.QueryTypes(), ", "), "iot_types": strings.Join(iot.QueryTypes(), ", "),
-		"frames_types": strings.Join(frames.QueryTypes(), ", "), "join_types": strings.Join(frames.JoinTypes(), ", "),
-		"hits_types": strings.Join(hits.QueryTypes(), ", "),
-		"targets":    strings.Join(targetNames(), ","), "bar_stores": strings.Join(barStoreNames(), ","), "object_stores": strings.Join(objectStoreNames(), ","),
-	}
 }
 
 // clocked is the extent of a dataset with a tick per interval.
@@ -235,14 +221,14 @@ func (f *fleetFlags) fill(x *dataset.Extent, kind string) error {
 	x.WindowStart, x.WindowEnd = x.Start, x.End
 	x.SeriesFirst, x.SeriesCount, x.Table = f.SeriesFirst, f.Scale-f.SeriesFirst, f.Table
 	if allowed := tablesOf[kind]; f.Table != "" && !slices.Contains(allowed, f.Table) {
-		return mistakef("--table: %s", unknown(f.Table, allowed))
+		return command.Mistakef("--table: %s", command.Unknown(f.Table, allowed))
 	}
 	if x.End <= x.Start {
-		return mistakef("--end is %s, which is not after --start %s; give a later --end.", clock(x.End), f.Start)
+		return command.Mistakef("--end is %s, which is not after --start %s; give a later --end.", command.Clock(x.End), f.Start)
 	}
 	ticks := (x.End - x.Start) / x.Interval
 	if ticks > dataset.MaxTicks {
-		return mistakef("--interval %s cuts the time from --start to --end into more than %d ticks; give a longer --interval.",
+		return command.Mistakef("--interval %s cuts the time from --start to --end into more than %d ticks; give a longer --interval.",
 			time.Duration(x.Interval), int64(dataset.MaxTicks))
 	}
 	if f.WindowStart != nil {
@@ -252,22 +238,22 @@ func (f *fleetFlags) fill(x *dataset.Extent, kind string) error {
 		x.WindowEnd = int64(*f.WindowEnd)
 	}
 	if x.WindowStart < x.Start || x.WindowEnd > x.End || x.WindowEnd < x.WindowStart {
-		return mistakef("the window %s … %s is not inside the dataset %s … %s; move --window-start or --window-end.",
-			clock(x.WindowStart), clock(x.WindowEnd), clock(x.Start), clock(x.End))
+		return command.Mistakef("the window %s … %s is not inside the dataset %s … %s; move --window-start or --window-end.",
+			command.Clock(x.WindowStart), command.Clock(x.WindowEnd), command.Clock(x.Start), command.Clock(x.End))
 	}
 	if f.SeriesFirst >= f.Scale {
-		return mistakef("--series-first is %d, but --scale %d has only the series 0 to %d; give a smaller one.",
+		return command.Mistakef("--series-first is %d, but --scale %d has only the series 0 to %d; give a smaller one.",
 			f.SeriesFirst, f.Scale, f.Scale-1)
 	}
 	if f.SeriesCount != nil {
 		if f.SeriesFirst+*f.SeriesCount > f.Scale {
-			return mistakef("--series-count is %d, but from --series-first %d on there are only %d; give at most that.",
+			return command.Mistakef("--series-count is %d, but from --series-first %d on there are only %d; give at most that.",
 				*f.SeriesCount, f.SeriesFirst, f.Scale-f.SeriesFirst)
 		}
 		x.SeriesCount = *f.SeriesCount
 	}
 	if ticks > 0 && x.Scale > dataset.MaxSeriesTicks/ticks {
-		return mistakef("--scale %d with %d ticks are more rows than can be counted; give a smaller --scale, a longer --interval or an earlier --end.",
+		return command.Mistakef("--scale %d with %d ticks are more rows than can be counted; give a smaller --scale, a longer --interval or an earlier --end.",
 			x.Scale, ticks)
 	}
 	return nil

@@ -1,8 +1,9 @@
-package command
+package program
 
 import (
 	"slices"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
 )
@@ -40,12 +41,12 @@ func newFormat(name string, generator dataset.Generator, batch int64) (format.Fo
 	f := formats[slices.IndexFunc(formats, func(f formatOf) bool { return f.name == name })]
 	tables := generator.Tables()
 	if f.oneTable && len(tables) != 1 {
-		return nil, 0, mistakef("--format %s has one header and so one table; add --table, for example --table %s.",
+		return nil, 0, command.Mistakef("--format %s has one header and so one table; add --table, for example --table %s.",
 			name, tables[0].Name)
 	}
 	const finest = 1000 // nanoseconds
 	if e := generator.Extent(); name == "postgres" && (e.Start%finest != 0 || e.Interval%finest != 0) {
-		return nil, 0, mistakef("--format postgres has times in whole microseconds, but --start or --interval is finer; change them, or choose another --format.")
+		return nil, 0, command.Mistakef("--format postgres has times in whole microseconds, but --start or --interval is finer; change them, or choose another --format.")
 	}
 	if batch == 0 {
 		batch = f.batch

@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"context"
@@ -108,7 +108,7 @@ func TestAnInterruptedLoadEndsWithOne(t *testing.T) {
 		refusing(204, "")(w, r)
 	})
 	var out, notes strings.Builder
-	code := Run(ctx, words("load DATASET --batch-rows 100 --target influx --url "+url), &out, &notes)
+	code := Benchload.Run(ctx, words("load DATASET --batch-rows 100 --target influx --url "+url), &out, &notes)
 	if code != 1 || !strings.Contains(notes.String(), "interrupted") || !strings.Contains(out.String(), `"type":"summary"`) {
 		t.Errorf("it ends with %d: %s%s", code, out.String(), notes.String())
 	}

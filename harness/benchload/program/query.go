@@ -1,11 +1,11 @@
-package command
+package program
 
 import (
 	"fmt"
 	"os"
 	"time"
 
-	"benchbook/benchload/drive"
+	"benchbook/benchload/command"
 	"benchbook/benchload/event"
 	"benchbook/benchload/query"
 	"benchbook/benchload/query/spec"
@@ -15,7 +15,7 @@ import (
 // queryCommand asks the queries of a file and measures, or writes the answers.
 type queryCommand struct {
 	targetFlags
-	paceFlags
+	command.Pace
 	Queries string `required:"" placeholder:"FILE" help:"The queries, as benchload queries writes them."`
 	Warmup  int64  `default:"0" placeholder:"N" help:"Queries to ask before the clock starts; their operation is warmup."`
 	Answers bool   `help:"Write the rows of each answer instead of measuring."`
@@ -29,12 +29,12 @@ func (queryCommand) Help() string {
 }
 
 // Run asks.
-func (q *queryCommand) Run(c *console) error {
-	system, err := q.target(false)
+func (q *queryCommand) Run(c *command.Console) error {
+	tested, err := q.target(false)
 	if err != nil {
 		return err
 	}
-	pace, err := q.pace(0, 1)
+	pace, err := q.Loop(0, 1)
 	if err != nil {
 		return err
 	}
@@ -43,46 +43,46 @@ func (q *queryCommand) Run(c *console) error {
 		return err
 	}
 	if q.Answers {
-		return writeAnswers(c, system, queries, digest)
+		return writeAnswers(c, tested, queries, digest)
 	}
-	texts, err := textsOf(system, queries)
+	texts, err := textsOf(tested, queries)
 	if err != nil {
 		return err
 	}
-	start := event.Start{Workload: "query", Target: system.Name(), Warmup: q.Warmup}
+	start := event.Start{Workload: "query", Target: tested.Name(), Warmup: q.Warmup}
 	if q.Duration == 0 {
 		start.Operations = int64(len(texts))
 	}
-	w, err := q.workload(c, start)
+	w, err := q.Workload(c, start)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	return w.ask(query.Work(texts, system, pace), q.Warmup, digest)
+	defer w.Close()
+	return w.Ask(query.Work(texts, tested, pace), q.Warmup, digest)
 }
 
 // readQueries reads the file of queries.
 func readQueries(path string, limit int64) ([]spec.Query, string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, "", mistakef("--queries cannot be opened: %s; make it with benchload queries.", err)
+		return nil, "", command.Mistakef("--queries cannot be opened: %s; make it with benchload queries.", err)
 	}
 	defer file.Close()
 	queries, digest, err := spec.Read(file)
 	if err != nil {
-		return nil, "", mistakef("--queries %s: %s.", path, err)
+		return nil, "", command.Mistakef("--queries %s: %s.", path, err)
 	}
 	if queries = spec.Limit(queries, limit); len(queries) == 0 {
-		return nil, "", mistakef("--queries %s has no queries; make it with benchload queries.", path)
+		return nil, "", command.Mistakef("--queries %s has no queries; make it with benchload queries.", path)
 	}
 	return queries, digest, nil
 }
 
 // textsOf returns the queries in the language of a target.
-func textsOf(system target.Target, queries []spec.Query) ([][]byte, error) {
+func textsOf(tested target.Target, queries []spec.Query) ([][]byte, error) {
 	texts := make([][]byte, len(queries))
 	for i, query := range queries {
-		text, err := system.Text(query, false)
+		text, err := tested.Text(query, false)
 		if err != nil {
 			return nil, fmt.Errorf("cannot ask query %d: %w", query.ID, err)
 		}
@@ -91,31 +91,13 @@ func textsOf(system target.Target, queries []spec.Query) ([][]byte, error) {
 	return texts, nil
 }
 
-// ask asks questions, first some without a clock, and writes the events.
-func (w *workload) ask(work *drive.Work, warmup int64, digest string) error {
-	w.begin()
-	if warmup > 0 {
-		warm := *work
-		warm.Pace = drive.Pace{Workers: work.Pace.Workers, Operations: warmup}
-		if _, _, err := w.run(&warm, "warmup"); err != nil {
-			return err
-		}
-	}
-	summary, _, err := w.run(work, "query")
-	if err != nil {
-		return err
-	}
-	summary.Digest = &digest
-	return w.finish(summary, summary.Errors > 0)
-}
-
 // writeAnswers asks each query once and writes the rows of its answer.
-func writeAnswers(c *console, system target.Target, queries []spec.Query, digest string) error {
-	w := newWorkload(c, event.Start{Workload: "answers", Target: system.Name(), Workers: 1, Operations: int64(len(queries))})
-	w.begin()
+func writeAnswers(c *command.Console, tested target.Target, queries []spec.Query, digest string) error {
+	w := command.NewWorkload(c, event.Start{Workload: "answers", Target: tested.Name(), Workers: 1, Operations: int64(len(queries))})
+	w.Begin()
 	begun := time.Now()
-	asked, failed := query.Answers(c.ctx, queries, system, w.events)
-	return w.finish(event.Summary{
+	asked, failed := query.Answers(c.Context, queries, tested, w.Events)
+	return w.Finish(event.Summary{
 		DurationNS: int64(time.Since(begun)), Operations: asked - failed, Errors: failed, Bottleneck: "server", Digest: &digest,
 	}, failed > 0)
 }

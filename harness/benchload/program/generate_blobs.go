@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"encoding/hex"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/dataset/blob"
 )
 
@@ -21,7 +22,7 @@ type blobFlags struct {
 func (f *blobFlags) set() (*blob.Set, error) {
 	sizes, err := blob.ParseSizes(f.Size)
 	if err != nil {
-		return nil, mistakef("--size %s; change it.", err)
+		return nil, command.Mistakef("--size %s; change it.", err)
 	}
 	return &blob.Set{Seed: f.Seed, Count: f.Count, Sizes: sizes}, nil
 }
@@ -48,32 +49,32 @@ type blobLine struct {
 }
 
 // Run generates.
-func (g *generateBlobs) Run(c *console) error {
+func (g *generateBlobs) Run(c *command.Console) error {
 	set, err := g.set()
 	if err != nil {
 		return err
 	}
 	if g.First >= g.Count {
-		return mistakef("--first is %d, but --count %d has only the objects 0 to %d; give a smaller one.", g.First, g.Count, g.Count-1)
+		return command.Mistakef("--first is %d, but --count %d has only the objects 0 to %d; give a smaller one.", g.First, g.Count, g.Count-1)
 	}
 	end := g.Count
 	if g.Objects != nil {
 		if *g.Objects > g.Count-g.First {
-			return mistakef("--objects is %d, but from --first %d on there are only %d; give at most that.", *g.Objects, g.First, g.Count-g.First)
+			return command.Mistakef("--objects is %d, but from --first %d on there are only %d; give at most that.", *g.Objects, g.First, g.Count-g.First)
 		}
 		end = g.First + *g.Objects
 	}
 	if !g.Digest {
-		if err := set.Write(c.ctx, c.out, g.First, end, g.Workers); err != nil && !errors.Is(err, syscall.EPIPE) {
+		if err := set.Write(c.Context, c.Out, g.First, end, g.Workers); err != nil && !errors.Is(err, syscall.EPIPE) {
 			return cannotWrite(err)
 		}
 		return nil
 	}
-	sum, err := set.Sum(c.ctx, g.First, end, g.Workers)
+	sum, err := set.Sum(c.Context, g.First, end, g.Workers)
 	if err != nil {
 		return fmt.Errorf("the digest was interrupted: %w", err)
 	}
-	return json.NewEncoder(c.out).Encode(blobLine{
+	return json.NewEncoder(c.Out).Encode(blobLine{
 		Generator: "blob", Seed: g.Seed, Count: g.Count, Size: set.Sizes.String(), First: g.First,
 		Objects: sum.Objects, Bytes: sum.Bytes, SHA256: hex.EncodeToString(sum.SHA256[:]),
 	})

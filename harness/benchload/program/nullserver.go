@@ -1,4 +1,4 @@
-package command
+package program
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/nullserver"
 )
 
@@ -25,18 +26,18 @@ func (nullServerCommand) Help() string {
 }
 
 // Run serves.
-func (n *nullServerCommand) Run(c *console) error {
+func (n *nullServerCommand) Run(c *command.Console) error {
 	if n.Stall >= n.Every {
-		return mistakef("--stall is %s, but the period --every is %s; give a shorter --stall or a longer --every.", n.Stall, n.Every)
+		return command.Mistakef("--stall is %s, but the period --every is %s; give a shorter --stall or a longer --every.", n.Stall, n.Every)
 	}
 	server := nullserver.New()
 	server.Sealed = n.Sealed
 	server.Delay.Sleep, server.Delay.Stall, server.Delay.Every = n.Sleep, n.Stall, n.Every
-	listener, err := listen(c, n.Listen)
+	listener, err := c.Listen(n.Listen)
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(c.ctx, server.Close)()
+	defer context.AfterFunc(c.Context, server.Close)()
 	if err := server.Serve(listener); err != nil && !errors.Is(err, nullserver.ErrClosed) {
 		return fmt.Errorf("the server ended: %w", err)
 	}

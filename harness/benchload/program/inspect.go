@@ -1,9 +1,10 @@
-package command
+package program
 
 import (
 	"encoding/json"
 	"fmt"
 
+	"benchbook/benchload/command"
 	"benchbook/benchload/target"
 )
 
@@ -26,23 +27,23 @@ type inspection struct {
 }
 
 // Run prints it.
-func (i *inspectCommand) Run(c *console) error {
-	system, err := i.target(false)
+func (i *inspectCommand) Run(c *command.Console) error {
+	tested, err := i.target(false)
 	if err != nil {
 		return err
 	}
-	asked, ok := system.(target.Inspected)
+	asked, ok := tested.(target.Inspected)
 	if !ok {
-		return mistakef("--target %s cannot be inspected; ask its HTTP interface for the version and the counts.", system.Name())
+		return command.Mistakef("--target %s cannot be inspected; ask its HTTP interface for the version and the counts.", tested.Name())
 	}
-	found := inspection{Target: system.Name()}
+	found := inspection{Target: tested.Name()}
 	if found.Version, err = asked.Version(); err != nil {
-		return fmt.Errorf("%s does not report its version: %w", system.Name(), err)
+		return fmt.Errorf("%s does not report its version: %w", tested.Name(), err)
 	}
 	if i.Count {
 		if found.Tables, err = asked.Count(); err != nil {
-			return fmt.Errorf("cannot count the rows of %s: %w", system.Name(), err)
+			return fmt.Errorf("cannot count the rows of %s: %w", tested.Name(), err)
 		}
 	}
-	return json.NewEncoder(c.out).Encode(found)
+	return json.NewEncoder(c.Out).Encode(found)
 }

@@ -1,7 +1,6 @@
-package command
+package program
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -43,19 +42,6 @@ func TestBothFormsOfFlagsAreRead(t *testing.T) {
 	_, _, joined, _ := run(t, strings.Fields("generate devops --workers=2 --interval=10s --seed=1 --scale=8 --start=2016-01-01T00:00:00Z --end=2016-01-01T01:30:00Z")...)
 	if spaced == "" || spaced != joined {
 		t.Errorf("%d and %d bytes", len(spaced), len(joined))
-	}
-}
-
-func TestOnlyTheNamedCommandHasItsFlagsRead(t *testing.T) {
-	whole := reflect.TypeFor[commands]()
-	load := named(whole, []string{"load", "devops", "--seed"})
-	if load.NumField() != 2 || load.Field(1).Name != "Load" || load.Field(1).Type.NumField() != 1 {
-		t.Errorf("the grammar of load devops is %v", load)
-	}
-	for _, arguments := range [][]string{nil, {"--help"}, {"genrate"}} {
-		if named(whole, arguments) != whole {
-			t.Errorf("%q names no command, but commands are left out", arguments)
-		}
 	}
 }
 
