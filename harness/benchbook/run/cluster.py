@@ -23,7 +23,7 @@ from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, launch, leftovers, spawn
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
-from benchbook.process.wait import until
+from benchbook.process.wait import until, within
 from benchbook.run import benchload
 from benchbook.run.context import Context, go_command
 from benchbook.run.progress import Observer
@@ -197,6 +197,8 @@ class _RemoteObserver:
 
 
 CONNECT_SECONDS = 10.0
+GRACE_SECONDS = 5.0
+"""Time for Dask's client to report its own failure, which explains more."""
 WORKER_SECONDS = 60.0
 """Time that a run waits for workers: a batch system starts them later."""
 POLL_SECONDS = 0.2
@@ -218,7 +220,11 @@ class Cluster:
         # It logs a traceback when it loses the scheduler; ``_lost_scheduler`` says so in a sentence.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
-            self._client: Client = Client(address, timeout=CONNECT_SECONDS, name="benchbook")
+            # Its own limit is one of each step: a silent port held it for 400 s.
+            self._client: Client = within(
+                CONNECT_SECONDS + GRACE_SECONDS,
+                lambda: Client(address, timeout=CONNECT_SECONDS, name="benchbook"),
+            )
         except (OSError, ValueError, TimeoutError) as error:
             raise RequestError(
                 f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}).",
@@ -391,8 +397,8 @@ class Cluster:
 
         With other packages they cannot read what this machine sends. Another Benchbook measures other numbers.
         """
-        versions = self._client.get_versions()
         scheduler, ours = f"The scheduler {self.address}", about()
+        versions = _answer(scheduler, self._client.get_versions)
         _require_same(scheduler, _packages(versions["scheduler"]), _packages(versions["client"]))
         theirs = _answer(scheduler, lambda: self._client.run_on_scheduler(about))
         _require_same(scheduler, {"Benchbook": theirs["source_digest"]}, {"Benchbook": ours["source_digest"]})
@@ -441,7 +447,7 @@ def _require_same(member: str, theirs: dict[str, str], ours: dict[str, str]) -> 
 def _answer(member: str, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what a scheduler or worker says about itself; raise RequestError if it cannot."""
     try:
-        return ask()
+        return within(WORKER_SECONDS, ask)
     except (ImportError, AttributeError) as error:
         raise RequestError(
             f"{member} cannot import this Benchbook ({error}).",

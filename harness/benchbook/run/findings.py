@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
+from benchbook.run.watchdog import Hang
 from benchbook.systems.driver import TableCount
 
 
@@ -95,8 +97,13 @@ class EventFile:
         folder: Path,
         rate: Callable[[float, str], None],
         broken: Callable[[str, list[Event]], None] = lambda _phase, _errors: None,
+        hang: Hang | None = None,
     ) -> None:
-        """Open the files of a trial; ``broken`` receives the errors of a phase whose client failed."""
+        """Open the files of a trial; ``broken`` receives the errors of a phase whose client failed.
+
+        ``hang`` ends the trial if a client reports nothing for long.
+        """
+        self._hang = hang
         self._events: IO[str] = (folder / "events.jsonl").open("a", encoding="utf-8")
         self._answers: IO[str] = (folder / "answers.jsonl").open("a", encoding="utf-8")
         self._rate = rate
@@ -106,7 +113,8 @@ class EventFile:
         """Write every event of a phase to its file and return them; errors that the client raises pass through."""
         taken = PhaseEvents()
         try:
-            self._take(phase, events, taken)
+            with self._hang.listening() if self._hang else contextlib.nullcontext():
+                self._take(phase, events, taken)
         except BaseException:
             self._broken(phase, taken.errors)  # keep a failed client's messages in the record
             raise
@@ -114,6 +122,8 @@ class EventFile:
 
     def _take(self, phase: str, events: Iterator[Event], taken: PhaseEvents) -> None:
         for event in events:
+            if self._hang:
+                self._hang.heard()
             self._write(phase, event)
             kind = event.get("type")
             if kind == "interval":

@@ -199,8 +199,8 @@ class Trial:
                 "Set clients = 1, or leave this system out.",
             )
         client = driver.client(self.context.benchload)
-        events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors)
         hang = Hang(lambda: [*driver.processes(), *client.processes()])
+        events = EventFile(self.folder, self.context.observer.rate, self.findings.keep_errors, hang)
         where = str(self.planned.levels["storage"]), place.data, self.context.scratch
         watch = StorageWatch(storage, client, driver.processes)
         with contextlib.closing(events), self._telemetry(driver, client.processes, place), hang.watched():

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,21 +25,32 @@ HANG_VARIABLE = "BENCHBOOK_HANG_SECONDS"
 """Environment variable that overrides it."""
 ACTIVE_CPU_SECONDS = 0.02
 """Processor time within that period that counts as activity."""
+SILENT_SECONDS = 3600.0
+"""Maximum time without an event of a client: it reports each second, or after each operation of an embedded engine.
+Background work of a server does not count, so this ends what the first limit cannot see."""
 
 
 class Hang:
-    """Ends a trial whose processes are all idle: a server or client that was stopped, or waits forever.
+    """Ends a trial that makes no progress: all its processes are idle, or its client reports nothing.
 
     Clients have a timeout for each operation. They cannot detect that an embedded engine or benchload itself hangs;
-    then no process of the harness uses processor time.
+    then no process of the harness uses processor time, or only the server's background work does.
     """
 
-    def __init__(self, processes: Callable[[], list[int]], seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        processes: Callable[[], list[int]],
+        seconds: float | None = None,
+        silent_seconds: float = SILENT_SECONDS,
+    ) -> None:
         """Call ``processes`` after a hang for what to kill: the trial's server and client."""
         self.seconds = seconds or float(os.environ.get(HANG_VARIABLE) or HANG_SECONDS)
-        self.found = False
+        self.silent_seconds = silent_seconds
+        self.found = ""
+        """What was found: empty while there is progress."""
         self._processes = processes
         self._end = threading.Event()
+        self._heard: float | None = None
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -53,25 +65,43 @@ class Hang:
 
     def note(self) -> str:
         """Return a note to append to the resulting failure; empty if nothing hung."""
-        return (
-            f" All processes were idle for {self.seconds:g} s, so Benchbook ended them." if self.found else ""
-        )
+        return f" {self.found}, so Benchbook ended them." if self.found else ""
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Expect events of a client in the ``with`` block."""
+        self._heard = time.monotonic()
+        try:
+            yield
+        finally:
+            self._heard = None
+
+    def heard(self) -> None:
+        """Note an event of the client."""
+        self._heard = time.monotonic()
 
     def _watch(self) -> None:
         quiet, before = 0.0, _used()
-        step = self.seconds / 10
+        step = min(self.seconds, self.silent_seconds) / 10
         while not self._end.wait(step):
+            heard = self._heard
+            if heard is not None and time.monotonic() - heard > self.silent_seconds:
+                self._stop(f"The client reported nothing for {self.silent_seconds:g} s")
+                self._heard = time.monotonic()
             now = _used()
             if before is None or now is None or abs(now - before) > ACTIVE_CPU_SECONDS:
                 quiet, before = 0.0, now
                 continue
             quiet += step
             if quiet >= self.seconds:
-                self.found = True
-                for pid in self._processes():
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
+                self._stop(f"All processes were idle for {self.seconds:g} s")
                 quiet = 0.0
+
+    def _stop(self, why: str) -> None:
+        self.found = self.found or why
+        for pid in self._processes():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _used() -> float | None:

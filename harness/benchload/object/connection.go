@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
@@ -14,7 +15,9 @@ type Connection struct{ *wire.Conn }
 
 // NewConnection prepares a connection; the first request opens it.
 func NewConnection(address wire.Address, timeout time.Duration) *Connection {
-	return &Connection{wire.NewConn(address, timeout)}
+	conn := wire.NewConn(address, timeout)
+	conn.Most = blob.MaxSize
+	return &Connection{conn}
 }
 
 // Send sends a request and returns the body of the answer, which is valid until the next

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import dask
@@ -9,6 +10,7 @@ import pytest
 from distributed import LocalCluster
 
 from benchbook.errors import RequestError
+from benchbook.run import cluster
 from benchbook.run.cluster import CLIENT, SERVER, Cluster, _answer, _packages, _require_same
 from benchbook.run.progress import Progress
 
@@ -47,6 +49,16 @@ def test_one_that_cannot_answer_is_named(error: Exception, words: str) -> None:
     assert caught.value.message.startswith("The scheduler tcp://x:1 ")
     assert words in caught.value.message
     assert caught.value.hint
+
+
+def test_a_port_that_is_silent_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's client waited 400 s for it, whatever its limit."""
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster, "GRACE_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(RequestError, match="no Dask scheduler answers there"):
+            Cluster(address, Progress(estimate_seconds=0))
 
 
 @pytest.fixture

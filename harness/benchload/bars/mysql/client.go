@@ -35,7 +35,9 @@ func (c *client) connect() error {
 	if err != nil {
 		return err
 	}
-	if c.conn, err = connector.Connect(c.ctx); err != nil {
+	ctx, stop := context.WithTimeout(c.ctx, c.store.config.Timeout)
+	defer stop()
+	if c.conn, err = connector.Connect(ctx); err != nil {
 		c.conn = nil
 		return failureOf(err)
 	}
@@ -68,7 +70,9 @@ func (c *client) Write(all []bars.Bar) error {
 		text = append(text, ')')
 	}
 	c.text = text
-	if _, err := c.conn.(sqldriver.ExecerContext).ExecContext(c.ctx, string(text), nil); err != nil {
+	ctx, stop := context.WithTimeout(c.ctx, c.store.config.ReadTimeout)
+	defer stop()
+	if _, err := c.conn.(sqldriver.ExecerContext).ExecContext(ctx, string(text), nil); err != nil {
 		return c.fail(err)
 	}
 	return nil
@@ -80,8 +84,11 @@ func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error 
 	if err := c.connect(); err != nil {
 		return err
 	}
+	// The driver limits each read from the server only, and this the whole answer.
+	ctx, stop := context.WithTimeout(c.ctx, c.store.config.ReadTimeout)
+	defer stop()
 	if c.statement == nil {
-		statement, err := c.conn.(sqldriver.ConnPrepareContext).PrepareContext(c.ctx, read)
+		statement, err := c.conn.(sqldriver.ConnPrepareContext).PrepareContext(ctx, read)
 		if err != nil {
 			return c.fail(err)
 		}
@@ -92,7 +99,7 @@ func (c *client) Read(request *bars.Request, _ bool, answer *bars.Answer) error 
 	}
 	c.arguments[0].Value = int64(request.Stock)
 	c.arguments[1].Value, c.arguments[2].Value = bars.Clock(request.From), bars.Clock(request.To)
-	rows, err := c.statement.(sqldriver.StmtQueryContext).QueryContext(c.ctx, c.arguments[:])
+	rows, err := c.statement.(sqldriver.StmtQueryContext).QueryContext(ctx, c.arguments[:])
 	if err != nil {
 		return c.fail(err)
 	}

@@ -67,7 +67,9 @@ func (s *Store) Prepare() error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	_, err = db.Exec(fmt.Sprintf(table, s.partitions))
+	ctx, stop := context.WithTimeout(context.Background(), s.config.ReadTimeout)
+	defer stop()
+	_, err = db.ExecContext(ctx, fmt.Sprintf(table, s.partitions))
 	if failure := (*driver.MySQLError)(nil); errors.As(err, &failure) && failure.Number == tableExists {
 		return &system.Failure{Kind: system.NotEmpty, Message: "the database " + s.config.DBName + " holds the table finance already; drop it, or name another with --database"}
 	}
@@ -102,7 +104,7 @@ func failureOf(err error) error {
 		}
 		return &system.Failure{Kind: kind, Status: int(failure.Number), Message: failure.Message}
 	}
-	if strings.Contains(err.Error(), "i/o timeout") {
+	if errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "i/o timeout") {
 		return &system.Failure{Kind: system.Timeout, Message: "no complete answer in time"}
 	}
 	return &system.Failure{Kind: system.Connection, Message: err.Error()}

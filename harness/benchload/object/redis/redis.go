@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/object"
 	"benchbook/benchload/system"
 )
@@ -111,7 +112,7 @@ func (c *client) answers(count int, into []byte) (last []byte, err error) {
 	}
 	var first error
 	for range count {
-		if last, err = c.answer(into); err != nil && first == nil {
+		if last, err = c.answer(into, 0); err != nil && first == nil {
 			first = err
 		}
 		if failure := (*system.Failure)(nil); errors.As(err, &failure) && failure.Kind != system.Refused {
@@ -121,13 +122,19 @@ func (c *client) answers(count int, into []byte) (last []byte, err error) {
 	return last, first
 }
 
+// maxDepth is how deep lists are nested at most; the answer of a transaction has one list.
+const maxDepth = 4
+
 // answer reads one answer; of a list the last member.
-func (c *client) answer(into []byte) ([]byte, error) {
-	line, err := c.in.ReadString('\n')
+func (c *client) answer(into []byte, depth int) ([]byte, error) {
+	got, err := c.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) || depth > maxDepth {
+		return nil, notRedis()
+	}
 	if err != nil {
 		return nil, c.failure(err)
 	}
-	line = strings.TrimRight(line, "\r\n")
+	line := strings.TrimRight(string(got), "\r\n")
 	if line == "" {
 		return nil, &system.Failure{Kind: system.Connection, Message: "the server sent an empty line"}
 	}
@@ -145,26 +152,36 @@ func (c *client) answer(into []byte) ([]byte, error) {
 	}
 	size, err := strconv.Atoi(rest)
 	switch {
-	case err != nil || line[0] != '$' && line[0] != '*':
-		return nil, &system.Failure{Kind: system.Connection, Message: "the server does not speak the Redis protocol"}
+	case err != nil || line[0] != '$' && line[0] != '*' || size > blob.MaxSize:
+		return nil, notRedis()
 	case size < 0:
 		return nil, object.ErrMissing
 	case line[0] == '*':
 		for range size {
-			if into, err = c.answer(into); err != nil {
+			if into, err = c.answer(into, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return into, nil
 	}
-	if cap(into) < size+2 {
-		into = make([]byte, size+2)
-	}
-	into = into[:size+2]
-	if _, err := io.ReadFull(c.in, into); err != nil {
-		return nil, c.failure(err)
+	// The value grows with what arrives: what a server announces costs no memory.
+	into = into[:0]
+	for len(into) < size+2 {
+		at := len(into)
+		if at == cap(into) {
+			into = append(into, 0)[:at]
+		}
+		n, err := io.ReadFull(c.in, into[at:min(cap(into), size+2)])
+		into = into[:at+n]
+		if err != nil {
+			return nil, c.failure(err)
+		}
 	}
 	return into[:size], nil
+}
+
+func notRedis() error {
+	return &system.Failure{Kind: system.Connection, Message: "the server does not speak the Redis protocol"}
 }
 
 func (c *client) failure(err error) error {

@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// maxBody is the largest answer that is read; larger ones are an error.
-const maxBody = 1 << 30
+// maxBody is the largest answer that is read unless a connection allows more; larger
+// ones are an error. The longest answers, lists of all readings of a fleet, have some MB,
+// and each worker keeps one.
+const maxBody = 64 << 20
 
 // Conn is one kept connection to a server. It belongs to one goroutine.
 type Conn struct {
@@ -21,6 +23,9 @@ type Conn struct {
 	head    []byte
 	body    []byte
 	used    bool // an answer came over the present connection already
+
+	// Most is the size of the largest answer; 0 means 64 MiB.
+	Most int64
 
 	// lock guards what Interrupt needs from another goroutine.
 	lock        sync.Mutex

@@ -164,3 +164,98 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+func TestALengthThatIsOnlyAnnouncedCostsNoMemory(t *testing.T) {
+	answer := "HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\nhello"
+	conn := NewConn(scripted(t, answer), 5*time.Second)
+	defer conn.Close()
+	if _, err := conn.Do("GET", "/", "", nil); err == nil {
+		t.Error("five bytes are taken for 64 MiB")
+	}
+	if cap(conn.body) > 1<<20 {
+		t.Errorf("the body has room for %d bytes", cap(conn.body))
+	}
+}
+
+func TestAnAnswerThatNeverEndsIsRefusedAtALimit(t *testing.T) {
+	for name, head := range map[string]string{
+		"to the end": "\r\n",
+		"length":     "Content-Length: 9000000000\r\n\r\n",
+		"chunks":     "Transfer-Encoding: chunked\r\n\r\n",
+		"huge chunk": "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n7fffffffffffffff\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			part := strings.Repeat("x", 1<<16)
+			if name == "chunks" {
+				part = "10000\r\n" + part + "\r\n"
+			}
+			conn := NewConn(endless(t, "HTTP/1.1 200 OK\r\n"+head, part), 30*time.Second)
+			conn.Most = 1 << 20
+			defer conn.Close()
+			_, err := conn.Do("GET", "/", "", nil)
+			if err == nil || !strings.Contains(err.Error(), "the answer is larger than 1048576 bytes") {
+				t.Errorf("the error is %v", err)
+			}
+			if cap(conn.body) > 4<<20 {
+				t.Errorf("the body has room for %d bytes", cap(conn.body))
+			}
+		})
+	}
+}
+
+func TestAServerThatDripsIsLeftAtTheTimeout(t *testing.T) {
+	for name, head := range map[string]string{
+		"status": "HTTP/1.1 20", "header": "HTTP/1.1 200 OK\r\nX: ", "body": "HTTP/1.1 200 OK\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := NewConn(endless(t, head, ""), 100*time.Millisecond)
+			defer conn.Close()
+			if _, err := conn.Do("GET", "/", "", nil); !IsTimeout(err) {
+				t.Errorf("the error is %v, want a timeout", err)
+			}
+		})
+	}
+}
+
+// endless is a server that sends a text and then one part again and again, or a byte
+// from time to time if there is none.
+func endless(t *testing.T, head, part string) Address {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, err = io.WriteString(conn, head)
+		for err == nil {
+			if part == "" {
+				time.Sleep(10 * time.Millisecond)
+				_, err = io.WriteString(conn, "1")
+			} else {
+				_, err = io.WriteString(conn, part)
+			}
+		}
+	}()
+	return Address{Host: listener.Addr().String()}
+}
+
+// BenchmarkAnswer is what receiving an answer costs.
+func BenchmarkAnswer(b *testing.B) {
+	text := "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x", 2000)
+	source := strings.NewReader(text)
+	c := &Conn{reader: bufio.NewReaderSize(source, 16<<10)}
+	b.ReportAllocs()
+	for b.Loop() {
+		source.Reset(text)
+		c.reader.Reset(source)
+		if _, _, err := c.receive("GET"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (f *framing) header(name, value []byte) error {
 	switch {
 	case bytes.EqualFold(name, []byte("Content-Length")):
 		n, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil || n < 0 || n > maxBody {
+		if err != nil || n < 0 {
 			return fmt.Errorf("the answer has the Content-Length %q", clip(value))
 		}
 		f.length = n
@@ -106,18 +106,37 @@ func (f *framing) header(name, value []byte) error {
 	return nil
 }
 
-// readExactly appends so many bytes to the body.
+// most returns the size of the largest answer.
+func (c *Conn) most() int64 {
+	if c.Most > 0 {
+		return c.Most
+	}
+	return maxBody
+}
+
+// tooLarge is the error of an answer that is larger than the largest.
+func (c *Conn) tooLarge() error { return fmt.Errorf("the answer is larger than %d bytes", c.most()) }
+
+// readExactly appends so many bytes to the body. The body grows with what arrives: what
+// a server announces costs no memory.
 func (c *Conn) readExactly(length int64) error {
-	at := len(c.body)
-	if int64(at)+length > maxBody {
-		return fmt.Errorf("the answer is larger than %d bytes", maxBody)
+	if length > c.most()-int64(len(c.body)) {
+		return c.tooLarge()
 	}
-	for int64(cap(c.body)) < int64(at)+length {
-		c.body = append(c.body[:cap(c.body)], 0)
+	for length > 0 {
+		at := len(c.body)
+		if at == cap(c.body) {
+			c.body = append(c.body, 0)[:at]
+		}
+		free := int64(cap(c.body) - at)
+		n, err := io.ReadFull(c.reader, c.body[at:int64(at)+min(free, length)])
+		c.body = c.body[:at+n]
+		if err != nil {
+			return err
+		}
+		length -= int64(n)
 	}
-	c.body = c.body[:int64(at)+length]
-	_, err := io.ReadFull(c.reader, c.body[at:])
-	return err
+	return nil
 }
 
 // readChunks reads a body in chunks, and the trailers after it.
@@ -167,8 +186,8 @@ func (c *Conn) readToEnd() error {
 		if err != nil {
 			return err
 		}
-		if len(c.body) > maxBody {
-			return fmt.Errorf("the answer is larger than %d bytes", maxBody)
+		if int64(len(c.body)) > c.most() {
+			return c.tooLarge()
 		}
 	}
 }
