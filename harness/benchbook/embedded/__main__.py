@@ -1,12 +1,14 @@
 """The worker, ``python -m benchbook.embedded``: one engine, one database, one trial; requests in, events out.
 
-Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``bars``, ``blob``, ``settle``,
-``count``, ``version``, ``close``. Each ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false``
-and a ``message``; loads and queries emit benchload's events before that.
+Requests are JSON lines ``{"do": …}``: ``open``, ``tables``, ``load``, ``query``, ``perform``, ``settle``, ``count``,
+``version``, ``close``. ``perform`` names the module of a workload, whose function ``serve`` does its operations. Each
+request ends with ``{"v": 1, "type": "reply", "ok": true, …}``, or with ``"ok": false`` and a ``message``; before that
+come benchload's events.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -34,8 +36,7 @@ class Worker:
             "tables": lambda _: {"tables": self._opened()[0].tables()},
             "load": self._load,
             "query": self._query,
-            "bars": self._bars,
-            "blob": self._blob,
+            "perform": self._perform,
             "settle": self._settle,
             "count": self._count,
             "version": lambda _: {"version": self._opened()[0].version()},
@@ -104,24 +105,11 @@ class Worker:
             answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
         return {}
 
-    def _bars(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded import bars
-
+    def _perform(self, request: Request) -> dict[str, Any]:
         engine, _ = self._opened()
+        serve = importlib.import_module(request["module"]).serve
         with recording(request.get("operations")) as kept:
-            bars.serve(engine.bar_reader, request, self._program, self.emit, kept)
-        return {}
-
-    def _blob(self, request: Request) -> dict[str, Any]:
-        from benchbook.embedded import blob
-
-        engine, _ = self._opened()
-        objects = getattr(engine, "objects", None)
-        if objects is None:
-            raise ValueError(f"{self._program} does not store objects; use SQLite")
-        asked = {**request["asked"], "kept": Path(request["asked"]["kept"])}
-        with recording(request.get("operations")) as kept:
-            blob.serve(objects, blob.Blob(**asked), self._program, self.emit, kept)
+            serve(engine, request["asked"], self._program, self.emit, kept)
         return {}
 
     def _settle(self, _: Request) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import json
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.embedded.engine import COLUMNS, Ask, Bar, FailedError, Reader, Request
+from benchbook.embedded.engine import COLUMNS, Ask, Bar, Engine, FailedError, Reader, Request
 from benchbook.embedded.query import Dialect
 from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
 
@@ -73,20 +73,17 @@ def digest(bars: Sequence[Bar]) -> str:
 
 
 def serve(
-    connect: Callable[[], Ask],
-    request: dict[str, Any],
-    program: str,
-    emit: Emit,
-    kept: Operations | None = None,
+    engine: Engine, asked: Mapping[str, Any], program: str, emit: Emit, kept: Operations | None = None
 ) -> None:
     """Carry out a client's request: read for a duration, timed, or compare answers with the dataset."""
-    requests, of_file = read_requests(Path(request["requests"]))
-    if request["answers"] is not None:
-        _check(connect(), requests[: int(request["answers"])], of_file, program, emit)
+    requests, of_file = read_requests(Path(asked["requests"]))
+    connect = engine.bar_reader
+    if asked.get("answers") is not None:
+        _check(connect(), requests[: int(asked["answers"])], of_file, program, emit)
     else:
         _read(
-            connect, requests, of_file, int(request["in_flight"]), float(request["seconds"]),
-            int(request["warmup"]), program, emit, kept,
+            connect, requests, of_file, int(asked["workers"]), float(asked["duration"]), int(asked["warmup"]),
+            program, emit, kept,
         )  # fmt: skip
 
 

@@ -16,12 +16,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from benchbook.embedded.engine import FailedError, StreamBrokenError
+from benchbook.embedded.engine import Engine, FailedError, StreamBrokenError
 from benchbook.embedded.recorder import Emit, Operations, Recorder, event
 from benchbook.measure.rate import per_second
 from benchbook.process.spawn import die_with_parent
@@ -167,7 +167,34 @@ class Shared:
         )
 
 
-def serve(connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None) -> None:
+def serve(
+    engine: Engine, asked: Mapping[str, Any], program: str, emit: Emit, record: Operations | None = None
+) -> None:
+    """Do the operations that a client asks for on the objects of an engine."""
+    objects = getattr(engine, "objects", None)
+    if objects is None:
+        raise ValueError(f"{program} does not store objects; use SQLite")
+    perform(objects, request(asked), program, emit, record)
+
+
+def request(asked: Mapping[str, Any]) -> Blob:
+    """Return the request in the flags of ``benchload blob``."""
+    dataset = dict(flag.removeprefix("--").split("=", 1) for flag in asked["dataset"])
+    mix = dict(part.split("=") for part in asked["mix"].split(",")) if asked.get("mix") else {asked["do"]: 1}
+    return Blob(
+        command=[asked["benchload"], "generate", "blob", *(
+            f"--{name}={value}" for name, value in dataset.items() if name != "count"
+        )],
+        seed=int(dataset["seed"]), count=int(dataset["count"]), do=asked["do"], kept=Path(asked["kept"]),
+        workers=int(asked["workers"]), batch=int(asked.get("batch") or 1), operations=int(asked.get("operations") or 0),
+        mix={kind: float(part) for kind, part in mix.items()}, timeout_seconds=float(asked["timeout"]),
+        lasts_seconds=asked.get("duration"),
+    )  # fmt: skip
+
+
+def perform(
+    connect: Connect, asked: Blob, program: str, emit: Emit, record: Operations | None = None
+) -> None:
     """Do the operations, or read everything back; raise FailedError after the summary if any failed."""
     kept = read_kept(asked.kept)
     workload = f"blob-{asked.do}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
 from benchbook.process.remote import RemoteRunning
-from benchbook.systems.driver import BlobRequest, LoadRequest, QueryRequest
+from benchbook.systems.driver import Flag, LoadRequest, Operations, QueryRequest
 
 Defect = Literal["one-stock", "three-bars", "undecoded"]
 """Defects of published readers: always reading the first stock, reading one more minute on each side of the bar of a
@@ -32,39 +32,13 @@ NUMBERS = (
 COUNTED = ("interval", "summary", "histogram", "error")
 
 
-@dataclass(frozen=True)
-class BarsRequest:
-    """A run of the bar reads in one file."""
-
-    requests: Path
-    """File that ``benchload bars-requests`` wrote."""
-    flags: tuple[str, ...]
-    """The dataset's flags."""
-    in_flight: int
-    seconds: float
-    warmup: int = 0
-    undecoded: bool = False
-    timeout_seconds: float = 30.0
-    answers: int | None = None
-    """If set, compare the first N answers with the dataset, untimed."""
-    rate: float = 0.0
-    """Reads per second of an open loop; 0 for a closed loop."""
-    arrivals: str = "constant"
-    record: Path | None = None
-    """If set, the file for a record of each read."""
-
-
 @runtime_checkable
 class BarsClient(Protocol):
-    """The additional call of a client whose system stores bars."""
+    """What is known of a client whose system stores bars."""
 
     published_defects: frozenset[Defect]
     program: str
     """Name of the client's program and library, for the report."""
-
-    def bars(self, request: BarsRequest) -> Iterator[Event]:
-        """Read bars, timed or for a check; yield events as they happen."""
-        ...
 
 
 class BenchloadClient:
@@ -80,17 +54,17 @@ class BenchloadClient:
         log: Path,
         registry: Path | None = None,
         environment: Callable[[], Mapping[str, str]] = dict,
-        sync: str | None = None,
+        own_flags: Mapping[str, Sequence[str]] | None = None,
         shares_process: bool = False,
     ) -> None:
         """Describe the server.
 
-        ``environment`` returns secrets, which must not be in a command line; ``sync`` is what an object store must
-        have on the device before it acknowledges. The functions are called for each process, because a driver chooses
+        ``environment`` returns secrets, which must not be in a command line; ``own_flags`` are the flags that this
+        system adds to commands of workloads. The functions are called for each process, because a driver chooses
         its ports after it has created its client.
         """
         self._environment = environment
-        self._sync = sync
+        self.own_flags: dict[str, Sequence[str]] = dict(own_flags or {})
         self.shares_process = shares_process
         self._benchload = benchload
         self._target, self._url, self._database = target, url, database
@@ -128,18 +102,11 @@ class BenchloadClient:
         command += recorded(request.record)
         return self._events(command, "query")
 
-    def blob(self, request: BlobRequest) -> Iterator[Event]:
-        command: list[str | Path] = [self._benchload, "blob", *request.flags, *self._where()]
-        command += ["--do", request.do, "--kept", request.kept, "--workers", str(request.workers)]
-        command += ["--timeout", f"{request.timeout_seconds:g}s"]
-        command += ["--batch", str(request.batch)] if request.batch > 1 and request.do != "check" else []
-        command += ["--operations", str(request.operations)] if request.operations else []
-        command += lasting(request.lasts_seconds)
-        command += ["--mix", request.mix] if request.mix else []
-        command += ["--sync", self._sync] if self._sync else []
-        command += _arriving(request)
-        command += recorded(request.record)
-        return self._events(command, "blob")
+    def perform(self, operations: Operations) -> Iterator[Event]:
+        command: list[str | Path] = [self._benchload, operations.verb, *operations.dataset, *self._where()]
+        command += [*as_flags(operations.flags), *self.own_flags.get(operations.verb, ())]
+        command += recorded(operations.record)
+        return self._events(command, operations.verb)
 
     def begin(self, at: float) -> None:
         """Release a waiting load at a time of the clock."""
@@ -206,7 +173,23 @@ def lasting(seconds: float | None) -> list[str | Path]:
     return ["--duration", f"{seconds:g}s"] if seconds else []
 
 
-def _arriving(request: QueryRequest | BarsRequest | BlobRequest) -> list[str | Path]:
+def as_flags(flags: Mapping[str, Flag]) -> list[str]:
+    """Return flags as benchload takes them.
+
+    >>> as_flags({"do": "get", "duration": timedelta(seconds=1.5), "mix": None, "undecoded": True})
+    ['--do=get', '--duration=1.5s', '--undecoded']
+    """
+    written = []
+    for name, value in flags.items():
+        if value is True:
+            written.append(f"--{name}")
+        elif value is not None and value is not False:
+            shown = f"{value.total_seconds():g}s" if isinstance(value, timedelta) else value
+            written.append(f"--{name}={shown}")
+    return written
+
+
+def _arriving(request: QueryRequest) -> list[str | Path]:
     """Return the flags of an open loop; none for a closed one."""
     return ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals] if request.rate else []
 
@@ -245,13 +228,10 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
 class BenchloadBars(BenchloadClient):
     """Runs benchload against a server that also stores bars."""
 
-    def __init__(
-        self, *arguments: Any, defects: frozenset[Defect], through: str = "", program: str, **options: Any
-    ) -> None:
-        """``through`` is the address of a packed-day service for reads."""
+    def __init__(self, *arguments: Any, defects: frozenset[Defect], program: str, **options: Any) -> None:
+        """``defects`` are those of the reader that the publication used for this system."""
         super().__init__(*arguments, **options)
         self.published_defects = defects
-        self.through = through
         self.program = program
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
@@ -267,16 +247,3 @@ class BenchloadBars(BenchloadClient):
             *recorded(request.record),
         ]
         return self._events(command, "bars-load")
-
-    def bars(self, request: BarsRequest) -> Iterator[Event]:
-        command: list[str | Path] = [self._benchload, "bars-read", *request.flags, *self._where()]
-        command += ["--requests", request.requests, "--workers", str(request.in_flight)]
-        if request.answers is None:
-            command += [*lasting(request.seconds), *_arriving(request), "--warmup", str(request.warmup)]
-        else:
-            command += ["--answers", str(request.answers)]
-        command += ["--timeout", f"{request.timeout_seconds:g}s"]
-        command += ["--undecoded"] if request.undecoded else []
-        command += ["--through", self.through] if self.through else []
-        command += recorded(request.record)
-        return self._events(command, "bars-read")

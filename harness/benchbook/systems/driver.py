@@ -12,6 +12,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -166,37 +167,24 @@ class QueryRequest:
     record: Path | None = None
 
 
+Flag = Setting | Path | timedelta | None
+"""Value of a flag; None or False leaves the flag out."""
+
+
 @dataclass(frozen=True)
-class BlobRequest:
-    """Operations on the objects of a blob dataset."""
+class Operations:
+    """Operations of a workload in its own terms, which each kind of client does in its own way."""
 
-    flags: tuple[str, ...]
-    """Flags of the dataset: ``--seed=1 --count=100 --size=1KiB``."""
-    do: str
-    """``put``, ``get``, ``delete``, ``mixed``, or ``check``, which reads everything back, untimed."""
-    kept: Path
-    """File in which the client records the names of the objects that the store must have."""
-    workers: int = 1
-    batch: int = 1
-    operations: int = 0
-    """0 for one per object."""
-    lasts_seconds: float | None = None
-    """If set: operations begin for so long. A put continues with new objects after those of the dataset."""
-    mix: str | None = None
-    rate: float = 0.0
-    """Operations per second of an open loop; 0 for a closed loop."""
-    arrivals: str = "constant"
-    timeout_seconds: float = 30.0
+    verb: str
+    """Command of benchload that does them."""
+    flags: Mapping[str, Flag]
+    """Flag of that command → value. A worker in Python gets the same ones."""
+    dataset: tuple[str, ...] = ()
+    """Flags of the dataset."""
+    worker: str = ""
+    """Module whose function ``serve`` does them in a worker in Python; empty if none does."""
     record: Path | None = None
-
-
-@runtime_checkable
-class Blobs(Protocol):
-    """The additional call of a client whose system stores objects."""
-
-    def blob(self, request: BlobRequest) -> Iterator[Event]:
-        """Do operations on objects; yield events as they happen."""
-        ...
+    """If set, the file for a record of each operation."""
 
 
 class Client(Protocol):
@@ -216,6 +204,10 @@ class Client(Protocol):
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         """Run a query set, timed or for its answers; yield events as they happen."""
+        ...
+
+    def perform(self, operations: Operations) -> Iterator[Event]:
+        """Do operations of a workload; yield events as they happen."""
         ...
 
     def processes(self) -> list[int]:

@@ -67,8 +67,8 @@ class Filesystem(Tool):
         """Return benchload, which writes the files itself."""
         self._client = BenchloadClient(
             benchload, target="files", url=lambda: ",".join(map(str, self._folders)), database="objects",
-            log=self.place.logs / "benchload.log", registry=self.place.processes, sync=self._sync,
-            shares_process=True,
+            log=self.place.logs / "benchload.log", registry=self.place.processes,
+            own_flags={"blob": (f"--sync={self._sync}",)}, shares_process=True,
         )  # fmt: skip
         return self._client
 

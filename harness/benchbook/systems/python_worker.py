@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -22,8 +23,8 @@ from benchbook.measure.measurement import Event
 from benchbook.process import spawn
 from benchbook.process.wait import limited
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import SQL_DEFECTS, BarsRequest, events
-from benchbook.systems.driver import BlobRequest, LoadRequest, Place, QueryRequest, Setting, TableCount
+from benchbook.systems.client import SQL_DEFECTS, events
+from benchbook.systems.driver import Flag, LoadRequest, Operations, Place, QueryRequest, Setting, TableCount
 from benchbook.systems.server import Server
 
 ASK_SECONDS = 1800.0
@@ -201,34 +202,21 @@ class WorkerClient:
             timeout_seconds=request.timeout_seconds,
         )
 
-    def bars(self, request: BarsRequest) -> Iterator[Event]:
-        """Read bars, timed or for a check; every read in flight has a thread and a connection."""
-        _closed_loop(request.rate)
+    def perform(self, operations: Operations) -> Iterator[Event]:
+        """Do operations through the module of the workload; threads of the worker have those in flight."""
+        if not operations.worker:
+            raise TrialFailed(
+                f"A client in Python has no operations of {operations.verb}.",
+                "Leave this system out of the experiment.",
+            )
+        _closed_loop(float(str(operations.flags.get("rate") or 0)))
+        asked = {name: _plain(value) for name, value in operations.flags.items()}
         return self._events(
-            "bars",
-            requests=str(request.requests),
-            in_flight=request.in_flight,
-            seconds=request.seconds,
-            warmup=request.warmup,
-            answers=request.answers,
-            operations=_path(request.record),
+            "perform",
+            module=operations.worker,
+            asked={**asked, "dataset": list(operations.dataset), "benchload": str(self._benchload)},
+            operations=_path(operations.record),
         )
-
-    def blob(self, request: BlobRequest) -> Iterator[Event]:
-        """Put, get and delete objects, or read all of them back; every operation in flight has a thread."""
-        _closed_loop(request.rate)
-        flags = dict(flag.removeprefix("--").split("=", 1) for flag in request.flags)
-        mix = dict(part.split("=") for part in request.mix.split(",")) if request.mix else {request.do: 1}
-        options = {
-            "command": [str(self._benchload), "generate", "blob", *(
-                f"--{name}={value}" for name, value in flags.items() if name != "count"
-            )],
-            "seed": int(flags["seed"]), "count": int(flags["count"]), "do": request.do, "kept": str(request.kept),
-            "workers": request.workers, "batch": request.batch, "operations": request.operations,
-            "mix": {kind: float(part) for kind, part in mix.items()}, "timeout_seconds": request.timeout_seconds,
-            "lasts_seconds": request.lasts_seconds,
-        }  # fmt: skip
-        return self._events("blob", asked=options, operations=_path(request.record))
 
     def processes(self) -> list[int]:
         return self._worker.processes()
@@ -252,6 +240,13 @@ class WorkerClient:
             raise
         finally:
             self._busy = False
+
+
+def _plain(value: Flag) -> Setting | None:
+    """Return the value of a flag for JSON: a length of time is a number of seconds."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value) if isinstance(value, Path) else value
 
 
 def _path(file: Path | None) -> str | None:

@@ -187,7 +187,7 @@ class Redis(Server):
         if self._service is not None:
             self._service.start(self._benchload, self.url)
             if self._client is not None:
-                self._client.through = self._service.url
+                self._client.own_flags["bars-read"] = (f"--through={self._service.url}",)
 
     def has_keys(self) -> bool:
         """Return whether the server has keys."""

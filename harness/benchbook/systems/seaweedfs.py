@@ -135,7 +135,8 @@ class SeaweedFS(Server):
         options = self.client_options(self.place.databases[0], self.place.logs / "benchload.log")
         if self._gateway:
             return BenchloadClient(benchload, **{**options, "url": lambda: self.s3.url})
-        return BenchloadClient(benchload, sync=str(self.place.settings.get("sync", "none")), **options)
+        sync = {"blob": (f"--sync={self.place.settings.get('sync', 'none')}",)}
+        return BenchloadClient(benchload, own_flags=sync, **options)
 
 
 driver = SeaweedFS

@@ -20,7 +20,7 @@ from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.measure.rate import per_second
 from benchbook.record.lines import numbered
-from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest
+from benchbook.systems.driver import Client, LoadRequest, Operations, Place, QueryRequest
 
 SUMS = ("operations", "rows", "values", "bytes", "errors")
 SUMMARY_SUMS = (
@@ -95,6 +95,9 @@ class SeveralClients:
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         return self._clients[0].query(request)
+
+    def perform(self, operations: Operations) -> Iterator[Event]:
+        return self._clients[0].perform(operations)
 
     def processes(self) -> list[int]:
         return [pid for client in self._clients for pid in client.processes()]

@@ -79,6 +79,9 @@ class _NoClient:
     def query(self, _request: object) -> Iterator[Event]:
         raise self._refusal("answers no queries")
 
+    def perform(self, _operations: object) -> Iterator[Event]:
+        raise self._refusal("does no operations")
+
     def processes(self) -> list[int]:
         return []
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from benchbook.run.ceiling import Alone
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
-    from benchbook.systems.driver import BlobRequest, Blobs
+    from benchbook.systems.driver import Operations
 
 _PART = re.compile(r"(put|get|delete)=(\d+(?:\.\d+)?)")
 
@@ -101,23 +102,15 @@ CHECK_WORKERS = 4
 def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     """Do the operations, let the system settle if they wrote, and read every object back."""
     from benchbook.run.findings import required_summary
-    from benchbook.systems.driver import Blobs
 
-    client = steps.client
-    if not isinstance(client, Blobs):
-        raise TrialFailed(
-            f"{steps.planned.levels['system']} does not store objects.",
-            "Leave this system out of the experiment.",
-        )
-    asked = request(steps, phase, options)
     if options.sync_limit and not steps.storage.throttled():  # fio would run outside the limit
         _measure_limit(steps, phase, options)
     with steps.timeline.phase(phase, workload.name):
-        taken = steps.events.take(phase, client.blob(asked))
+        taken = steps.events.take(phase, steps.client.perform(request(steps, phase, options)))
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
-    if asked.lasts_seconds is not None and int(summary["window_ns"]) < asked.lasts_seconds * 1e9:
-        steps.findings.note_out_of_objects(phase, asked.lasts_seconds)
+    if options.duration is not None and int(summary["window_ns"]) < seconds(options.duration) * 1e9:
+        steps.findings.note_out_of_objects(phase, seconds(options.duration))
     settled = 0.0
     if options.do != "get":
         with steps.timeline.phase("settle") as settle:
@@ -126,7 +119,7 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
     with steps.timeline.phase("check"):
         # A get changes nothing, so what the puts before it stored has been read back already.
         changed = options.do not in ("delete", "get")
-        stored = _read_back(steps, phase, client, asked) if changed else 0
+        stored = _read_back(steps, phase, options) if changed else 0
         if options.do == "put":
             steps.findings.size(steps.driver.size(), stored, stored)
     steps.findings.measurements += measurements(phase, summary, settled)
@@ -136,24 +129,37 @@ def run(steps: Steps, phase: str, options: BlobOptions) -> None:
         steps.findings.leave_out_amounts(phase)
 
 
-def request(steps: Steps, phase: str, options: BlobOptions) -> BlobRequest:
+def request(steps: Steps, phase: str, options: BlobOptions) -> Operations:
     """Return the request for a client."""
-    from benchbook.systems.driver import BlobRequest
+    lasts = None if options.duration is None else timedelta(seconds=seconds(options.duration))
+    flags = {
+        "workers": options.workers,
+        "batch": options.batch,
+        "operations": options.operations or None,
+        "duration": lasts,
+        "mix": options.mix if options.do == "mixed" else None,
+        "rate": options.rate or None,
+        "arrivals": options.arrivals if options.rate else None,
+    }
+    return _operations(steps, options, options.do, flags, steps.operations(phase))
 
-    return BlobRequest(
-        flags=steps.dataset.flags(),
-        do=options.do,
-        kept=steps.context.scratch / f"{steps.planned.index:04d}.kept",
-        workers=options.workers,
-        batch=options.batch,
-        operations=options.operations,
-        lasts_seconds=None if options.duration is None else seconds(options.duration),
-        mix=options.mix if options.do == "mixed" else None,
-        rate=options.rate,
-        arrivals=options.arrivals,
-        timeout_seconds=seconds(options.timeout),
-        record=steps.operations(phase),
-    )
+
+def _operations(
+    steps: Steps, options: BlobOptions, do: str, flags: dict[str, Any], record: Path | None = None
+) -> Operations:
+    from benchbook.systems.driver import Operations
+
+    always: dict[str, Any] = {
+        "do": do,
+        "kept": _kept(steps),
+        "timeout": timedelta(seconds=seconds(options.timeout)),
+    }
+    return Operations("blob", always | flags, steps.dataset.flags(), "benchbook.embedded.blob", record)
+
+
+def _kept(steps: Steps) -> Path:
+    """Return the file in which the client records the names of the objects that the store must have."""
+    return steps.context.scratch / f"{steps.planned.index:04d}.kept"
 
 
 def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
@@ -166,21 +172,16 @@ def _measure_limit(steps: Steps, phase: str, options: BlobOptions) -> None:
         steps.findings.measurements.append(Measurement(phase, "synced_writes_per_second", rate))
 
 
-def _read_back(steps: Steps, phase: str, client: Blobs, asked: BlobRequest) -> int:
+def _read_back(steps: Steps, phase: str, options: BlobOptions) -> int:
     """Compare every acknowledged object with what the store returns; return how many there are."""
-    from benchbook.systems.driver import BlobRequest
-
-    wanted = BlobRequest(
-        flags=asked.flags, do="check", kept=asked.kept, workers=CHECK_WORKERS,
-        timeout_seconds=asked.timeout_seconds,
-    )  # fmt: skip
     found: Event = {}
-    for event in client.blob(wanted):
+    wanted = _operations(steps, options, "check", {"workers": CHECK_WORKERS})
+    for event in steps.client.perform(wanted):
         if event["type"] == "checked":
             found = event
     if not found:
         raise TrialFailed(f"{phase}: could not read the objects back.")
-    for name, expected, got in checks(phase, found, steps.digest, whole=_is_prefix(asked.kept)):
+    for name, expected, got in checks(phase, found, steps.digest, whole=_is_prefix(_kept(steps))):
         steps.findings.check("objects", name, expected, got)
     return int(found["objects"])
 

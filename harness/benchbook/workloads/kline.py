@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from benchbook.run.ceiling import Alone
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
-    from benchbook.systems.client import BarsClient, BarsRequest, Defect
+    from benchbook.systems.client import BarsClient, Defect
+    from benchbook.systems.driver import Operations
 
 Read = Literal["short", "long"]
 Method = Literal["as-published", "any-stock", "same-bars", "corrected"]
@@ -111,7 +113,8 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
 
 def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     """Read for the duration, timed; then compare untimed answers with the dataset."""
-    from benchbook.systems.client import BarsClient, BarsRequest
+    from benchbook.run.findings import required_summary
+    from benchbook.systems.client import BarsClient
 
     client = steps.client
     if not isinstance(client, BarsClient):
@@ -121,37 +124,51 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
         )
     system = str(steps.planned.levels["system"])
     defects = remaining_defects(options, client)
-    request = BarsRequest(
-        requests=_file(steps, options, defects),
-        flags=steps.dataset.flags(),
-        in_flight=options.in_flight_of(system),
-        seconds=seconds(options.duration),
-        rate=options.rate,
-        arrivals=options.arrivals,
-        warmup=options.warmup,
-        undecoded="undecoded" in defects,
-        timeout_seconds=seconds(options.timeout),
-        record=steps.operations(phase),
-    )
+    in_flight, undecoded = options.in_flight_of(system), "undecoded" in defects
+    flags = {
+        "duration": timedelta(seconds=seconds(options.duration)),
+        "rate": options.rate or None,
+        "arrivals": options.arrivals if options.rate else None,
+        "warmup": options.warmup,
+        "undecoded": undecoded,
+    }
+    record = steps.operations(phase)
     with steps.timeline.phase(phase, workload.name):
-        taken = steps.events.take(phase, client.bars(request))
+        taken = steps.events.take(
+            phase,
+            client.perform(_reads(steps, options, _file(steps, options, defects), in_flight, flags, record)),
+        )
     steps.findings.keep_errors(phase, taken.errors)
-    if taken.summary is None:
-        raise TrialFailed(f"{phase}: the client ended without a summary.")
-    steps.findings.measurements += measurements(phase, taken.summary, taken.histograms, request)
-    steps.findings.client_cpu(phase, taken.summary)
+    summary = required_summary(taken, phase)
+    steps.findings.measurements += measurements(
+        phase, summary, taken.histograms, in_flight, undecoded=undecoded
+    )
+    steps.findings.client_cpu(phase, summary)
     with steps.timeline.phase("answers"):
-        checked = BarsRequest(
-            _file(steps, options, frozenset()), request.flags, 1, 0.0,
-            timeout_seconds=request.timeout_seconds, answers=ANSWERS,
-        )  # fmt: skip
-        kept = steps.events.take("answers", client.bars(checked))
+        checked = _reads(steps, options, _file(steps, options, frozenset()), 1, {"answers": ANSWERS})
+        kept = steps.events.take("answers", client.perform(checked))
         steps.findings.keep_errors("answers", kept.errors)
         steps.findings.check("reads", f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
 
 
+def _reads(
+    steps: Steps,
+    options: KlineOptions,
+    file: Path,
+    in_flight: int,
+    flags: dict[str, Any],
+    record: Path | None = None,
+) -> Operations:
+    """Return the reads of a file of requests, timed or for their answers."""
+    from benchbook.systems.driver import Operations
+
+    timeout = timedelta(seconds=seconds(options.timeout))
+    always: dict[str, Any] = {"requests": file, "workers": in_flight, "timeout": timeout}
+    return Operations("bars-read", always | flags, steps.dataset.flags(), "benchbook.embedded.bars", record)
+
+
 def measurements(
-    phase: str, summary: Event, histograms: list[Event], request: BarsRequest
+    phase: str, summary: Event, histograms: list[Event], in_flight: int, *, undecoded: bool = False
 ) -> list[Measurement]:
     """Return the metrics of a phase; latencies come from the merged histograms of its timed reads.
 
@@ -166,9 +183,9 @@ def measurements(
         Measurement(phase, "bytes_per_second", float(summary["bytes"]) * rate),
         Measurement(phase, "reads", reads),
         Measurement(phase, "rows_per_read", rows_per_read),
-        Measurement(phase, "rows_decoded_per_read", 0.0 if request.undecoded else rows_per_read),
+        Measurement(phase, "rows_decoded_per_read", 0.0 if undecoded else rows_per_read),
         Measurement(phase, "errors", errors),
-        Measurement(phase, "in_flight", float(request.in_flight)),
+        Measurement(phase, "in_flight", float(in_flight)),
         *open_loop(phase, summary),
         *latency(phase, histograms),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,8 +30,8 @@ def write(folder: Path, *lines: dict[str, Any]) -> str:
 def asked(folder: Path, *lines: dict[str, Any], answers: int | None = None) -> dict[str, Any]:
     return {
         "requests": write(folder, *lines),
-        "in_flight": 3,
-        "seconds": 0.5,
+        "workers": 3,
+        "duration": 0.5,
         "warmup": 2,
         "answers": answers,
     }
@@ -43,9 +44,13 @@ def test_a_packed_bar_is_that_of_benchload():
     )
 
 
+def engine(found: Any) -> Any:
+    return SimpleNamespace(bar_reader=lambda: lambda _: found)
+
+
 def test_reads_are_counted(tmp_path):
     events: list[dict[str, Any]] = []
-    bars.serve(lambda: lambda _: BARS, asked(tmp_path, request()), "x 1", events.append)
+    bars.serve(engine(BARS), asked(tmp_path, request()), "x 1", events.append)
     summary = events[-1]
     assert summary["type"] == "summary"
     assert summary["operations"] > 0
@@ -56,7 +61,7 @@ def test_reads_are_counted(tmp_path):
 def test_another_number_of_bars_is_a_failure(tmp_path):
     events: list[dict[str, Any]] = []
     with pytest.raises(FailedError, match="reads failed"):
-        bars.serve(lambda: lambda _: BARS[:2], asked(tmp_path, request()), "x 1", events.append)
+        bars.serve(engine(BARS[:2]), asked(tmp_path, request()), "x 1", events.append)
     (error,) = {one["message"] for one in events if one["type"] == "error" and one["kind"] == "answer"}
     assert error == "a long read returned 2 bars, but the dataset has 3 there"
 
@@ -65,12 +70,12 @@ def test_answers_are_held_against_the_dataset(tmp_path):
     digest = hashlib.sha256(b"".join(bars.packed(bar) for bar in BARS)).hexdigest()
     events: list[dict[str, Any]] = []
     check = asked(tmp_path, request(sha256=digest), answers=1)
-    bars.serve(lambda: lambda _: BARS[::-1], check, "x 1", events.append)
+    bars.serve(engine(BARS[::-1]), check, "x 1", events.append)
     (answer,) = [one for one in events if one["type"] == "answer"]
     assert answer["rows"] == [[3, digest]]
     wrong = [(*BARS[0][:2], 99, *BARS[0][3:]), *BARS[1:]]
     with pytest.raises(FailedError, match="differ from the dataset's"):
-        bars.serve(lambda: lambda _: wrong, check, "x 1", events.append)
+        bars.serve(engine(wrong), check, "x 1", events.append)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])

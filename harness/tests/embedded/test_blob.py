@@ -6,7 +6,7 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from benchbook.embedded.blob import Blob, Source, read_kept, serve
+from benchbook.embedded.blob import Blob, Source, perform, read_kept, request
 from benchbook.embedded.engine import FailedError, StreamBrokenError, open_engine
 from benchbook.embedded.recorder import recording
 from benchbook.embedded.sqlite_engine import SQLite
@@ -62,7 +62,7 @@ def do(tmp_path, command, engine):
         )  # fmt: skip
         for name, value in changes.items():
             setattr(asked, name, value)
-        serve(connect, asked, "sqlite 3", events.append)
+        perform(connect, asked, "sqlite 3", events.append)
         json.dumps(events)
         return events
 
@@ -158,7 +158,7 @@ def test_a_generator_that_dies_in_a_phase_ends_it_with_an_error(tmp_path, engine
         mix={"put": 1.0}, timeout_seconds=10.0, lasts_seconds=lasts,
     )  # fmt: skip
     with pytest.raises(StreamBrokenError, match="before object 1"):
-        serve(engine.objects, asked, "sqlite 3", lambda _: None)
+        perform(engine.objects, asked, "sqlite 3", lambda _: None)
 
 
 def test_every_operation_is_kept_where_a_run_keeps_them(do, tmp_path, command, engine):
@@ -168,7 +168,7 @@ def test_every_operation_is_kept_where_a_run_keeps_them(do, tmp_path, command, e
         mix={"put": 0.3, "get": 0.5, "delete": 0.2}, timeout_seconds=10.0,
     )  # fmt: skip
     with recording(str(tmp_path / "mixed.parquet")) as kept:
-        serve(engine.objects, asked, "sqlite 3", lambda _: None, kept)
+        perform(engine.objects, asked, "sqlite 3", lambda _: None, kept)
     rows = pq.read_table(tmp_path / "mixed.parquet").to_pylist()
     assert len(rows) == 60
     assert {row["operation"] for row in rows} == {"put", "get", "delete"}
@@ -207,3 +207,15 @@ def test_deletes_for_a_time_end_when_no_object_is_left(do, engine):
     assert done["operations"] == 50
     assert done["window_ns"] == done["duration_ns"] < 60e9
     assert engine.count()["objects"].rows == 0
+
+
+def test_a_request_is_that_of_benchload_in_words():
+    asked = request(
+        {
+            "dataset": ["--seed=7", "--count=50", "--size=1KiB"], "benchload": "/bin/benchload", "do": "mixed",
+            "kept": "/k", "workers": 2, "mix": "put=1,get=2", "timeout": 30.0, "duration": 1.5, "operations": None,
+        }
+    )  # fmt: skip
+    assert asked.command == ["/bin/benchload", "generate", "blob", "--seed=7", "--size=1KiB"]
+    assert (asked.seed, asked.count, asked.batch, asked.operations, asked.lasts_seconds) == (7, 50, 1, 0, 1.5)
+    assert asked.parts() == {"put": 1.0, "get": 2.0}

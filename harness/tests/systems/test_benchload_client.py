@@ -2,13 +2,14 @@
 
 import json
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import BlobRequest, DatasetRequest, LoadRequest, QueryRequest
+from benchbook.systems.driver import DatasetRequest, LoadRequest, Operations, QueryRequest
 
 DATASET = DatasetRequest("devops", ("--seed", "1"), {})
 SUMMARY = '{"v":1,"type":"summary","rows":3}'
@@ -123,5 +124,14 @@ def test_what_lasts_for_a_time_is_asked_for_by_flags(client, tmp_path):
     assert arguments.read_text().strip().endswith("--duration 0.5s")
     list(one.query(QueryRequest(Path("q.jsonl"), lasts_seconds=5)))
     assert "--duration 5s" in arguments.read_text()
-    list(one.blob(BlobRequest(("--seed=1",), "put", Path("kept"), lasts_seconds=1.5)))
-    assert "--duration 1.5s" in arguments.read_text()
+    flags = {
+        "do": "put",
+        "kept": Path("kept"),
+        "duration": timedelta(seconds=1.5),
+        "mix": None,
+        "undecoded": True,
+    }
+    list(one.perform(Operations("blob", flags, ("--seed=1",))))
+    asked = arguments.read_text()
+    assert asked.startswith("blob --seed=1 --target")
+    assert asked.strip().endswith("--do=put --kept=kept --duration=1.5s --undecoded")

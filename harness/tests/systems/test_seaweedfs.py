@@ -94,4 +94,4 @@ def test_clients_go_through_the_gateway_where_there_is_one(local, tmp_path):
     assert local(gateway=True).client(tmp_path)._url().startswith("http://127.0.0.1:")
     plain = local(sync="data").client(tmp_path)
     assert plain._where()[1] == "seaweedfs"
-    assert plain._sync == "data"
+    assert plain.own_flags == {"blob": ("--sync=data",)}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from benchbook.systems.client import SQL_DEFECTS, BarsRequest
+from benchbook.systems.client import SQL_DEFECTS
 from benchbook.workloads import kline
 from benchbook.workloads.kline import KlineOptions
 
@@ -56,8 +54,7 @@ def test_published_reads_in_flight_are_the_systems_own():
 
 def test_measurements():
     summary = {"duration_ns": 2_000_000_000, "operations": 10, "rows": 30, "bytes": 840, "errors": 0}
-    request = BarsRequest(Path("r"), (), 64, 2.0)
-    found = {one.metric: one.value for one in kline.measurements("long", summary, [], request)}
+    found = {one.metric: one.value for one in kline.measurements("long", summary, [], 64)}
     assert found["reads_per_second"] == 5
     assert found["rows_per_read"] == found["rows_decoded_per_read"] == 3
     assert found["in_flight"] == 64
@@ -65,6 +62,5 @@ def test_measurements():
 
 def test_bars_that_nobody_decoded_are_told_apart_from_those_that_came():
     summary = {"duration_ns": 1_000_000_000, "operations": 2, "rows": 480, "bytes": 13440, "errors": 0}
-    request = BarsRequest(Path("r"), (), 1, 1.0, undecoded=True)
-    found = {one.metric: one.value for one in kline.measurements("short", summary, [], request)}
+    found = {one.metric: one.value for one in kline.measurements("short", summary, [], 1, undecoded=True)}
     assert (found["rows_per_read"], found["rows_decoded_per_read"]) == (240, 0)
