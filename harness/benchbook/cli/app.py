@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,9 +37,16 @@ from benchbook.cli import (
 )
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
+from benchbook.host import terminal
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 
 INTERRUPTED = 130
+CLOSED_PIPE = 141
+"""What a shell shows for a program that SIGPIPE ended, because ``head`` has all that it wants."""
+WORKING = frozenset(
+    {"run", "resume", "aa", "rerun", "report", "export", "import", "site", "rebuild", "lock", "lint", "test"}
+)
+"""Commands that do more than print: their exit code states what they did, whether or not it could be printed."""
 
 GROUPS: dict[str, dict[str, Any]] = {
     "Run": {
@@ -141,7 +147,25 @@ app.command("help", cls=_Command, hidden=True)(help_.command)
 
 
 def run(argv: list[str]) -> int:
-    """Carry out a command line and return its exit code; print user errors without a traceback."""
+    """Carry out a command line and return its exit code; print user errors without a traceback.
+
+    Printing never stops a command. If standard output fails, only a command that does nothing but print ends with
+    another code.
+    """
+    with terminal.guarded():
+        code = _carry_out(argv)
+        failure = terminal.failure_of_output()
+        if failure is None:
+            return code
+        closed = terminal.is_closed_pipe(failure)
+        if not closed:
+            _report(f"standard output cannot be written: {failure.strerror}.", None)
+        if code or (argv[:1] and argv[0] in WORKING and "--help" not in argv):
+            return code
+        return CLOSED_PIPE if closed else 2
+
+
+def _carry_out(argv: list[str]) -> int:
     try:
         result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
@@ -149,10 +173,6 @@ def run(argv: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader closed the pipe (`bench sql … | head`): no error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         return _of_the_machine(error) or _usage(error)
     finally:

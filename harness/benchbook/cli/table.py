@@ -7,6 +7,8 @@ import shutil
 import sys
 from typing import Any
 
+from benchbook.host.terminal import BOLD, NORMAL, visible
+
 Row = dict[str, Any]
 TOO_WIDE = 2
 """Tables wider than this many terminals are printed row by row."""
@@ -40,7 +42,7 @@ def _print_columns(rows: list[Row], texts: list[list[str]], widths: list[int]) -
         return " ".join(padded).rstrip()
 
     header = line(list(rows[0]))
-    print(f"\x1b[1m{header}\x1b[0m" if sys.stdout.isatty() else header)
+    print(f"{BOLD}{header}{NORMAL}" if sys.stdout.isatty() else header)
     for cells in texts:
         for part in zip(*_lines(cells), strict=True):
             print(line(list(part)))
@@ -97,5 +99,5 @@ def shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict | list):
-        return json.dumps(value, default=str, ensure_ascii=False)
-    return str(value)
+        return visible(json.dumps(value, default=str, ensure_ascii=False))
+    return visible(str(value))

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchbook.errors import RequestError
 from benchbook.host import guarded
+from benchbook.host.terminal import visible
 from benchbook.record import plain
 
 Say = Callable[[str], None]
@@ -37,7 +38,7 @@ FULL_OR_FORBIDDEN = frozenset(
 
 def tell(sentence: str) -> None:
     """Print a sentence on standard error."""
-    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.write(f"{visible(sentence)}\n")  # also while rich draws a live line
     sys.stderr.flush()
 
 

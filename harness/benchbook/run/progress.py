@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from benchbook.host.terminal import visible
 from benchbook.plan.plan import Plan, PlannedTrial, short_labels
 
 
@@ -30,7 +31,7 @@ class Progress:
 
     def note(self, sentence: str) -> None:
         """Print a sentence above the live line."""
-        self._console.print(f"bench: {sentence}", markup=False, soft_wrap=True)
+        self._console.print(f"bench: {visible(sentence)}", markup=False, soft_wrap=True)
 
     def run_started(self, plan: Plan, done: int) -> None:
         """Begin the display."""
@@ -97,7 +98,7 @@ class Progress:
             self._rate,
             cell,
         ]
-        line = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
+        line = Text(visible("  ".join(part for part in parts if part)), no_wrap=True, overflow="ellipsis")
         line.stylize("bold", 0, len(parts[0]))
         return line
 
