@@ -10,19 +10,10 @@ def main() -> None:
     from benchbook.host import terminal
 
     terminal.open_closed_streams()
-    argv = sys.argv[1:]
     with terminal.guarded():
-        sys.exit(_run(argv))
+        from benchbook.cli.app import run
 
-
-def _run(argv: list[str]) -> int:
-    if argv[:1] in (["run"], ["aa"]) and "--help" not in argv:
-        from benchbook.run.intention import remember  # before anything heavy is imported
-
-        argv = remember(argv)
-    from benchbook.cli.app import run
-
-    return run(argv)
+        sys.exit(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -175,10 +175,6 @@ def _carry_out(argv: list[str]) -> int:
         return INTERRUPTED
     except Exception as error:
         return _of_the_machine(error) or _usage(error)
-    finally:
-        from benchbook.run.intention import forget
-
-        forget()
     return result if isinstance(result, int) else 0
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import typer
-
 from benchbook.cli import options
 
 
-def command(
-    context: typer.Context, run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS
-) -> int:
+def command(run: options.Run = "", results: options.Results = options.DEFAULT_RESULTS) -> int:
     """Continue an interrupted run.
 
     By default this is the latest unfinished one. Finished trials are kept. Only a run that you began on this machine is
@@ -22,14 +18,10 @@ def command(
     from benchbook.cli.carry_out import carry_out_and_report
     from benchbook.record.folder import tell
     from benchbook.record.opened import in_results
-    from benchbook.run import intention
     from benchbook.run.engine import load_plan, sweep
 
     if run:
         results, run_id = in_results(results, run)
-    elif argv := intention.take_over(results):  # killed before its plan was stored: start it as requested
-        bench = context.find_root().command
-        return int(bench.main(argv, standalone_mode=False) or 0)
     elif (latest := _latest_unfinished(results)) is not None:
         run_id = latest
     else:

@@ -1,11 +1,9 @@
-"""Seal what this user asked for on this machine, because only that is ever carried out.
+"""Seal the plans that this user stored on this machine, because only those are ever carried out.
 
 A plan names programs and servers, and whoever continues a run starts them. A plan in a folder from elsewhere (imported,
 copied, shared) must therefore not be continued, whatever the folder says about itself. Each stored plan gets a seal
 beside it: a keyed digest, whose key is in a private file of the user, outside every results folder. An export never
 holds the seal. Nobody else can make one, and an edited plan has none.
-
-This module imports little, because ``run.intention`` seals a request before anything heavy is imported.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ MACHINE_FILE = Path("/etc/machine-id")
 
 
 def of(kind: str, content: bytes) -> str | None:
-    """Return the seal of a plan or request, and make the key if there is none; None if it cannot be stored."""
+    """Return the seal of a plan, and make the key if there is none; None if it cannot be stored."""
     key = _key() or _new_key()
     return None if key is None else _digest(key, kind, content)
 

@@ -37,7 +37,6 @@ from benchbook.record.folder import (
 from benchbook.record.runs import left
 from benchbook.run import context as shared
 from benchbook.run.context import Context
-from benchbook.run.intention import forget, name_run
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
@@ -98,14 +97,12 @@ def store_plan(results: Path, plan: Plan) -> None:
     """Write ``plan.json`` and its seal, with which the run can be resumed."""
     folder, text = results / "runs" / plan.run_id, plan.text().encode()
     with write_failures_explained(results):
-        name_run(plan.run_id)
         if not seal.seal_plan(folder, text):
             tell(
                 "bench: if this run is interrupted, it cannot be resumed: the folder of this user's state"
                 f" ({state_folder(os.environ)}) takes no private key."
             )
         write_whole(folder / PLAN_FILE, text)
-    forget()
 
 
 def load_plan(results: Path, run_id: str) -> Plan:

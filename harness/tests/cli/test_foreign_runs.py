@@ -15,7 +15,7 @@ from benchbook.cli.request import planned
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.record import export, folder, opened, seal
-from benchbook.run import engine, intention
+from benchbook.run import engine
 
 
 @pytest.fixture
@@ -74,22 +74,6 @@ def test_a_run_from_elsewhere_is_not_resumed(
     )
     assert unfinished.name in told
     assert code == (2 if named else 0)
-
-
-def test_a_request_from_elsewhere_is_not_carried_out(
-    tmp_path: Path, program: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["run", "cnos-vs-influx", "--profile", "smoke", "--set", "system=influxdb-1.8.10",
-            "--system", f"influxdb-1.8.10={program}", "--results", str(tmp_path / "mine")]  # fmt: skip
-    for number, more in enumerate(({}, {"seal": "0" * 64}, {"seal": 5})):
-        line = json.dumps({"argv": argv, **more}) + "\n"
-        folder.write_whole(tmp_path / "mine" / "intentions" / f"{number}.json", line.encode())
-    assert run(["resume", "--results", str(tmp_path / "mine")]) == 0
-    told = capsys.readouterr().err
-    assert told.count("is not carried out: this user did not request it on this machine") == 3
-    assert not (tmp_path / "executed").exists()
-    assert not (tmp_path / "mine" / "runs").exists()
-    assert intention.take_over(tmp_path / "mine") is None
 
 
 def edited(plan: dict[str, Any], how: str) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_pat
             process.kill()
             process.communicate()
             kills += 1
-            begun = list(results.glob("intentions/*.json")) or list(results.glob("runs/*/plan.json"))
+            begun = list(results.glob("runs/*/plan.json"))
             arguments = ["resume", "--results", str(results)] if begun else arguments
             if list(results.glob("*.duckdb")):  # the database is readable at any moment
                 rows(results, "select count(*) as n from trials")
