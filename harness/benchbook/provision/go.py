@@ -53,10 +53,10 @@ def built(wanted: Pin, folder: Path, title: str, request: Request) -> dict[str, 
     record = _read_record(folder, wanted)
     if record is not None:
         return record
-    toolchain = _toolchain(request)
-    if toolchain is None:
+    compiler = toolchain(request)
+    if compiler is None:
         return _no_toolchain(request, wanted)
-    return _build(folder, wanted, toolchain, title, request)
+    return _build(folder, wanted, compiler, title, request)
 
 
 def preview(system: System, request: Request) -> str | Missing | None:
@@ -66,7 +66,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
     wanted, folder = pin_of(system), folder_of(system, request)
     if _read_record(folder, wanted) is not None:
         return f"use {folder / wanted.program} (built from {wanted.package}@v{wanted.version})"
-    if _toolchain(request) is None:
+    if toolchain(request) is None:
         return _no_toolchain(request, wanted)
     return f"build it once, a few minutes: {wanted.command()}, into {folder}"
 
@@ -76,7 +76,8 @@ def folder_of(system: System, request: Request) -> Path:
     return request.cache_folder() / "systems" / f"{system.name}-{pin_of(system).key()}"
 
 
-def _toolchain(request: Request) -> Path | None:
+def toolchain(request: Request) -> Path | None:
+    """Return the Go that builds, if there is one."""
     found = shutil.which(str(request.go or "go"), path=request.environment.get("PATH"))
     return Path(found).absolute() if found else None
 
@@ -170,19 +171,10 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
         str(toolchain), "install", "-v", "-trimpath", "-ldflags", wanted.ldflags,
         f"{wanted.package}@v{wanted.version}",
     ]  # fmt: skip
-    dropped = ("GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOWORK")
-    environment = {name: value for name, value in request.environment.items() if name not in dropped}
-    # Only the installed toolchain builds; Go must not download another one.
-    environment |= {
-        "CGO_ENABLED": "0",
-        "GOBIN": str(new),
-        "GO111MODULE": "on",
-        "GOTOOLCHAIN": "local",
-        "GOWORK": "off",
-    }
     request.progress(f"building {title} once from its Go module")
     log, started = new / "build.log", time.monotonic()
-    code = watched(command, log, environment, lambda: f"building {title}: {_step(log)}", request)
+    settings = {**environment(request), "GOBIN": str(new)}
+    code = watched(command, log, settings, lambda: f"building {title}: {_step(log)}", request)
     if code != 0 or not (new / wanted.program).is_file():
         reason = " | ".join(last_lines(log, 6)) or f"go exited with code {code}"
         raise Unavailable(
@@ -191,6 +183,14 @@ def _install(new: Path, wanted: Pin, toolchain: Path, title: str, request: Reque
         )
     log.unlink()
     request.progress(f"built {title} in {time.monotonic() - started:.0f} s")
+
+
+def environment(request: Request) -> dict[str, str]:
+    """Return the environment of a build: the settings of its caches, and none that changes its result."""
+    dropped = ("GOOS", "GOARCH", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOWORK")
+    kept = {name: value for name, value in request.environment.items() if name not in dropped}
+    # Only the installed toolchain builds; Go must not download another one.
+    return kept | {"CGO_ENABLED": "0", "GO111MODULE": "on", "GOTOOLCHAIN": "local", "GOWORK": "off"}
 
 
 def _step(log: Path) -> str:

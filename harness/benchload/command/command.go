@@ -1,6 +1,11 @@
-// Package command is the command line of a program that measures: mistakes in a request,
-// flags that commands share, and the events of a workload. The program benchload is one;
-// an experiment can have its own.
+// Package command is the command line of a program that measures. The program benchload is
+// one; the client of an experiment is another.
+//
+// A [Program] has commands, which are structs of flags as the library kong reads them, with
+// a method Run. A command that measures embeds [Pace], whose flags are those of the loop, and
+// [Place], where the system is. It opens the system from its registry with [Open], begins a
+// [Workload], runs it, and finishes it, which writes the last event and decides the exit code:
+// 0 if all was done, 1 if work failed, 2 for a mistake in the request ([Mistakef]).
 package command
 
 import (

@@ -1,5 +1,14 @@
-// Package drive does the operations of a workload: the one loop for rows, queries,
-// objects and bars, closed (as soon as a worker is free) or open (at a rate).
+// Package drive does the operations of a workload: the one loop of all workloads, closed
+// (as soon as a worker is free) or open (at a rate).
+//
+// A workload implements [Client]: Next chooses an operation, outside the measured time,
+// and Do does it. [Clients] gives each worker a connection of its own. [Pace] says how many
+// workers there are and when their operations begin, [Rule] what happens after a failure.
+// [Work.Run] does all of it and measures through package measure, which writes the events
+// of docs/benchload-events.md.
+//
+// Latency is counted from the intended start in an open loop, so that a slow system cannot
+// hide its queue, and never contains the choice of the operation or a pause before a retry.
 package drive
 
 import (

@@ -1,4 +1,8 @@
 // Package event writes events as JSON lines, described in docs/benchload-events.md.
+//
+// They are the whole contract between a client and Benchbook: [Start] first, an [Interval]
+// each second, then each [Histogram] and [Error], and one [Summary] last. Packages drive and
+// measure write all but the first and the last, which package command writes.
 package event
 
 import (

@@ -1,5 +1,11 @@
 // Package measure counts operations and their latencies while they happen, and
 // writes the events of each second.
+//
+// A [Run] is the timed region of a workload. Each of its workers has a [Recorder], whose
+// lock nothing contends for but the end of an interval, once per second. The kinds of
+// operations have names in events and numbers in calls. [Operations] also keeps a record of
+// each operation in a Parquet file. Package drive makes all calls for a workload; a client
+// with a loop of its own makes them itself.
 package measure
 
 import (

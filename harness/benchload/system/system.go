@@ -1,5 +1,6 @@
 // Package system is what all systems under test have in common, whatever a workload does
-// with them: connections, failures, and the registry of the kinds of systems.
+// with them: connections ([Conn]), failures ([Failure]), and the registry of the kinds of
+// systems ([Kinds]).
 package system
 
 // Conn is one connection to a system. A workload adds the verbs that it needs, whose

@@ -1,0 +1,119 @@
+"""The client of an experiment: a Go module on benchload as a library, built once."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import Unavailable
+from benchbook.provision.client import client, key
+from benchbook.provision.request import Request
+
+BENCHLOAD = Path(__file__).parents[2] / "benchload"
+
+SOURCE = """package main
+
+import (
+	"benchbook/benchload/command"
+	"benchbook/benchload/drive"
+	"benchbook/benchload/event"
+	"benchbook/benchload/system"
+)
+
+type nothing struct{}
+
+func (nothing) Next(int64) bool           { return true }
+func (nothing) Do() (drive.Result, error) { return drive.Result{}, nil }
+func (nothing) Ended(*system.Failure)     {}
+func (nothing) Interrupt()                {}
+func (nothing) Close()                    {}
+
+type rest struct{ command.Pace }
+
+func (r *rest) Run(c *command.Console) error {
+	pace, err := r.Loop(7, 1)
+	if err != nil {
+		return err
+	}
+	w, err := r.Workload(c, event.Start{Workload: "rest"})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	w.Begin()
+	connect := func(int) (drive.Client, error) { return nothing{}, nil }
+	summary, _, err := w.Run(&drive.Work{Client: connect, Pace: pace}, "rest")
+	if err != nil {
+		return err
+	}
+	return w.Finish(summary, false)
+}
+
+func main() {
+	command.Program{Name: "rester", Version: "1", Commands: struct {
+		Rest rest `cmd:"" help:"Do nothing."`
+	}{}}.Main()
+}
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    """Return a client's folder in an experiment, whose module needs what benchload needs."""
+    folder = tmp_path / "experiments" / "rest" / "client"
+    folder.mkdir(parents=True)
+    (folder / "main.go").write_text(SOURCE)
+    shutil.copy(BENCHLOAD / "go.sum", folder)
+    _, _, needs = (BENCHLOAD / "go.mod").read_text().partition("\n")
+    (folder / "go.mod").write_text(
+        f"module rester\n{needs}\nrequire benchbook/benchload v0.0.0\nreplace benchbook/benchload => {BENCHLOAD}\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def request_to(tmp_path):
+    go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
+    if go is None:
+        pytest.skip("no go command on PATH")
+    return Request(go=Path(go), cache=tmp_path / "cache")
+
+
+def test_a_client_writes_the_events_of_benchload_and_is_built_once(module, request_to):
+    program = client(module, BENCHLOAD, request_to)
+    done = subprocess.run([program, "rest", "--workers=2"], capture_output=True, text=True, check=True)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {one["v"] for one in events} == {1}
+    assert (events[0]["type"], events[0]["program"], events[0]["workload"]) == ("start", "rester 1", "rest")
+    assert (events[-1]["type"], events[-1]["operations"], events[-1]["errors"]) == ("summary", 7, 0)
+    (module / "main_test.go").write_text("package main\n")  # is no part of the program
+    built = program.stat().st_mtime_ns
+    assert client(module, BENCHLOAD, Request(go=Path("/nowhere"), cache=request_to.cache)) == program
+    assert program.stat().st_mtime_ns == built
+
+
+def test_other_sources_of_either_module_are_another_program(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "main.go").write_text("package main\n")
+    first = key(one, other)
+    (other / "main.go").write_text("package main // changed\n")
+    assert key(one, other) != first
+    (other / "main.go").rename(other / "program.go")
+    assert len({first, key(one, other), key(other, one), key(one)}) == 4
+
+
+def test_a_client_that_does_not_compile_names_the_cause(module, request_to):
+    (module / "main.go").write_text("package main\n\nfunc main() { rest() }\n")
+    with pytest.raises(Unavailable, match=r"the client rest could not be built from .*undefined: rest"):
+        client(module, BENCHLOAD, request_to)
+
+
+def test_without_go_the_message_names_the_folder(module, tmp_path):
+    with pytest.raises(Unavailable, match=r"no go command on PATH to build it from .*rest/client") as refused:
+        client(module, BENCHLOAD, Request(cache=tmp_path / "cache", environment={"PATH": str(tmp_path)}))
+    assert "./bench" in refused.value.hint
