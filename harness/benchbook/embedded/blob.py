@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from benchbook.embedded.engine import Engine, FailedError, StreamBrokenError
-from benchbook.embedded.recorder import Emit, Operations, Recorder, event
-from benchbook.measure.rate import per_second
+from benchbook.embedded.recorder import Emit, Operations, Recorder, event, total
 from benchbook.process.spawn import die_with_parent
 
 
@@ -251,7 +250,7 @@ def _run(
         thread.start()
     for thread in threads:
         thread.join()
-    summary = _total([recorder.stop() for recorder in recorders.values()])
+    summary = total([recorder.stop() for recorder in recorders.values()])
     source.close()
     for connection in connections:
         connection.close()
@@ -355,22 +354,6 @@ def _failed(
     began_ns, worker = begun
     with shared.lock:
         shared.recorders[kind].failed(how, message, objects, began_ns=began_ns, worker=worker)
-
-
-def _total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Merge summaries of simultaneous operations."""
-    total = dict(summaries[0])
-    for name in ("operations", "rows", "bytes", "wire_bytes", "rows_refused", "errors"):
-        total[name] = sum(one[name] for one in summaries)
-    for name in ("duration_ns", "client_cpu_ns", *(("window_ns",) if "window_ns" in total else ())):
-        total[name] = max(one[name] for one in summaries)
-    for name in ("drained_operations", "drained_rows"):
-        if drained := sum(one.get(name, 0) for one in summaries):
-            total[name] = drained
-    for name in ("rows", "operations"):
-        total[f"{name}_per_second"] = total[name] * per_second(total, name)
-    total["achieved_per_second"] = total["operations_per_second"]
-    return total
 
 
 def _check(store: Objects, asked: Blob, kept: list[int], emit: Emit) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.embedded.latencies import Latencies
+from benchbook.measure.rate import per_second
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -341,3 +342,19 @@ def cpu_ns() -> int:
     """Return the processor time of this process and its ended children (benchload's generator), in ns."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return int(sum(one.ru_utime + one.ru_stime for one in used) * 1e9)
+
+
+def total(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Merge the summaries of recorders that ran at the same time."""
+    merged = dict(summaries[0])
+    for name in ("operations", "rows", "bytes", "wire_bytes", "rows_refused", "errors"):
+        merged[name] = sum(one[name] for one in summaries)
+    for name in ("duration_ns", "client_cpu_ns", *(("window_ns",) if "window_ns" in merged else ())):
+        merged[name] = max(one[name] for one in summaries)
+    for name in ("drained_operations", "drained_rows"):
+        if drained := sum(one.get(name, 0) for one in summaries):
+            merged[name] = drained
+    for name in ("rows", "operations"):
+        merged[f"{name}_per_second"] = merged[name] * per_second(merged, name)
+    merged["achieved_per_second"] = merged["operations_per_second"]
+    return merged

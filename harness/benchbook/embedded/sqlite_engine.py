@@ -107,7 +107,11 @@ class SQLite:
 
     def objects(self, timeout_seconds: float) -> SQLiteObjects:
         """Return a separate connection to the table of objects, which is created if missing."""
-        return SQLiteObjects(connect(self._path, self._settings, timeout_seconds))
+        return SQLiteObjects(self.connect(timeout_seconds))
+
+    def connect(self, timeout_seconds: float) -> sqlite3.Connection:
+        """Return a separate connection with the arm's settings; it waits so long for connections that write."""
+        return connect(self._path, self._settings, timeout_seconds)
 
     def settle(self) -> None:
         """Write the log to the database file and empty it, if the journal is a log."""

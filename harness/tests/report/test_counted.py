@@ -107,9 +107,7 @@ def test_the_first_trials_of_a_cell_are_of_its_first_blocks(made: Made) -> None:
         assert [block for block, _ in telemetry._first(run, own, 3)] == blocks
 
 
-def test_the_largest_share_read_decides_whether_queries_read_from_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_largest_share_read_decides_whether_queries_read_from_memory() -> None:
     run = Trials(
         [
             ("w", "q", "server_read_bytes", 5e4), ("w", "q", "data_bytes", 5e6),
@@ -117,18 +115,17 @@ def test_the_largest_share_read_decides_whether_queries_read_from_memory(
             ("w", "q2", "data_bytes", 5e6), ("w", "q2", "data_unread_bytes", 1e6),
         ]
     )  # fmt: skip
-    monkeypatch.setattr(run, "phases", lambda _workload: ["q", "q2"])
+    run.queries = ["q", "q2"]
     assert "so they were not answered from memory alone" in cost.reads_sentence(run).markdown  # type: ignore[arg-type]
 
 
-def test_a_small_share_that_was_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_share_that_was_read_is_named() -> None:
     run = Trials(
         [
             ("w", "q", "server_read_bytes", 2e6), ("w", "q", "data_bytes", 16e6),
             ("w", "q", "data_unread_bytes", 14e6),
         ]
     )  # fmt: skip
-    monkeypatch.setattr(run, "phases", lambda _workload: ["q"])
     said = cost.reads_sentence(run).markdown  # type: ignore[arg-type]
     assert "at most 12 % of the data; the rest came from memory." in said
 

@@ -46,7 +46,7 @@ RUN: Any = SimpleNamespace(
     experiment="quickstart",
     title=lambda name: {OVER: "InfluxDB 1.8.10", OF: "CnosDB 2.0.1"}[name],
     cells=[SimpleNamespace(varying=(("batch_size", "5000"),))],
-    phases=lambda workload: ["1-host-1-hr"] if workload == "query" else [],
+    queries=["1-host-1-hr"],
 )
 
 

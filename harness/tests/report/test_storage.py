@@ -23,6 +23,7 @@ class Trials:
     """A run of two trials, one warm and one cold, on a mounted bucket."""
 
     def __init__(self, measurements: list[tuple[str, str, str, float]]) -> None:
+        self.queries = ["q"]
         self.ok = pl.DataFrame(
             {
                 "trial_id": ["w", "c"], "storage": ["minio-s3fs"] * 2, "cell": ["warm", "cold"],
@@ -45,9 +46,6 @@ class Trials:
 
     def frame(self, name: str) -> pl.DataFrame:
         return self._frames[name]
-
-    def phases(self, _workload: str) -> list[str]:
-        return ["q"]
 
     def by_trial(self, phase: str, metric: str) -> dict[str, float]:
         found = self.frame("measurements").filter(phase=phase, metric=metric)
