@@ -128,14 +128,18 @@ def _end(pid: int, started: str) -> None:
 def _here() -> dict[str, Any]:
     """Return where this process runs, for a record: names that survive another host name."""
     try:
-        space = Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        space = 0
-    try:
         name = Path("/etc/machine-id").read_text().strip()
     except OSError:
         name = ""
-    return {"boot": _boot(), "process_space": space, "machine": name or socket.gethostname()}
+    return {"boot": _boot(), "process_space": process_space(), "machine": name or socket.gethostname()}
+
+
+def process_space() -> int:
+    """Return what identifies the processes that are visible here, of this machine or of a container; 0 if unknown."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0
 
 
 def _is_visible(record: dict[str, Any]) -> bool:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import ipaddress
+import os
 import random
 import socket
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed
+from benchbook.process.spawn import tree
+from benchbook.process.wait import until
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
+LISTENER_SECONDS = 2.0
+"""Time for the process that listens to appear among those of a server, which may have just forked."""
+_LISTENING = "0A"
+"""State of a listening socket in /proc/net/tcp."""
 NETWORK_TRIES = 20
 """Subnets are chosen at random; the engine refuses one that overlaps another."""
 
@@ -117,6 +128,69 @@ def beyond_loopback(pids: Iterable[int], host: str) -> list[str]:
             if one.status == psutil.CONN_LISTEN and not _inside(one.laddr.ip, host):
                 found[f"{one.laddr.ip}:{one.laddr.port}"] = None
     return list(found)
+
+
+def require_measured(name: str, url: str, processes: Callable[[], list[int]]) -> None:
+    """Raise TrialFailed if another process than those of the server listens on its address: telemetry would miss it.
+
+    What cannot be known is accepted: other systems than Linux, and processes that this user may not inspect.
+    """
+    port = urlsplit(url).port
+    if port is None or sys.platform != "linux":
+        return
+    if not until(lambda: _listens(processes(), port), LISTENER_SECONDS, pause=0.05):
+        raise TrialFailed(
+            f"A process that {name} did not start, or that left it, listens on port {port}{_who(port)}. Its use of "
+            "processor and memory would not be measured.",
+            "Give a program that is the server itself and stays in the foreground: --system NAME=PATH.",
+        )
+
+
+def _listens(pids: list[int], port: int) -> bool:
+    """Return whether one of these processes or their descendants listens on a port, or that cannot be known."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(pids[0] if pids else os.getpid(), port)}
+    if not wanted:
+        return True
+    for pid in {one for root in pids for one in tree(root)}:
+        try:
+            if wanted & _open(pid):
+                return True
+        except PermissionError:
+            return True
+        except OSError:  # it has ended
+            continue
+    return False
+
+
+def _inodes(pid: int, port: int) -> list[str]:
+    """Return the listening sockets of a port in the network of a process."""
+    found = []
+    for kind in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{pid}/net/{kind}").read_text(encoding="ascii").splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
+                    found.append(fields[9])
+    return found
+
+
+def _open(pid: int) -> set[str]:
+    folder = f"/proc/{pid}/fd"
+    found = set()
+    for name in os.listdir(folder):  # noqa: PTH208 - thousands of files
+        with contextlib.suppress(FileNotFoundError):
+            found.add(os.readlink(f"{folder}/{name}"))  # noqa: PTH115
+    return found
+
+
+def _who(port: int) -> str:
+    """Name the process that listens on a port of this machine, if this user may see it."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(os.getpid(), port)}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        with contextlib.suppress(OSError):
+            if name.isdecimal() and wanted & _open(int(name)):
+                return f": {Path('/proc', name, 'comm').read_text(errors='replace').strip()!r} (pid {name})"
+    return ""
 
 
 def _inside(address: str, host: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from benchbook.process import interrupt
+from benchbook.process import interrupt, strays
 from benchbook.process.spawn import die_with_parent
 
 MOST_BYTES = 16 << 20
@@ -48,11 +48,14 @@ def run(
     """
     words = [str(part) for part in command]
     until = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    mark = strays.mark()
     with interrupt.held():
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, env=env,
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+            env={**(os.environ if env is None else env), strays.VARIABLE: mark},
             start_new_session=True, preexec_fn=die_with_parent(),  # noqa: PLW1509 - makes system calls only
         )  # fmt: skip
+    strays.started(process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
     out, err = bytearray(), bytearray()
@@ -69,6 +72,8 @@ def run(
         process.stdout.close()
         process.stderr.close()
         process.wait()
+        strays.waited_for(process.pid)
+        strays.end(lambda: strays.adopted(mark))
     return subprocess.CompletedProcess(
         words, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
     )

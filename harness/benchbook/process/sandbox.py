@@ -126,7 +126,7 @@ class Sandbox:
             self.command(command, cwd, variables),
             name=name, log=log, environment=variables, registry=self._registry,
         )  # fmt: skip
-        return Sandboxed(started.process, name, log, self._registry)
+        return Sandboxed(started.process, name, log, self._registry, started.mark)
 
     def call(
         self,

@@ -22,11 +22,14 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.usage import children
-from benchbook.process import confinement, interrupt, leftovers
+from benchbook.process import confinement, interrupt, leftovers, strays
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 20.0
 """Time that a process may take to stop after a signal before it is killed."""
+
+KILL_SECONDS = 5.0
+"""Time that processes which left the tree of a stopped program may take to end after each signal."""
 
 _PR_SET_PDEATHSIG = 1
 # Load it before any fork: a child must not import between fork and exec.
@@ -87,6 +90,8 @@ class Running:
     """File of its stderr, and of its stdout unless that is a pipe."""
     registry: Path | None = None
     """Folder in which it is registered for the sweep of leftovers."""
+    mark: str = ""
+    """Mark of its descendants (``strays``)."""
 
     @property
     def pid(self) -> int:
@@ -128,8 +133,16 @@ class Running:
             )
 
     def tree(self) -> list[int]:
-        """Return the process ids of it and its descendants; empty if it has ended."""
-        return [] if self.ending() is not None else tree(self.pid)
+        """Return the process ids of it and its descendants, also of those that left its tree; empty if it has ended."""
+        if self.ending() is not None:
+            return []
+        return [*tree(self.pid), *self._strays()]
+
+    def _strays(self) -> list[int]:
+        """Return its descendants that left its tree."""
+        if not self.mark:
+            return []
+        return [pid for root in strays.adopted(self.mark) if root != self.pid for pid in tree(root)]
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of its standard output, which must be a pipe, until it ends."""
@@ -149,6 +162,7 @@ class Running:
         """Kill the whole group at once, from any thread; ``stop`` must still be called."""
         if self.process.returncode is None:
             self._signal(signal.SIGKILL)
+        strays.send(self._strays(), signal.SIGKILL)
 
     def wait_ending(self, seconds: float) -> None:
         """Wait until it has ended, at most ``seconds``."""
@@ -168,13 +182,17 @@ class Running:
         self, grace_seconds: float = GRACE_SECONDS, first: signal.Signals | None = signal.SIGTERM
     ) -> None:
         """Send ``first`` to the group (None: only wait), then SIGKILL after ``grace_seconds``; never raise."""
+        if first is not None:
+            strays.send(self._strays(), first)
         if self.process.returncode is None:
             if first is not None and self.ending() is None:
                 self._signal(first)
-            self.wait_ending(grace_seconds)
+            until(lambda: self.ending() and not self._strays(), grace_seconds, pause=0.002)
             self._signal(signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=10)
+                strays.waited_for(self.pid)
+        strays.end(self._strays, KILL_SECONDS)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -225,6 +243,7 @@ def _started(
     registry: Path | None,
     pipes: bool,
 ) -> Running:
+    mark = strays.mark()
     with log.open("ab") as output:
         try:
             with confinement.before_exec() as enter:
@@ -234,7 +253,7 @@ def _started(
                     stdout=subprocess.PIPE if pipes else output,
                     stderr=output,
                     cwd=cwd,
-                    env={**os.environ, **(environment or {})},
+                    env={**os.environ, **(environment or {}), strays.VARIABLE: mark},
                     start_new_session=True,
                     preexec_fn=_before_exec(enter),  # noqa: PLW1509 - makes system calls only
                 )
@@ -244,7 +263,8 @@ def _started(
                 f"{name} could not be started: {reason} ({shlex.join(map(str, command))}).",
                 "Check that the program exists and is executable on this machine.",
             ) from error
-    running = Running(process, name, log, registry)
+    strays.started(process.pid)
+    running = Running(process, name, log, registry, mark)
     if registry is not None:
         try:
             leftovers.register(registry, process.pid, name)

@@ -20,7 +20,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.host import guarded
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import confinement, containers, launch, leftovers, spawn
+from benchbook.process import confinement, containers, launch, leftovers, spawn, strays
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until, within
@@ -99,6 +99,7 @@ def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
     results = _results()
     for _ in leftovers.sweep(results / "processes"):
         pass
+    strays.sweep()
     mounting.sweep_mounts(results / "mounts")
     containers.sweep(results / "processes")
     sweep_scratch(results)

@@ -19,7 +19,7 @@ from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.host import guarded
 from benchbook.host.filesystem import state_folder
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import confinement, containers, leftovers
+from benchbook.process import confinement, containers, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.record import database, looks, objects, seal
@@ -186,6 +186,8 @@ def _look(results: Path, folder: Path, blocks: int, take_look: TakeLook | None) 
 def sweep(results: Path, note: Callable[[str], None]) -> None:
     """Remove what killed harnesses left in a results folder; living harnesses keep theirs."""
     for ended in leftovers.sweep(results / "processes"):
+        note(f"ended a process that an earlier run left: {ended.name} (pid {ended.pid})")
+    for ended in strays.sweep():
         note(f"ended a process that an earlier run left: {ended.name} (pid {ended.pid})")
     for description in mounting.sweep_mounts(results / "mounts"):
         note(f"unmounted what an earlier run left: {description}")

@@ -22,7 +22,7 @@ from benchbook.host import conditions, hardware
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
-from benchbook.process import network, secret
+from benchbook.process import network, secret, strays
 from benchbook.process.launch import Program
 from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
@@ -221,6 +221,7 @@ class Trial:
                 client.cancel()
                 with self.timeline.phase("stop"):
                     driver.stop()
+                    strays.end(strays.unmarked)
             storage.check()  # what the system wrote while stopping is on the storage too
 
     def _databases(self) -> tuple[str, ...]:
@@ -252,6 +253,8 @@ class Trial:
         with confined.server():
             driver.start()
         watchdog.wait_ready(driver, self.system.name, url)
+        if url is None:
+            network.require_measured(self.system.name, str(getattr(driver, "url", "")), driver.processes)
 
     @contextlib.contextmanager
     def _telemetry(self, driver: Driver, client_pids: Any, place: Place) -> Iterator[None]:

@@ -63,4 +63,4 @@ def test_a_process_that_is_left_with_the_pipe_does_not_hold_the_harness(tmp_path
     monkeypatch.setattr(output, "PIPE_SECONDS", 0.1)
     script = f"setsid sleep 60 & echo $! > {tmp_path}/left; echo version 1"
     assert launch.call(["/bin/sh", "-c", script], None).stdout == "version 1\n"
-    os.kill(int((tmp_path / "left").read_text()), 9)
+    until_gone(int((tmp_path / "left").read_text()))
