@@ -11,11 +11,13 @@ import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
+from benchbook.record import seal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -111,15 +113,18 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     """Return (phase, metric) → comparisons with an interval, from all A/A runs that count for a run.
 
     These are of the same experiment, profile and machine, and share data. Copies of one virtual machine share its
-    id, so the processor must be the same too.
+    id, so the processor must be the same too. For a run that the user began on this machine, so did its A/A runs.
     """
     if run.whole is not run:
         return known(run.whole)
     if run.machine is None:
         return {}
     found: dict[Pair, list[Itself]] = {}
+    own = _is_own(run.results, run.run_id)
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile, run.machine):
+            if own and not _is_own(run.results, run_id):
+                continue  # an imported run may claim any machine: it does not widen the noise of the user's own
             itself = Run(run.results, run_id, connection)
             if itself.hardware != run.hardware or not _data(itself) & _data(run):
                 continue
@@ -127,6 +132,10 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
                 if one.ratio.fit is not None:
                     found.setdefault((one.phase, one.metric), []).append(one)
     return found
+
+
+def _is_own(results: Path, run_id: str) -> bool:
+    return seal.is_own(results / "runs" / run_id)
 
 
 def _data(run: Run) -> set[str]:

@@ -7,6 +7,7 @@ file that no file system takes.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Of systems, arms, storages, datasets, experiments, profiles, phases and factors."""
@@ -54,6 +55,20 @@ def is_trial_of(value: object, run_id: str) -> bool:
         return False
     owner, _, number = value.partition("/")
     return owner == run_id and bool(_TRIAL.fullmatch(number))
+
+
+def require(stated: Mapping[str, object]) -> None:
+    """Raise ValueError unless run_id, experiment and profile in the description of a run are names."""
+    kinds = (
+        ("run_id", is_run_id, RUN_ID_RULE),
+        ("experiment", is_name, NAME_RULE),
+        ("profile", is_name, NAME_RULE),
+    )
+    for key, is_valid, rule in kinds:
+        if key not in stated:
+            raise ValueError(f'"{key}" is missing')
+        if not is_valid(stated[key]):
+            raise ValueError(f"{key} is {shown(stated[key])}, which is not the name of one: {rule}")
 
 
 def shown(value: object) -> str:

@@ -36,6 +36,14 @@ def kind(mode: int) -> str | None:
     return next((words for is_kind, words in _KINDS if is_kind(mode)), "something else")
 
 
+def irregular(path: Path) -> str | None:
+    """Return what a path is that must not be read as a file; None for a regular file, or if there is nothing."""
+    try:
+        return kind(path.stat().st_mode)
+    except OSError:
+        return None
+
+
 def opened(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; raise OSError if it is something else.
 
@@ -43,9 +51,11 @@ def opened(path: Path) -> BufferedReader:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
-        if kind(os.fstat(descriptor).st_mode):
+        found = kind(os.fstat(descriptor).st_mode)
+        file = os.fdopen(descriptor, "rb")  # raises IsADirectoryError for a folder
+        if found is not None:
             raise OSError(None, "not a regular file", str(path))
-        return os.fdopen(descriptor, "rb")
+        return file
     except BaseException:
         os.close(descriptor)
         raise

@@ -128,6 +128,12 @@ def catch_up(results: Path, say: Say = tell) -> int:
         return sum(ingest.run(connection, run, say, missing[run]) for run in behind)
 
 
+def run_ids(results: Path) -> set[str]:
+    """Return the ids of the runs in a database that exists."""
+    with open(results, read_only=True) as connection:
+        return {str(row[0]) for row in connection.execute("SELECT run_id FROM runs").fetchall()}
+
+
 def _finished(run: Path) -> bool | None:
     """Return whether a run has ended; None if its facts are corrupt, as for a run that was never entered."""
     path = run / folder.RUN_FILE

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.record import check, folder, lines, looks
+from benchbook.declare import names
+from benchbook.host import guarded
+from benchbook.record import check, folder, foreign, lines, looks
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say
 from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, literal, quoted
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 BATCH_TRIALS = 1000
 """Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
+
+LEFT_OUT = "Left out: "
+"""Begins each sentence about what does not enter the database."""
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
@@ -186,17 +191,13 @@ def run(connection: DuckDBPyConnection, where: Path, say: Say, only: Sequence[Pa
 def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
     """Enter the facts of a run; return False if they are corrupt."""
     try:
-        found = [
-            folder.read_object(path) if (path := where / name).exists() else {}
-            for name in (folder.RUN_FILE, folder.PLAN_FILE)
-        ]
-        made = of_run(*found)
-        run_id = made["runs"][0][0]
-        if run_id != where.name:
-            raise ValueError(f'it is run "{run_id}"')
+        run, plan = _stated(where, folder.RUN_FILE), _stated(where, folder.PLAN_FILE)
+        _require_description(where, {**plan, **run})
+        made = of_run(run, plan)
+        run_id = where.name
         tables = {name: arrow(name, held) for name, held in made.items()}
     except (ValueError, OverflowError) as error:
-        say(f"Left out: the run in {where} has an invalid run.json or plan.json: {error}.")
+        say(f"{LEFT_OUT}the run in {where} has an invalid run.json or plan.json: {error}.")
         return False
     with _transaction(connection):
         _delete(connection, OF_RUN, [run_id])
@@ -206,34 +207,27 @@ def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
 
 
 def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
-    """Enter a run from its tables; return how many trials it has, 0 if a table is damaged or of another run."""
+    """Enter a run from its tables; return how many trials it has, 0 if a table is damaged or has rows of others."""
     import duckdb
 
-    def read(name: str) -> str:
-        return (
-            f"read_parquet({literal(lines.escaped(str(where / folder.TABLES_FOLDER / f'{name}.parquet')))})"
-        )
-
     try:
+        facts = {**_stated(where, folder.PLAN_FILE), **_stated(where, folder.RUN_FILE)}
+        _require_description(where, facts)
         with lines.damage_as_value_error("its tables are not those of a run"), _transaction(connection):
-            stated = connection.execute(f"SELECT run_id FROM {read('runs')}").fetchall()
-            if stated != [(where.name,)]:
-                raise ValueError(f"its tables are of the run {', '.join(str(row[0]) for row in stated)}")
+            for table in (*OF_RUN, *OF_TRIAL):
+                _stage(connection, table, where / folder.TABLES_FOLDER / f"{table.name}.parquet")
+            foreign.require(connection, where.name, facts)
             _delete_run(connection, where.name)
             for table in (*OF_RUN, *OF_TRIAL):
-                if (where / folder.TABLES_FOLDER / f"{table.name}.parquet").is_file():
-                    # By name, with the columns of today: those that an older table lacks are NULL.
-                    none = f"SELECT * FROM {quoted(table.name)} WHERE false"
-                    held = f"{none} UNION ALL BY NAME SELECT * FROM {read(table.name)}"
-                    connection.execute(
-                        f"INSERT INTO {quoted(table.name)} BY NAME "
-                        f"SELECT * {check.completed(table.name)} FROM ({held})"
-                    )
+                connection.execute(
+                    f"INSERT INTO {quoted(table.name)} SELECT * FROM {foreign.incoming(table)}; "
+                    f"DROP TABLE {foreign.incoming(table)}"
+                )
             _plan_of_older_tables(connection, where)
-    except (duckdb.Error, ValueError) as error:
+    except (duckdb.Error, ValueError, RecursionError) as error:
         if not _is_of_the_data(error, [where]):
             raise
-        say(f"Left out: the run in {where} is corrupt: {_first_line(error)}.")
+        say(f"{LEFT_OUT}the run in {where} is corrupt: {_first_line(error)}.")
         return 0
     found = connection.execute("SELECT count(*) FROM trials WHERE run_id = ?", [where.name]).fetchone()
     return int(found[0]) if found else 0
@@ -248,6 +242,35 @@ def _plan_of_older_tables(connection: DuckDBPyConnection, where: Path) -> None:
             connection.execute("INSERT INTO run_facts VALUES (?, ?, ?, ?)", list(row))
 
 
+def _stage(connection: DuckDBPyConnection, table: Table, file: Path) -> None:
+    """Copy a Parquet file into a temporary table with the declared types; columns that it lacks are NULL."""
+    held = foreign.incoming(table)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {held} AS SELECT * FROM {quoted(table.name)} LIMIT 0")
+    if reason := guarded.irregular(file):
+        raise ValueError(f"{file} is {reason}, not a file")
+    if file.exists():
+        # By name, with the columns of today: those that an older table lacks are NULL.
+        none = f"SELECT * FROM {held} WHERE false"
+        read = f"SELECT * FROM read_parquet({literal(lines.escaped(str(file)))})"
+        connection.execute(
+            f"INSERT INTO {held} BY NAME"
+            f" SELECT * {check.completed(table.name)} FROM ({none} UNION ALL BY NAME {read})"
+        )
+
+
+def _stated(where: Path, name: str) -> dict[str, Any]:
+    """Return run.json or plan.json; ``{}`` if the run has none."""
+    path = where / name
+    return folder.read_object(path) if path.exists() else {}
+
+
+def _require_description(where: Path, facts: dict[str, Any]) -> None:
+    """Raise ValueError unless the names of a run are names, and it is the run of its folder."""
+    names.require(facts)
+    if facts["run_id"] != where.name:
+        raise ValueError(f'it is run "{facts["run_id"]}"')
+
+
 def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) -> int:
     """Enter trials; return how many were whole."""
     entered = 0
@@ -257,7 +280,7 @@ def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) ->
             try:
                 whole.append((where, of_trial(trial_json.read(where))))
             except ValueError as error:
-                say(f"Left out: {error}.")
+                say(f"{LEFT_OUT}{error}.")
         entered += _enter(connection, whole, say)
     return entered
 
@@ -281,7 +304,7 @@ def _enter(connection: DuckDBPyConnection, whole: Sequence[tuple[Path, Rows]], s
         if not _is_of_the_data(error, [where for where, _ in whole]):
             raise
         if len(whole) == 1:
-            say(f"Left out: the trial in {whole[0][0]} is corrupt: {_first_line(error)}.")
+            say(f"{LEFT_OUT}the trial in {whole[0][0]} is corrupt: {_first_line(error)}.")
             return 0
     half = len(whole) // 2
     return _enter(connection, whole[:half], say) + _enter(connection, whole[half:], say)
@@ -309,7 +332,10 @@ def _is_of_the_data(error: Exception, places: Sequence[Path]) -> bool:
     """Return whether an error comes from corrupt files in these folders, not from the database or a full disk."""
     import duckdb
 
-    if isinstance(error, (ValueError, duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)):
+    if isinstance(
+        error,
+        (ValueError, RecursionError, duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException),
+    ):
         return True
     return isinstance(error, duckdb.IOException) and any(f'"{where}' in str(error) for where in places)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbook.host import guarded
 from benchbook.record.tables import BY_NAME, literal, quoted
 
 if TYPE_CHECKING:
@@ -229,6 +230,8 @@ def insert_operations(connection: DuckDBPyConnection, trials: Sequence[tuple[str
     for trial_id, where in trials:
         folder = where / OPERATIONS_FOLDER
         for path in sorted(folder.glob(f"*{OPERATIONS_SUFFIX}")) if folder.is_dir() else ():
+            if what := guarded.irregular(path):
+                raise ValueError(f"{path} is {what}, not a file")
             phase, _, client = path.stem.partition(CLIENT)
             found[str(path)] = (trial_id, phase, int(client) if client.isdecimal() else 0)
     if not found:

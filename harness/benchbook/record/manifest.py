@@ -126,7 +126,7 @@ def read(where: Path) -> Export:
             "Update Benchbook and run the command again.",
         )
     try:
-        require_names(stated)
+        names.require(stated)
         against_itself = stated.get("against_itself", False)
         if not isinstance(against_itself, bool):
             raise ValueError(f"against_itself is {names.shown(against_itself)}, not true or false")  # noqa: TRY004
@@ -135,19 +135,6 @@ def read(where: Path) -> Export:
         raise RequestError(f"{where / FILE}: {error}.", _UNSAFE) from error
     run_id, experiment, profile = (str(stated[key]) for key in ("run_id", "experiment", "profile"))
     return Export(where, run_id, experiment, profile, against_itself, schema, files, trials)
-
-
-def require_names(stated: dict[str, Any]) -> None:
-    """Raise ValueError unless the names in the description of a run are names, which become parts of paths."""
-    if not names.is_run_id(stated.get("run_id")):
-        raise ValueError(
-            f"run_id is {names.shown(stated.get('run_id'))}, which is not the name of a run: {names.RUN_ID_RULE}"
-        )
-    for key in ("experiment", "profile"):
-        if not names.is_name(stated.get(key)):
-            raise ValueError(
-                f"{key} is {names.shown(stated.get(key))}, which is not the name of one: {names.NAME_RULE}"
-            )
 
 
 def _entries(stated: Any) -> Iterator[Entry]:

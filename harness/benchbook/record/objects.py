@@ -193,6 +193,8 @@ def push(objects: Objects, run: Path, trials: list[Path]) -> int:
         connection.execute(tables.script())
         if folder.from_tables(run):
             entered = ingest.run(connection, run, folder.tell)
+            if not entered:
+                return 0  # refused: none of its rows may reach the others'
             for table in (*reversed(OF_TRIAL), *OF_RUN):  # the first tables last: they make the rest visible
                 objects.put_table(table.name, run.name, _rows(connection, table))
         else:

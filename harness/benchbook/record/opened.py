@@ -10,13 +10,14 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare import names
 from benchbook.errors import RequestError, command
-from benchbook.record import database, folder, manifest, runs
+from benchbook.record import database, folder, ingest, manifest, runs, seal
 from benchbook.record.export import PARTS, SMALL_PARTS
 from benchbook.record.folder import Say, tell
 from benchbook.record.manifest import Export
@@ -69,11 +70,7 @@ def opened(
         database.catch_up(home, say)
         yield Opened(home, tuple(place.run_id for place in places), temporary=False)
         return
-    with tempfile.TemporaryDirectory(prefix="benchbook-opened-") as scratch:
-        stage = Path(scratch)
-        for path in dict.fromkeys(path for place in places for path in place.folders):
-            link(path, stage, from_trials)
-        database.catch_up(stage, say)
+    with _staged(places, say, from_trials) as stage:
         yield Opened(stage, tuple(place.run_id for place in places), temporary=True)
 
 
@@ -100,6 +97,27 @@ def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) ->
     return _Place(export.run_id, None, (path, *(one.folder for one in beside if _is_floor_of(one, export))))
 
 
+@contextlib.contextmanager
+def _staged(places: Sequence[_Place], say: Say, from_trials: bool = False) -> Iterator[Path]:
+    """Link runs into a temporary results folder and fill its database; raise RequestError if a run does not enter."""
+    with tempfile.TemporaryDirectory(prefix="benchbook-opened-") as scratch:
+        stage = Path(scratch)
+        origins = {
+            link(path, stage, from_trials): path
+            for path in dict.fromkeys(path for one in places for path in one.folders)
+        }
+        said: list[str] = []
+        database.catch_up(stage, said.append)
+        entered = database.run_ids(stage)
+        reasons = _reasons(said, origins)
+        for place in places:
+            if place.run_id not in entered:
+                raise _refused(place.folders[0], reasons)
+        for reason in reasons.values():
+            say(f"{ingest.LEFT_OUT}{reason}")
+        yield stage
+
+
 def _home(path: Path) -> Path | None:
     """Return the results folder that a run's folder (as an absolute path) is in; None for any other folder."""
     home = path.parent.parent
@@ -108,7 +126,9 @@ def _home(path: Path) -> Path | None:
 
 def _beside(path: Path, say: Say) -> Iterator[Export]:
     """Yield the exports next to a folder; report damaged ones and leave them out."""
-    for file in sorted(path.parent.glob(f"*/{manifest.FILE}")):
+    # Beside the run of a contributed machine are those of others: only its own name counts, as ``<machine>-aa``.
+    own = f"{path.name}-*" if (path.parent / manifest.FILE).exists() else "*"
+    for file in sorted(path.parent.glob(f"{own}/{manifest.FILE}")):
         if file.parent != path:
             try:
                 yield manifest.checked(file.parent)
@@ -120,8 +140,8 @@ def _is_floor_of(one: Export, export: Export) -> bool:
     return one.against_itself and one.experiment == export.experiment and one.run_id != export.run_id
 
 
-def link(run: Path, results: Path, from_trials: bool = False) -> None:
-    """Link a run's folder into a results folder; nothing that is written there reaches the run's folder.
+def link(run: Path, results: Path, from_trials: bool = False) -> Path:
+    """Link a run's folder into a results folder and return its place there; nothing written there reaches the folder.
 
     Its tables are used if their version is current or it has no trials.
     """
@@ -129,7 +149,7 @@ def link(run: Path, results: Path, from_trials: bool = False) -> None:
     run_id = stated.run_id if stated else run.name
     place = results / "runs" / run_id
     if place.exists():
-        return
+        return place
     place.mkdir(parents=True)
     if stated is not None:
         from_trials = stated.has_trials and (from_trials or stated.schema < SCHEMA_VERSION)
@@ -139,18 +159,40 @@ def link(run: Path, results: Path, from_trials: bool = False) -> None:
     for name in manifest.FOLDERS:
         if name != left_out and (run / name).is_dir():
             (place / name).symlink_to((run / name).resolve(), target_is_directory=True)
-    for name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE):
+    for name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE, seal.FILE):
         if (run / name).is_file():
             shutil.copyfile(run / name, place / name)
+    return place
 
 
-def results_of(exports: Iterable[Export], target: Path) -> Path:
-    """Make a results folder with these exports in its database; return it."""
+def results_of(exports: Sequence[Export], target: Path) -> Path:
+    """Make a results folder with these exports in its database; return it. Raise RequestError if one does not enter."""
     target.mkdir(parents=True, exist_ok=True)
+    origins = {link(export.folder, target): export.folder for export in exports}
+    said: list[str] = []
+    database.rebuild(target, said.append)
+    entered = database.run_ids(target) if exports else set()
     for export in exports:
-        link(export.folder, target)
-    database.rebuild(target)
+        if export.run_id not in entered:
+            raise _refused(export.folder, _reasons(said, origins))
     return target
+
+
+def _reasons(said: Sequence[str], origins: dict[Path, Path]) -> dict[Path, str]:
+    """Return folder → why it did not enter the database, from the sentences about its place in a results folder."""
+    return {
+        origin: sentence.removeprefix(ingest.LEFT_OUT).replace(str(place), str(origin))
+        for place, origin in origins.items()
+        for sentence in said
+        if str(place) in sentence
+    }
+
+
+def _refused(path: Path, reasons: dict[Path, str]) -> RequestError:
+    return RequestError(
+        reasons.get(path, f"{path} holds no run that can be entered into a database."),
+        "Get the run again from a source that you trust.",
+    )
 
 
 def import_run(path: Path, results: Path, say: Say = tell) -> str:
@@ -160,6 +202,8 @@ def import_run(path: Path, results: Path, say: Say = tell) -> str:
     of a newer schema, or if another run with this id exists.
     """
     export = manifest.checked(path)
+    with _staged([_Place(export.run_id, None, (path,))], lambda _: None, export.has_trials):
+        pass  # it enters a database alone before anything of it is copied
     parts = PARTS if export.has_trials else (*SMALL_PARTS, folder.TABLES_FOLDER)
     files = {entry.file: entry.sha256 for entry in export.files if entry.file.split("/", 1)[0] in parts}
     if not export.has_trials:
@@ -239,8 +283,9 @@ def facts(results: Path, name: str, say: Say = tell) -> dict[str, Any]:
     file = next(file for name in (folder.RUN_FILE, folder.PLAN_FILE) if (file := path / name).exists())
     try:
         found = folder.read_object(file)
-        return {**found, "run_id": str(found["run_id"])}
-    except (ValueError, KeyError) as error:
+        names.require(found)
+        return found
+    except ValueError as error:
         raise RequestError(
             f"{file} is not the description of a run: {error}.", "Copy the folder again from its source."
         ) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare import names
 from benchbook.errors import RequestError, command, nearest
 from benchbook.record import folder, looks, manifest, objects
 from benchbook.record.folder import Say, tell
@@ -52,9 +53,9 @@ def _read(path: Path) -> Run:
     for name in (folder.PLAN_FILE, folder.RUN_FILE):
         if (path / name).exists():
             facts.update(folder.read_object(path / name))
-    for key in ("run_id", "experiment", "profile", "created_at"):
-        if not isinstance(facts.get(key), str):
-            raise ValueError(f'"{key}" is missing or not text')  # noqa: TRY004 - one error for all
+    names.require({**facts, "run_id": path.name})
+    if not isinstance(facts.get("created_at"), str):
+        raise ValueError('"created_at" is missing or not text')  # noqa: TRY004 - one error for all
     planned = facts.get("trials", [])
     if not isinstance(planned, list):
         raise ValueError('"trials" is not a list')  # noqa: TRY004

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
-from benchbook.declare.catalogue import root
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
 from benchbook.record import contributed, manifest
 from benchbook.record.opened import opened
@@ -74,7 +74,7 @@ def machines(run: Run) -> tuple[dict[str, Run], dict[str, str]]:
 
 def is_experiment(slug: str) -> bool:
     """Return whether the page of this name shows a run of one experiment."""
-    return bool(slug) and (root() / "experiments" / slug).is_dir()
+    return slug in Catalogue().names("experiment")
 
 
 def place(slug: str) -> tuple[Path, str]:

@@ -158,7 +158,7 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
     run = results / "runs" / run_id
     if not run.is_dir():
         raise unknown("run", run_id, [folder.name for folder in sorted(results.glob("runs/*"))], str(results))
-    source = document_of(results, run_id, reports).resolve()
+    source = document_of(results, run_id, reports)
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
     target = target or run / FORMATS[to]
     program = quarto()
@@ -197,11 +197,17 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
             f"Build the database again: {command('rebuild')}",
         )
     slug = str(row[0])
-    path = reports / f"{slug}.qmd"
-    if not path.is_file():
-        have = sorted(file.stem for file in reports.glob("*.qmd") if file.stem != "index")
-        raise unknown("report", slug, have, str(reports))
-    return path
+    # A page is code. Its name comes from the run, so it is looked up among the pages of the checkout.
+    pages = {file.stem: file for file in reports.glob("*.qmd") if file.stem != "index"}
+    if slug not in pages:
+        raise unknown("report", slug, pages, str(reports))
+    page = pages[slug].resolve()
+    if not page.is_file() or page.parent != reports.resolve():
+        raise RequestError(
+            f"{pages[slug]} leads to {page}, outside {reports}.",
+            "A page is a file of the checkout: restore it with Git.",
+        )
+    return page
 
 
 def _pages(

@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from types import ModuleType
 
-from benchbook.declare.catalogue import root
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
 
 
@@ -15,7 +15,8 @@ from benchbook.errors import RequestError
 def story(slug: str) -> ModuleType:
     """Import the story of an experiment once; raise RequestError if it has none."""
     file = root() / "experiments" / slug / "story.py"
-    if not file.is_file():
+    # A story is code, and its name may come from a run: it must be an experiment of this checkout.
+    if slug not in Catalogue().names("experiment") or not file.is_file():
         raise RequestError(
             f"experiments/{slug} has no story.py, the file with charts for this experiment alone.",
             "Write one, or use only the charts of benchbook.report.",

@@ -258,7 +258,7 @@ def test_damaged_tables_leave_out_their_run_alone(
     shutil.copyfile(results / "runs" / "aa-1" / "tables" / "runs.parquet", other)
     said.clear()
     assert database.rebuild(results, said.append)["runs"] == 0
-    assert "its tables are of the run aa-1" in said[1]
+    assert 'its tables do not belong to its plan: table runs has a row of the run "aa-1"' in said[1]
 
 
 @pytest.mark.parametrize("name", ["latest", "quickstart", "quickstart-2026"])

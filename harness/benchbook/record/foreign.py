@@ -1,0 +1,164 @@
+"""Check the tables of an export before they enter the database: only rows of that run, with values that can be judged.
+
+Whoever made an export chose every row of its tables. A row that names a trial of another run would count in that run,
+so one such row refuses the whole run. The tables must also belong to the plan beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from benchbook.declare import names
+from benchbook.record import plain
+from benchbook.record.tables import OF_RUN, OF_TRIAL, Column, Table, quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
+
+KEYS = {
+    "trials": ("trial_id",),
+    "levels": ("trial_id", "factor"),
+    "measurements": ("trial_id", "phase", "metric"),
+    "run_facts": ("run_id", "topic", "key"),
+}
+"""Columns that no two rows of a table share: a second row would count twice."""
+
+LARGEST, SMALLEST = 1e30, 1e-30
+"""Bounds of every number but 0: no quantity of a computer is outside, and sums, squares and ratios stay finite."""
+LARGEST_COUNT = 10**18
+STATES = ("ok", "failed", "skipped", "invalid")
+DIRECTIONS = ("higher", "lower", "none")
+ANY_SEED = "order_seed"
+"""The one number that is no quantity."""
+
+
+def incoming(table: Table) -> str:
+    """Return the name of the temporary table that holds the rows of an export until they are checked."""
+    return f"incoming_{table.name}"
+
+
+def require(connection: DuckDBPyConnection, run_id: str, facts: dict[str, Any]) -> None:
+    """Raise ValueError unless the incoming tables hold this run alone; ``facts`` are its plan.json and run.json."""
+    _require_run(connection, run_id, facts)
+    _require_trials(connection, run_id, facts)
+    for table in (*OF_RUN, *OF_TRIAL):
+        of_run = table in OF_RUN
+        own = "?" if of_run else "(SELECT trial_id FROM incoming_trials)"
+        found = connection.execute(
+            f"SELECT {table.owner} FROM {incoming(table)} WHERE {table.owner} {'<>' if of_run else 'NOT IN'} {own}"
+            f" OR {table.owner} IS NULL LIMIT 1",
+            [run_id] if of_run else [],
+        ).fetchone()
+        if found:
+            raise ValueError(_foreign(table, found[0]))
+        _require_once(connection, table)
+        for column in table.columns:
+            _require_values(connection, table, column)
+
+
+def _foreign(table: Table, owner: object) -> str:
+    kind = "run" if table in OF_RUN else "trial"
+    return f"table {table.name} has a row of the {kind} {names.shown(owner)}, which is not of this run"
+
+
+def _require_run(connection: DuckDBPyConnection, run_id: str, facts: dict[str, Any]) -> None:
+    rows = connection.execute(
+        "SELECT run_id, experiment, profile, order_seed FROM incoming_runs LIMIT 2"
+    ).fetchall()
+    if len(rows) != 1:
+        raise ValueError(
+            f"table runs has {'no row' if not rows else 'more than one row'}, not that of this run"
+        )
+    if rows[0][0] != run_id:
+        raise ValueError(
+            f"its tables do not belong to its plan: table runs has a row of the run {names.shown(rows[0][0])}"
+        )
+    for key, value in zip(("experiment", "profile", ANY_SEED), rows[0][1:], strict=True):
+        if value != facts.get(key):
+            raise ValueError(
+                f"its tables do not belong to its plan: {key} is {names.shown(value)} in table runs and"
+                f" {names.shown(facts.get(key))} in the plan"
+            )
+
+
+def _require_trials(connection: DuckDBPyConnection, run_id: str, facts: dict[str, Any]) -> None:
+    planned = _planned(facts)
+    columns = ("trial_id", "run_id", "experiment", "profile", "system", "arm", "storage", "status")
+    placed = ("cell", "block", "position", "index")
+    chosen = ", ".join(quoted(name) for name in (*columns, *placed))
+    for row in connection.execute(f"SELECT {chosen} FROM incoming_trials").fetchall():
+        trial = dict(zip((*columns, *placed), row, strict=True))
+        trial_id = trial["trial_id"]
+        if not names.is_trial_of(trial_id, run_id) or trial["run_id"] != run_id:
+            other = trial["run_id"] if names.is_trial_of(trial_id, run_id) else trial_id
+            raise ValueError(f"table trials has a row of {names.shown(other)}, which is not of this run")
+        for key in ("experiment", "profile"):
+            if trial[key] != facts.get(key):
+                raise ValueError(
+                    f"trial {trial_id} has the {key} {names.shown(trial[key])}, not that of the run"
+                )
+        for key in ("system", "arm", "storage"):
+            if trial[key] is not None and not names.is_name(trial[key]):
+                raise ValueError(f"{key} of trial {trial_id} is {names.shown(trial[key])}, which is no name")
+        if trial["status"] not in STATES:
+            raise ValueError(f"status of trial {trial_id} is {names.shown(trial['status'])}")
+        if planned is not None and planned.get(trial_id) != tuple(trial[key] for key in placed):
+            raise ValueError(
+                f"its tables do not belong to its plan: trial {trial_id} is not, or differs, in the plan"
+            )
+
+
+def _planned(facts: dict[str, Any]) -> dict[str, tuple[Any, ...]] | None:
+    """Return trial → cell, block, position and index of a plan; None for a run that kept no plan."""
+    trials = facts.get("trials")
+    if trials is None:
+        return None
+    try:
+        return {one["trial_id"]: (one["cell"], one["block"], one["position"], one["index"]) for one in trials}
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"the trials of its plan cannot be read: {error}") from error
+
+
+def _require_once(connection: DuckDBPyConnection, table: Table) -> None:
+    if keys := KEYS.get(table.name):
+        chosen = ", ".join(keys)
+        found = connection.execute(
+            f"SELECT {chosen} FROM {incoming(table)} GROUP BY ALL HAVING count(*) > 1 LIMIT 1"
+        ).fetchone()
+        if found:
+            raise ValueError(f"table {table.name} has two rows of {', '.join(map(names.shown, found))}")
+
+
+def _require_values(connection: DuckDBPyConnection, table: Table, column: Column) -> None:
+    """Raise ValueError if a column has numbers out of range, JSON that is none, or a direction that is none."""
+    name, held = quoted(column.name), incoming(table)
+    wrong = ""
+    if column.type == "DOUBLE":
+        wrong = f"NOT (abs({name}) BETWEEN {SMALLEST} AND {LARGEST} OR {name} = 0)"
+    elif column.type == "BIGINT" and column.name != ANY_SEED:
+        wrong = f"{name} NOT BETWEEN -{LARGEST_COUNT} AND {LARGEST_COUNT}"
+    elif column.name == "direction":
+        wrong = f"{name} NOT IN {DIRECTIONS}"
+    elif "JSON" in column.comment:
+        wrong = f"NOT json_valid({name})"
+    if wrong and (found := connection.execute(f"SELECT {name} FROM {held} WHERE {wrong} LIMIT 1").fetchone()):
+        raise ValueError(
+            f"{column.name} in table {table.name} is {names.shown(found[0])}, which is out of range"
+        )
+    if "JSON" in column.comment:
+        for text in _doubtful(connection, held, name):
+            plain.require(json.loads(text))
+
+
+def _doubtful(connection: DuckDBPyConnection, held: str, name: str) -> Iterator[str]:
+    """Yield the JSON of a column that could be nested too deep, or hold a number that DuckDB takes and JSON lacks."""
+    brackets = f"length({name}) - length(replace(replace({name}, '[', ''), '{{', ''))"
+    found = connection.execute(
+        f"SELECT DISTINCT {name} FROM {held}"
+        f" WHERE {brackets} > {plain.DEEPEST} OR regexp_matches({name}, '(?i)nan|inf|[0-9]e')"
+    )
+    return (row[0] for row in found.fetchall())

@@ -1,0 +1,211 @@
+"""Tables that somebody prepared: no row of an export reaches another run, however it comes in."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from benchbook.errors import RequestError
+from benchbook.record import database, export, manifest, opened, query
+from tests.record import synthetic_run
+
+DRAWN = [("server", "cpu_seconds")]
+OWN = "quickstart-20260302T000000-0001"
+SENT = "quickstart-20260302T000000-0002"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's results, and the published export of another run and of the user's own."""
+    where = tmp_path_factory.mktemp("foreign")
+    sizes = {"blocks": 1, "instances": 1, "telemetry_seconds": 1, "intervals": 1}
+    synthetic_run.write(where / "results", run_id=OWN, **sizes, database=True)
+    synthetic_run.write(where / "theirs", run_id=SENT, seed=2, **sizes)
+    export.publish_run(where / "theirs", SENT, where / "sent", DRAWN)
+    export.publish_run(where / "results", OWN, where / "own", DRAWN)
+    return where
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "place"))
+
+
+def signed(folder: Path) -> None:
+    """Write the manifest anew, as whoever changed the files would."""
+    stated = json.loads((folder / manifest.FILE).read_text())
+    (folder / manifest.FILE).unlink()
+    manifest.write(
+        folder, {key: value for key, value in stated.items() if key not in ("kind", "schema", "files")}
+    )
+
+
+def change(folder: Path, table: str, does: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    file = folder / "tables" / f"{table}.parquet"
+    does(pl.read_parquet(file)).write_parquet(file)
+    signed(folder)
+
+
+def everything(results: Path) -> dict[str, list[Any]]:
+    names = ("runs", "trials", "measurements", "levels", "checks", "phases", "run_facts")
+    with database.open(results, read_only=True) as connection:
+        return {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+
+
+def refused(place: Path, words: str) -> None:
+    """Refuse the run when it is opened, which an import does first."""
+    with (
+        pytest.raises(RequestError, match=words),
+        opened.opened(place / "results", f"{place / 'sent' / 'quickstart'}/"),
+    ):
+        pass
+
+
+def refused_everywhere(place: Path, words: str) -> None:
+    """Refuse the run when opened, imported, published, or put into the results by hand; the user's run is the same."""
+    sent, results = place / "sent" / "quickstart", place / "results"
+    before = everything(results)
+    with pytest.raises(RequestError, match=words) as caught, opened.opened(results, f"{sent}/"):
+        pass
+    assert str(sent) in caught.value.message
+    assert "benchbook-opened" not in caught.value.message
+    with pytest.raises(RequestError, match=words), opened.opened(results, f"{sent}/", OWN):
+        pass
+    with pytest.raises(RequestError, match=words):
+        opened.import_run(sent, results)
+    assert not (results / "runs" / SENT).exists()
+    with pytest.raises(RequestError, match=words):
+        opened.results_of([manifest.checked(sent)], place / "site")
+    shutil.copytree(sent, results / "runs" / SENT)
+    said: list[str] = []
+    for _ in range(2):
+        database.catch_up(results, said.append)
+    assert everything(results) == before
+    database.rebuild(results, said.append)
+    assert everything(results) == before
+    assert len(said) == 3
+    assert all(str(results / "runs" / SENT) in sentence for sentence in said)
+
+
+def of_another(frame: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([frame, frame.with_columns(trial_id=pl.lit(f"{OWN}/0000"))])
+
+
+OF_TRIAL = ["levels", "phases", "measurements", "intervals", "histograms", "checks", "answers"]
+
+
+@pytest.mark.parametrize("table", OF_TRIAL)
+def test_rows_of_another_runs_trial_refuse_the_run(place: Path, table: str) -> None:
+    change(place / "sent" / "quickstart", table, of_another)
+    refused(place, f'table {table} has a row of the trial "{OWN}/0000", which is not of this run')
+
+
+def test_a_speed_that_is_appended_to_another_run_is_not_judged(place: Path) -> None:
+    """The attack of the issue: 1.56 became 156 times."""
+
+    def faster(frame: pl.DataFrame) -> pl.DataFrame:
+        theirs = frame.filter(pl.col("metric") == "rows_per_second").head(1)
+        return pl.concat([frame, theirs.with_columns(trial_id=pl.lit(f"{OWN}/0000"), value=pl.lit(1e12))])
+
+    change(place / "sent" / "quickstart", "measurements", faster)
+    refused_everywhere(place, "table measurements has a row of the trial")
+
+
+@pytest.mark.parametrize(
+    "owner", [{"trial_id": f"{OWN}/0007"}, {"run_id": OWN}, {"run_id": OWN, "trial_id": f"{OWN}/0007"}]
+)
+def test_a_trial_of_another_run_refuses_the_run(place: Path, owner: dict[str, str]) -> None:
+    def more(frame: pl.DataFrame) -> pl.DataFrame:
+        return pl.concat(
+            [frame, frame.head(1).with_columns(**{key: pl.lit(value) for key, value in owner.items()})]
+        )
+
+    change(place / "sent" / "quickstart", "trials", more)
+    refused_everywhere(place, f'table trials has a row of "{OWN}')
+
+
+@pytest.mark.parametrize("table", ["runs", "run_facts"])
+def test_facts_of_another_run_refuse_the_run(place: Path, table: str) -> None:
+    change(
+        place / "sent" / "quickstart", table,
+        lambda frame: pl.concat([frame, frame.with_columns(run_id=pl.lit(OWN))]),
+    )  # fmt: skip
+    refused_everywhere(place, f"table {table} has ")
+
+
+@pytest.mark.parametrize("table", ["trials", "levels", "measurements", "run_facts"])
+def test_a_row_twice_refuses_the_run(place: Path, table: str) -> None:
+    change(place / "sent" / "quickstart", table, lambda frame: pl.concat([frame, frame.head(1)]))
+    refused(place, f"table {table} has two rows of ")
+
+
+@pytest.mark.parametrize("which", ["all", "runs", "trials"])
+def test_tables_of_another_run_do_not_belong_to_the_plan(place: Path, which: str) -> None:
+    sent, own = place / "sent" / "quickstart", place / "own" / "quickstart"
+    for file in (own / "tables").iterdir():
+        if which in ("all", file.stem):
+            shutil.copyfile(file, sent / "tables" / file.name)
+    signed(sent)
+    words = "do not belong to its plan" if which != "trials" else 'table trials has a row of "'
+    refused_everywhere(place, words)
+
+
+def test_renamed_tables_of_another_run_do_not_belong_to_the_plan_either(place: Path) -> None:
+    sent, own = place / "sent" / "quickstart", place / "own" / "quickstart"
+    for file in (own / "tables").iterdir():
+        frame = pl.read_parquet(file)
+        renamed = [
+            pl.col(key).str.replace(OWN, SENT, literal=True) for key in ("run_id", "trial_id") if key in frame
+        ]
+        frame.with_columns(renamed).write_parquet(sent / "tables" / file.name)
+    signed(sent)
+    refused_everywhere(
+        place, "its tables do not belong to its plan: order_seed is 1 in table runs and 2 in the plan"
+    )
+
+
+VALUES = [1e308, -1e308, 1e-308, float("inf"), float("nan")]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(("table", "column"), [("measurements", "value"), ("phases", "duration_seconds")])
+def test_numbers_that_no_quantity_has_refuse_the_run(
+    place: Path, table: str, column: str, value: float
+) -> None:
+    change(place / "sent" / "quickstart", table, lambda frame: frame.with_columns(**{column: pl.lit(value)}))
+    refused(place, f"{column} in table {table} is .*, which is out of range")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[NaN]", "1e999", "", "[" * 3_000 + "]" * 3_000], ids=lambda text: text[:6]
+)
+@pytest.mark.parametrize(
+    ("table", "column"), [("run_facts", "value"), ("trials", "program"), ("answers", "rows")]
+)
+def test_json_that_cannot_be_read_refuses_the_run(place: Path, table: str, column: str, text: str) -> None:
+    change(place / "sent" / "quickstart", table, lambda frame: frame.with_columns(**{column: pl.lit(text)}))
+    refused(place, "out of range|levels deep|recursion|not a number")
+
+
+@pytest.mark.parametrize("name", ["../X/evil", "x" * 5_000, "a\0b", "$(id)"], ids=lambda name: name[:5])
+@pytest.mark.parametrize("column", ["experiment", "profile", "system", "arm", "storage", "status"])
+def test_names_in_the_trials_are_names(place: Path, column: str, name: str) -> None:
+    change(
+        place / "sent" / "quickstart", "trials", lambda frame: frame.with_columns(**{column: pl.lit(name)})
+    )
+    refused(place, f"{column} .*is |has the {column}")
+
+
+def test_the_run_as_it_was_sent_enters_and_changes_nothing_else(place: Path) -> None:
+    results = place / "results"
+    before = everything(results)
+    opened.import_run(place / "sent" / "quickstart", results)
+    assert query.sql(results, "SELECT count(*) AS n FROM trials").item() == 4
+    after = everything(results)
+    assert all(set(rows) < set(after[name]) for name, rows in before.items())
