@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/apache/arrow-go/v18/parquet"
+
 	"benchbook/benchload/system"
 )
 
@@ -24,6 +26,14 @@ var statuses = [...]string{
 	"ok", string(system.Refused), string(system.Timeout), string(system.Connection), string(system.Server),
 	string(system.BadAnswer), string(system.NotEmpty), "other",
 }
+
+// statusTexts are the statuses as a file takes them.
+var statusTexts = func() (texts [len(statuses)]parquet.ByteArray) {
+	for i, status := range statuses {
+		texts[i] = parquet.ByteArray(status)
+	}
+	return texts
+}()
 
 // statusOf returns the index of the status of an operation.
 func statusOf(failure *system.Failure) uint8 {
