@@ -29,7 +29,7 @@ def labelled(run: Run) -> list[Cell]:
 def _cells(run: Run) -> tuple[Cell, ...]:
     flagged = same_work.of_run(run).flagged
     found = [
-        replace(cell, title=cell.title + FLAG) if (cell.system, cell.arm) in flagged else cell
+        replace(cell, title=cell.title + FLAG, flagged=True) if (cell.system, cell.arm) in flagged else cell
         for cell in run.cells
     ]
     order = {system: place for place, system in enumerate(run.systems)}

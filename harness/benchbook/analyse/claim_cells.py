@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Pair, Run
-from benchbook.analyse.wording import level_words, replaced
 from benchbook.declare.claim import Claim
 from benchbook.declare.level import listed, natural, ordered, same
 
@@ -33,12 +33,9 @@ class Sides:
         """Return each cell with the phase and metric that a claim takes from it."""
         return [(self.cells[0], claim.below), *((cell, claim.pair) for cell in self.cells[1:])]
 
-    def name(self, across: Collection[str] = ()) -> str:
-        """Return the cell in words: the levels of ``across``, or all it has in common."""
-        shown = [
-            level_words(name, level) for name, level in self.levels.items() if not across or name in across
-        ]
-        return ", ".join(shown) or "its only cell"
+    def case(self, across: Collection[str] = ()) -> dict[str, str]:
+        """Return the levels that name it: those of ``across``, or all that both sides have."""
+        return {name: level for name, level in self.levels.items() if not across or name in across}
 
 
 def differing(found: Sequence[Sides]) -> list[str]:
@@ -78,7 +75,7 @@ def skipped(cell: Cell) -> bool:
     return not cell.ok and set(cell.statuses) == {"skipped"}
 
 
-def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
+def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[Reason]:
     """Return where a run differs from the levels of the publication: "objects of 1 GiB instead of 4 GiB"."""
     said = []
     for factor, wanted in claim.at.items():
@@ -88,28 +85,25 @@ def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[str]:
         )
         other = [level for level in held if not any(same(level, one) for one in published)]
         if other:
-            said.append(replaced(factor, other, "instead of", published))
+            said.append(because("levels-instead", factor=factor, here=other, published=published))
     return said
 
 
-def absent(claim: Claim, run: Run) -> list[str]:
-    """Return in words what the claim names and the run has no trial of that counts; empty where it has all."""
-    found = []
+def absent(claim: Claim, run: Run) -> list[Reason]:
+    """Return what the claim names and the run has no trial of that counts; empty where it has all."""
+    found: list[Reason] = []
     for side in [claim.of] if claim.trend else [claim.of, claim.over]:
         cells = _matching(claim, side, run.cells)
         if not cells:
             found.append(_lacking(_wanted(claim, side), run))
         elif not any(_counts(claim, run, cell) for cell in cells):
-            statuses = " or ".join(sorted({status for cell in cells for status in cell.statuses}))
-            why = next((cell.reason for cell in cells if cell.reason), "no reason was recorded")
-            if (
-                statuses == "skipped"
-            ):  # where a system was looked for, and how to get it, stands with the gaps
-                why = why.partition(": ")[0]
-            wanted = _wanted(claim, side)
+            statuses = sorted({status for cell in cells for status in cell.statuses})
+            why = next((cell.reason for cell in cells if cell.reason), None)
             # What both sides have in common is not said, but for the system.
-            named = _words({name: wanted[name] for name in wanted if name == "system" or name in side})
-            found.append(f"every trial of {named or 'it'} is {statuses} ({why.rstrip('.')})")
+            levels = {
+                name: held for name, held in _wanted(claim, side).items() if name == "system" or name in side
+            }
+            found.append(because("no-valid-trial", levels=levels, statuses=statuses, why=why))
         found += _other_version(claim, cells)
     return list(dict.fromkeys(found))
 
@@ -119,29 +113,22 @@ def _counts(claim: Claim, run: Run, cell: Cell) -> bool:
     return bool(cell.ok) or bool(run.values(cell, claim.pair, claim.validity).by_block)
 
 
-def _lacking(wanted: Mapping[str, list[str]], run: Run) -> str:
+def _lacking(wanted: Mapping[str, list[str]], run: Run) -> Reason:
     """Name the levels that no cell of the run has; the combination, where each of them is there."""
     missing = {
         factor: levels
         for factor, levels in wanted.items()
         if not any(cell.matches({factor: levels}) for cell in run.cells)
     }
-    return f"{_words(missing or wanted)} is not in this run"
+    return because("not-in-run", levels=dict(missing or wanted))
 
 
-def _words(levels: Mapping[str, list[str]]) -> str:
-    return ", ".join(
-        " or ".join(allowed) if factor == "system" else f"{factor.replace('_', ' ')} {' or '.join(allowed)}"
-        for factor, allowed in levels.items()
-    )
-
-
-def _other_version(claim: Claim, cells: list[Cell]) -> list[str]:
+def _other_version(claim: Claim, cells: list[Cell]) -> list[Reason]:
     for cell in cells:
         asked = claim.versions.get(cell.system)
         wrong = [one for one in cell.versions if asked and not meets(one, asked)]
         if wrong:
-            return [f"{cell.system} stated version {wrong[0]}, and the claim is about {asked}"]
+            return [because("other-version", system=cell.system, stated=wrong[0], asked=asked)]
     return []
 
 

@@ -13,8 +13,8 @@ from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word,
 from benchbook.analyse.model import Fit, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import TRIAL, Run
-from benchbook.analyse.wording import level_words
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio
 
@@ -48,12 +48,13 @@ class JudgedCell:
     evidence: Evidence
     """The p-values; empty evidence if ``unfit`` gives a reason."""
     verdict: Word
-    reason: str
-    unfit: str = ""
+    because: Reason
+    """Why it has its verdict."""
+    unfit: Reason | None = None
     """Why its ratio is not judged: lost trials, failed operations, a short phase."""
     steps: tuple[Fit, ...] = ()
     """The steps of a monotonic trend."""
-    reversed_step: str | None = None
+    reversed_step: Reason | None = None
     """The step of a trend that goes against it."""
 
     @property
@@ -110,25 +111,24 @@ def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | Non
     )  # fmt: skip
 
 
-def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> str:
-    """Return why a case is not judged; empty if it is."""
+def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> Reason | None:
+    """Return why a case is not judged; None if it is."""
     for cell, pair in sides.pairs(claim):
         if lost := run.lost(cell, pair, claim.validity):
-            return lost.sentence(cell)
+            return lost.reason(cell)
         # A system that did nothing in one trial is no slower one: its typical rate would leave that trial out.
         values = run.values(cell, pair, claim.validity).by_block.values()
         idle = sum(value == 0 for value in values)
         if pair[1].endswith("per_second") and 0 < idle < len(values):
-            return f"{idle} of {len(values)} trials of {cell.label} measured a rate of 0"
+            return because("idle", idle=idle, of=len(values), setup=cell.label)
     if failed:
-        return f"{failed:,} {'operation' if failed == 1 else 'operations'} failed"
+        return because("operations-failed", number=failed)
     if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):
         seconds = [run.phase_seconds(cell, claim.phase, claim.validity) for cell in sides.cells]
         shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
         if shortest < SHORTEST_SECONDS:
-            least = f"{SHORTEST_SECONDS:g} s"
-            return f"the phase {claim.phase} lasted {shortest:.2g} s, and one under {least} is not judged"
-    return ""
+            return because("short-phase", phase=claim.phase, seconds=shortest, least=SHORTEST_SECONDS)
+    return None
 
 
 def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
@@ -163,7 +163,7 @@ def _in_words(claim: Claim) -> Expectation:
     return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
 
 
-def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> str | None:
+def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> Reason | None:
     """Return the first step that goes against the trend (Bonferroni over its steps)."""
     assert claim.along is not None
     for ends, step in zip(itertools.pairwise(sides.cells), steps, strict=True):
@@ -171,7 +171,7 @@ def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> s
             continue
         against = step.fit.below(0.0) if claim.test == "rises" else step.fit.above(0.0)
         if 2 * len(steps) * against <= run.level:
+            before, after = (cell.levels[claim.along] for cell in ends)
             moved = "falls" if claim.test == "rises" else "rises"
-            before, after = (level_words(claim.along, cell.levels[claim.along]) for cell in ends)
-            return f"it {moved} from {before} to {after}"
+            return because("step", moved=moved, factor=claim.along, first=before, last=after)
     return None

@@ -22,21 +22,17 @@ from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.paired import pooled
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
-from benchbook.analyse.wording import factor_words, level_words, replaced
 from benchbook.declare.catalogue import Catalogue, root
-from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim, PublishedMachine
+from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine
 from benchbook.declare.level import amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.declare.toml import Setting
 from benchbook.errors import RequestError, command
 
-COLUMNS = (
-    "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "reason",
-)  # fmt: skip
-"""Keys of ``bench claims --json``, in order."""
 FEWEST_ANSWERS = 20
 """Answers below which agreement shows little."""
 FEWEST_LEVELS = 2
@@ -60,8 +56,8 @@ class Judgement:
     margin: float
     """Equivalence margin: 0.1 is 10 %."""
     verdict: Word
-    reason: str
-    """Why, and what a reader must know beside it."""
+    reasons: tuple[Reason, ...]
+    """Why, the verdict's own first, and what a reader must know beside it."""
     phase: str
     metric: str
     test: str
@@ -69,10 +65,10 @@ class Judgement:
     """The metric of the side ``over``, where it is another one."""
     cells: tuple[JudgedCell, ...] = ()
     """The evidence of each case."""
-    notes: tuple[str, ...] = ()
-    """The part of ``reason`` that follows the verdict."""
-    conditions: tuple[str, ...] = ()
-    """Differences from the publication, such as "batches of 1,000 instead of 5,000"."""
+    notes: tuple[Reason, ...] = ()
+    """Those of ``reasons`` that a reader must know beside the verdict."""
+    conditions: tuple[Reason, ...] = ()
+    """Differences from the publication, such as batches of 1,000 instead of 5,000."""
     in_cells: judgement.Share = "all"
     """In how many cases it must hold."""
     missing: int = 0
@@ -81,12 +77,13 @@ class Judgement:
     """Level of its tests: 1 minus the confidence of its interval."""
     fit: Fit | None = None
     """The estimate of ``measured`` on logarithms; None without an interval, or if nothing may be compared."""
-    scaled: str | None = None
-    """The shortfall of the machine against the publication's, if profile published ran on a smaller one."""
+    own: bool = False
+    """True if it is a question of ours, which the publication did not ask."""
 
-    def row(self) -> dict[str, Any]:
-        """Return what ``bench claims --json`` prints of it."""
-        return {name: getattr(self, name) for name in COLUMNS}
+    @property
+    def asked(self) -> str:
+        """Its statement; that of a question of ours without the mark."""
+        return self.statement.removeprefix(OWN).strip() if self.own else self.statement
 
 
 def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
@@ -201,8 +198,8 @@ def judge(
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
-        claim.margin, "not run", "", claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
-        level=run.level, scaled=shortfall, over_metric=claim.over_metric,
+        claim.margin, "not run", (), claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
+        level=run.level, own=claim.own, over_metric=claim.over_metric,
     )  # fmt: skip
     gaps = absent(claim, run)
     if claim.test == "agree":
@@ -212,13 +209,16 @@ def judge(
         shown = _shown(blank, run, found.cells)
         if claim.unstated and found.lost:  # the levels are in the run, but their trials failed
             return _said(shown, "inconclusive", found.lost)
-        return _said(shown, "underspecified", [claim.underspecified])
+        return _said(shown, "underspecified", [because("underspecified", text=claim.underspecified)])
     if gaps:
         return _not_run(blank, claim, run, gaps, published)
     if not found.cells:
-        why = [*found.lost, *found.left_out] or ["no case of this run has both sides"]
+        why = [*found.lost, *found.left_out] or [because("no-case")]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
-    conditions = [f"{run.title(other)} in place of {named}" for named, other in versions.items()]
+    conditions = [
+        because("system-in-place", system=other, title=run.title(other), published=named)
+        for named, other in versions.items()
+    ]
     conditions += _scaled(asked, found.cells)
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
@@ -240,9 +240,9 @@ class Found:
     """The cases that a run has for a claim."""
 
     cells: list[JudgedCell]
-    left_out: list[str]
+    left_out: list[Reason]
     """Setups that are not judged, and why."""
-    lost: list[str]
+    lost: list[Reason]
     """Setups that were planned and of which one side has no result, and why."""
     missing: int
     """Setups that were published and are not in the run."""
@@ -250,39 +250,38 @@ class Found:
 
 def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
     by_cell = [one for one in published if one.levels]
-    cells, left_out, lost, met = [], [], [], []
+    cells: list[JudgedCell] = []
+    left_out: list[Reason] = []
+    lost: list[Reason] = []
+    met = []
     asked = sides(claim, run.cells)
     telling = claim.across or differing(asked)
     for side in asked:
-        number = number_of(published, side)
+        number, case = number_of(published, side), side.case(telling)
         if number in by_cell:
             met.append(number)
         if by_cell and number is None:
-            left_out.append(f"there is no published number for {side.name(telling)}")
+            left_out.append(because("not-published", case=case))
         elif number is not None and number.ratio is None:
-            left_out.append(f"the publication has no ratio for {side.name(telling)} ({number.note})")
+            left_out.append(because("no-published-ratio", case=case, note=number.note))
         elif (made := judged(claim, run, side, number)) is not None:
             cells.append(made)
         else:
-            lost.append(f"{side.name(telling)}: {_why_lost(claim, run, side)}")
+            lost.append(because("case-lost", case=case, because=_why_lost(claim, run, side)))
     lacking = [one for one in by_cell if one not in met and one.ratio is not None]
     if lacking and cells:
-        names = [", ".join(level_words(*level) for level in one.levels.items()) for one in lacking]
-        left_out.append(f"the publication also has {same_work.some(names)}, which this run did not measure")
+        left_out.append(because("not-measured", cases=[dict(one.levels) for one in lacking]))
     return Found(cells, left_out, lost, len(lacking))
 
 
-def _why_lost(claim: Claim, run: Run, side: Sides) -> str:
+def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
     """Return why no block of a case has both sides."""
     for cell, pair in side.pairs(claim):
         if lost := run.lost(cell, pair, claim.validity):
-            return lost.sentence(cell)
+            return lost.reason(cell)
         if skipped(cell):
-            why = (cell.reason or "no reason was recorded").partition(": ")[0].rstrip(".")
-            return f"every trial of {cell.label} is skipped ({why})"
-    if claim.over_metric is not None:
-        return f"no block has both {claim.metric} and {claim.over_metric}"
-    return f"no block has {claim.metric} of both sides"
+            return because("trials-skipped", setup=cell.label, why=cell.reason)
+    return because("no-common-block", metric=claim.metric, over_metric=claim.over_metric)
 
 
 def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRatio | None:
@@ -297,22 +296,22 @@ def number_of(published: Sequence[PublishedRatio], side: Sides) -> PublishedRati
 
 
 def _verdict(
-    claim: Claim, found: Found, refused: Sequence[str], conditions: Sequence[str], *, eased: bool
-) -> tuple[Word, list[str]]:
+    claim: Claim, found: Found, refused: Sequence[Reason], conditions: Sequence[Reason], *, eased: bool
+) -> tuple[Word, list[Reason]]:
     """Return the verdict on the cases of a claim, and why; ``eased``: the load is smaller than the published one."""
     if refused:
-        return "inconclusive", [f"not judged: {'; '.join(refused)}"]
-    at = [f"measured with {', and with '.join(conditions)}"] if conditions else []
+        return "inconclusive", [because("refused", because=refused)]
+    at = [because("measured-with", conditions=conditions)] if conditions else []
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
     said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
     if said == "contradicted" and eased and claim.metric in OF_FAILURES:
-        return "inconclusive", ["a smaller load than the published one does not show what fails there", *at]
-    why = _why(claim, found, missing)
+        return "inconclusive", [because("smaller-load"), *at]
+    why = [_why(claim, found, missing)]
     if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)):
-        why += f"; on their own, enough are {alone}, but not when all are tested together at 5 %"
-    return said, [why, *at]
+        why.append(because("alone", verdict=alone))
+    return said, [*why, *at]
 
 
 def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
@@ -328,29 +327,22 @@ def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
     return "reproduced" if total > 1 and words["reproduced"] >= needed else ""
 
 
-def _why(claim: Claim, found: Found, missing: int) -> str:
+def _why(claim: Claim, found: Found, missing: int) -> Reason:
     cells = found.cells
     if len(cells) == 1 and not missing:
-        return cells[0].reason
-    counted = []
+        return cells[0].because
     telling = claim.across or differing([cell.sides for cell in cells])
     fit = [cell for cell in cells if not cell.unfit]
-    for word in (*judgement.DECIDED, "inconclusive"):
-        names = [cell.sides.name(telling) for cell in fit if cell.verdict == word]
-        if names:
-            counted.append(f"{word} in {len(names)} ({same_work.some(names)})")
-    unfit = [f"{cell.sides.name(telling)}: {cell.unfit}" for cell in cells if cell.unfit]
-    if unfit:
-        counted.append(f"no result in {len(unfit)} ({same_work.some(unfit)})")
-    if found.lost:
-        counted.append(f"lost in {len(found.lost)} ({same_work.some(found.lost)})")
-    if found.missing:
-        counted.append(f"{found.missing} not run")
-    needed = {"all": "all", "most": "more than half", "any": "at least one"}[claim.in_cells]
-    return (
-        f"{len(cells) + missing} cases, and the claim must hold in {needed} of them: judged one by one, "
-        f"{', '.join(counted)}"
-    )
+    by_verdict = {
+        word: [cell.sides.case(telling) for cell in fit if cell.verdict == word]
+        for word in (*judgement.DECIDED, "inconclusive")
+    }
+    unfit = [{"case": cell.sides.case(telling), "because": cell.unfit} for cell in cells if cell.unfit]
+    return because(
+        "cases", cases=len(cells) + missing, needed=claim.in_cells,
+        verdicts={word: cases for word, cases in by_verdict.items() if cases},
+        unfit=unfit, lost=found.lost, not_run=found.missing,
+    )  # fmt: skip
 
 
 def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judgement:
@@ -361,14 +353,15 @@ def _agreement(blank: Judgement, claim: Claim, run: Run, work: SameWork) -> Judg
     compared, first = len(found), next((query for query, alike in found.items() if not alike), "")
     agreed = sum(found.values())
     if not compared:
-        return _said(blank, "not run", [f"no answers to {claim.phase} were recorded"])
+        return _said(blank, "not run", [because("answers-unrecorded", phase=claim.phase)])
     shown = replace(blank, measured=agreed / compared)
-    words = f"{agreed} of {compared} answers agree"
+    why = because("answers-agree", agreed=agreed, compared=compared)
     if agreed < compared:
-        return _said(shown, "contradicted", [words, f"the first that differs is {first}"])
+        return _said(shown, "contradicted", [why, because("first-differing", query=first)])
     if compared < FEWEST_ANSWERS:
-        return _said(shown, "inconclusive", [f"{words}, and fewer than {FEWEST_ANSWERS} show little"])
-    return _said(shown, "reproduced", [words])
+        few = because("few-answers", agreed=agreed, compared=compared, least=FEWEST_ANSWERS)
+        return _said(shown, "inconclusive", [few])
+    return _said(shown, "reproduced", [why])
 
 
 def _answers(claim: Claim, work: SameWork, side: Sides) -> dict[str, bool]:
@@ -387,27 +380,25 @@ def _answers(claim: Claim, work: SameWork, side: Sides) -> dict[str, bool]:
     }
 
 
-def _said(found: Judgement, verdict: Word, because: Sequence[str]) -> Judgement:
-    return replace(found, verdict=verdict, reason="; ".join([*filter(None, because), *found.notes]))
+def _said(found: Judgement, verdict: Word, why: Sequence[Reason]) -> Judgement:
+    return replace(found, verdict=verdict, reasons=(*why, *found.notes))
 
 
 def _not_run(
-    blank: Judgement, claim: Claim, run: Run, because: list[str], published: Sequence[PublishedRatio]
+    blank: Judgement, claim: Claim, run: Run, gaps: list[Reason], published: Sequence[PublishedRatio]
 ) -> Judgement:
     """Say why it was not run, and show what a substitute gives."""
     chosen = _present(run, claim.substitutes)
     other = instead(claim, chosen)
     found = _cells(other, run, published) if chosen else None
     if found is None or not found.cells:
-        return _said(blank, "not run", because)
-    shown = "; ".join(f"{stand_in} is in place of {named}" for named, stand_in in chosen.items())
+        return _said(blank, "not run", gaps)
+    in_place = [because("substitute", system=system, named=named) for named, system in chosen.items()]
     joint = judgement.joint(
         [cell.evidence for cell in found.cells], claim.in_cells, found.missing + len(found.lost)
     )
-    verdict = f"for the substitute alone the verdict would be: {joint}"
-    return _said(
-        _shown(blank, run, found.cells), "substitute only", [*because, shown, verdict, *found.left_out]
-    )
+    why = [*gaps, *in_place, because("substitute-verdict", verdict=joint), *found.left_out]
+    return _said(_shown(blank, run, found.cells), "substitute only", why)
 
 
 def _shown(blank: Judgement, run: Run, cells: list[JudgedCell]) -> Judgement:
@@ -545,7 +536,7 @@ def published_at_scale(published: Sequence[PublishedRatio], by_factor: InPlace) 
     return found
 
 
-def _scaled(asked: Asked, cells: Sequence[JudgedCell]) -> list[str]:
+def _scaled(asked: Asked, cells: Sequence[JudgedCell]) -> list[Reason]:
     """Say which levels the cases have in place of published ones: "1,000 stocks in place of 10,000".
 
     Arms are left out: the table of configurations describes them.
@@ -563,7 +554,7 @@ def _scaled(asked: Asked, cells: Sequence[JudgedCell]) -> list[str]:
     for factor, there, here in sorted(pairs, key=lambda pair: natural(pair[1])):
         found.setdefault(factor, {})[there] = here
     return [
-        replaced(factor, [*dict.fromkeys(levels.values())], "in place of", [*levels], "and")
+        because("levels-in-place", factor=factor, here=[*dict.fromkeys(levels.values())], published=[*levels])
         for factor, levels in found.items()
     ]
 
@@ -579,16 +570,15 @@ def spanned(claim: Claim, cells: Sequence[JudgedCell]) -> bool:
     )
 
 
-def unstated_note(claim: Claim, cells: Sequence[JudgedCell]) -> list[str]:
+def unstated_note(claim: Claim, cells: Sequence[JudgedCell]) -> list[Reason]:
     """Say at which levels the claim was judged, and why at these."""
     if not spanned(claim, cells):
         return []
-    found = [level_words(factor, level) for factor in claim.unstated for level in _levels(cells, factor)]
-    names = " or ".join(map(factor_words, claim.unstated))
-    return [f"the publication states no {names}: judged with {' and '.join(found)}"]
+    levels = {factor: _levels(cells, factor) for factor in claim.unstated}
+    return [because("levels-unstated", levels=levels)]
 
 
-def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | None:
+def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, Reason] | None:
     """Return the verdict where levels that the publication leaves open disagree, and why; None where they agree.
 
     Underspecified where it holds at one level and is contradicted at another; inconclusive where it is contradicted
@@ -598,13 +588,12 @@ def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, str] | No
         by_level: dict[Word, list[str]] = {}
         for level in _levels(cells, factor):
             here = [cell.evidence for cell in cells if cell.sides.levels[factor] == level]
-            by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(level_words(factor, level))
+            by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(level)
         if "contradicted" not in by_level or len(by_level) == 1:
             continue
-        said = ", ".join(f"{word} with {same_work.some(levels)}" for word, levels in by_level.items())
-        if any(word in by_level for word in HOLDS):
-            return "underspecified", f"depends on {factor_words(factor)}: {said}"
-        return "inconclusive", f"{said}: the publication does not state which it means"
+        holds = any(word in by_level for word in HOLDS)
+        why = because("depends" if holds else "levels-disagree", factor=factor, verdicts=by_level)
+        return ("underspecified" if holds else "inconclusive"), why
     return None
 
 

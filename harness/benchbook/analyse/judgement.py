@@ -1,15 +1,15 @@
-"""The expected ratio of a claim, the evidence of a measurement, and the verdict."""
+"""The expected ratio of a claim, the evidence of a measurement, the verdict, and its reason."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.ratio import Ratio
-from benchbook.analyse.verdict import interval_words, percent
+from benchbook.analyse.reason import Reason, because
 
 # Everything here is on logarithms, where a ratio and its inverse are alike: an equivalence margin of 10 % around a
 # published ratio p is the band from p / 1.1 to p * 1.1.
@@ -195,76 +195,41 @@ def _conjunction(values: Sequence[float], count: int) -> float:
     return min(1.0, *(len(others) / place * value for place, value in enumerate(others, start=1)))
 
 
-# Reasons, in words.
+# Reasons.
 
 
-def reason(said: Word, expected: Expectation, ratio: Ratio) -> str:
-    """Return why one case has its verdict, without a full stop."""
+def reason(said: Word, expected: Expectation, ratio: Ratio) -> Reason:
+    """Return why one case has its verdict."""
     if ratio.low is None or ratio.high is None:
-        return ratio.reason or "there is no interval"
-    whole = f"{percent(ratio)} CI {interval_words(ratio)}"
-    narrow = f"the {percent(ratio, 2)} CI"
+        return because("no-interval", why=ratio.reason)
+    facts = {
+        "low": ratio.low, "high": ratio.high, "confidence": ratio.confidence,
+        "expected": {
+            "kind": expected.kind, "value": expected.value, "margin": expected.margin, "within": expected.within,
+        },
+    }  # fmt: skip
     if said == "reproduced":
         inside = ratio.low >= expected.band[0] and ratio.high <= expected.band[1]
-        return f"{f'the {whole}' if inside else narrow} lies {_band(expected)}"
+        return because("within", **facts, narrow=not inside)
     if said == "direction only":
-        side = "above" if expected.sign > 0 else "below"
-        return f"the {whole} lies {side} 1, and partly {_band(expected)}"
+        return because("direction", **facts)
+    includes_1 = bool(expected.sign) and ratio.low <= 1 <= ratio.high
+    if said == "different size" or (said == "contradicted" and expected.sign == 0):
+        return because("outside", **facts, includes_1=includes_1)
     if said == "contradicted":
-        return _contradicted(whole, narrow, expected, ratio)
-    return _unmet(said, whole, expected, ratio.low, ratio.high)
+        return _contradicted(expected, ratio, facts)
+    return because("includes-1" if includes_1 else "too-wide", **facts)
 
 
-def _unmet(said: Word, whole: str, expected: Expectation, low: float, high: float) -> str:
-    if said == "different size":
-        direction = ", and includes 1" if expected.sign and low <= 1 <= high else ""
-        return f"the whole {whole} lies {_outside(expected)}{direction}"
-    if expected.sign and low <= 1 <= high:
-        return f"the {whole} includes 1"
-    return f"the {whole} is too wide: it lies only partly {_band(expected)}"
-
-
-def _contradicted(whole: str, narrow: str, expected: Expectation, ratio: Ratio) -> str:
+def _contradicted(expected: Expectation, ratio: Ratio, facts: dict[str, Any]) -> Reason:
     assert ratio.low is not None
     assert ratio.high is not None
-    if expected.sign == 0:
-        return f"the whole {whole} lies {_outside(expected)}"
     if (ratio.high < 1) if expected.sign > 0 else (ratio.low > 1):
-        other = "below" if expected.sign > 0 else "above"
-        claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
-        return f"the {whole} lies {other} 1, on the other side of the published ratio{claimed}"
+        return because("other-side", **facts)
     inner = ratio.at(2 * (1 - ratio.confidence))
     assert inner.low is not None
     assert inner.high is not None
-    claimed_end, other_end = (inner.high, 1 / inner.low) if expected.sign > 0 else (1 / inner.low, inner.high)
-    near = f"{100 * (expected.no_difference - 1):.2g} %"
+    claimed_end = inner.high if expected.sign > 0 else 1 / inner.low
     if claimed_end > expected.no_difference:
-        return f"one step goes the other way (last over first: the {whole})"
-    side = "above" if expected.sign > 0 else "below"
-    where = f"lies within {near} of" if other_end <= expected.no_difference else f"ends at most {near} {side}"
-    return f"a difference was published, but {narrow} {where} 1, which is no difference (the {whole})"
-
-
-def _outside(expected: Expectation) -> str:
-    low, high = expected.band
-    if expected.within is not None and math.inf not in expected.within:
-        return f"outside {low:.3g} to {high:.3g}"
-    if expected.kind in ("at-least", "at-most") or expected.within is not None:
-        return f"below {low:.3g}" if high == math.inf else f"above {high:.3g}"
-    what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
-    return f"outside the band of {100 * expected.margin:g} % around {what} ({low:.3g} to {high:.3g})"
-
-
-def _band(expected: Expectation) -> str:
-    low, high = expected.band
-    percent = f"{100 * expected.margin:g} %"
-    if expected.within is not None and math.inf not in expected.within:
-        return f"between {low:.3g} and {high:.3g}"
-    if expected.kind in ("at-least", "at-most") or expected.within is not None:
-        above = high == math.inf
-        side, end = ("above", low) if above else ("below", high)
-        if not expected.margin or expected.within is not None:
-            return f"{side} {end:.3g}"
-        return f"{side} {end:.3g} ({expected.value:.3g} and {percent})"
-    what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
-    return f"within {percent} of {what} ({low:.3g} to {high:.3g})"
+        return because("step-reversed", **facts)
+    return because("no-difference", **facts, narrow={"low": inner.low, "high": inner.high})

@@ -7,15 +7,15 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchbook.analyse import comparison, looked, noise, order, quantity, wording
+from benchbook.analyse import comparison, looked, noise, order, quantity, scaled, wording
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import Noise
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Run
-from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.level import same
 from benchbook.declare.metric import describe
 from benchbook.measure import steady
@@ -171,7 +171,8 @@ def _size(run: Run) -> list[str]:
     profile = run.info["profile"]
     if profile == "smoke":
         return ["Profile smoke is for tests: its trials last seconds or less, so its numbers mean little."]
-    if label := scaled_label(run):
+    if short := scaled.of_run(run):
+        label = wording.shortfall(**short.facts)
         return [f"Profile {profile}, {label}. Published numbers were measured at full size."]
     return [f"Profile {profile}: systems may rank differently with other data sizes and queries."]
 
@@ -256,7 +257,14 @@ def _embedded(run: Run) -> list[str]:
     return found
 
 
-def busy_client(run: Run) -> list[str]:
+class Busy(NamedTuple):
+    """A phase whose result the client may have limited."""
+
+    phase: str
+    sentence: str
+
+
+def busy_client(run: Run) -> list[Busy]:
     """Return the phases in which the client limited the result, or used so much of its cores that it may have."""
     found: dict[tuple[str, str], float] = {}
     for phase, numbers in run.phases_of("client_cpu_fraction").items():
@@ -266,13 +274,20 @@ def busy_client(run: Run) -> list[str]:
             if not run.embedded(system):
                 found[system, phase] = max(found.get((system, phase), 0.0), value)
     return _generator_bound(run) + [
-        f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
-        f"{run.title(system)}: it may have limited the result."
+        Busy(
+            phase,
+            f"The client used up to {quantity.percent(value)} of its cores in phase {phase} against "
+            f"{run.title(system)}: it may have limited the result.",
+        )
         for (system, phase), value in found.items()
     ]
 
 
-def _generator_bound(run: Run) -> list[str]:
+def _busy(run: Run) -> list[str]:
+    return [one.sentence for one in busy_client(run)]
+
+
+def _generator_bound(run: Run) -> list[Busy]:
     """Return the phases in which workers waited for the generator for more than half of their time."""
     counted = Counter(
         (run.cells[cell].system, phase)
@@ -280,8 +295,11 @@ def _generator_bound(run: Run) -> list[str]:
         for cell in run.places.cells[numbers.places].tolist()
     )
     return [
-        f"Benchload limited the result of {run.title(system)} in phase {phase} because its workers waited for "
-        f"generated rows for more than half of the time in {count} {'trial' if count == 1 else 'trials'}."
+        Busy(
+            phase,
+            f"Benchload limited the result of {run.title(system)} in phase {phase} because its workers waited for "
+            f"generated rows for more than half of the time in {count} {'trial' if count == 1 else 'trials'}.",
+        )
         for (system, phase), count in counted.items()
     ]
 
@@ -346,23 +364,26 @@ def _machine(run: Run) -> list[str]:
     return found
 
 
-def one_device(run: Run) -> dict[str, str]:
-    """Return storage → the sentence that its several disks are files on one device, which they share."""
-    found: dict[str, str] = {}
+def one_device(run: Run) -> list[Reason]:
+    """Return the storages whose several disks are files on one device, which they share."""
+    found: dict[str, Reason] = {}
     for storage, held in run.ok.select("storage", "storage_facts").unique().iter_rows():
         facts = json.loads(held) if held else {}
         below = (facts.get("below") or {}).get("device")
         disks, most = int(facts.get("disks") or 0), facts.get("writes_per_second")
         if disks > 1 and isinstance(below, dict):
-            begin = f"The {disks} disks of storage {storage} are files on one device ({below.get('name')})"
-            shared = ", which they share, so separate disks may gain more."
-            limited = f", each limited to {most} writes per second in place of separate disks."
-            found[str(storage)] = begin + (limited if most else shared)
-    return dict(sorted(found.items()))
+            found[str(storage)] = because(
+                "one-device",
+                storage=str(storage),
+                disks=disks,
+                device=below.get("name"),
+                writes_per_second=most,
+            )
+    return [one for _, one in sorted(found.items())]
 
 
 def _disks(run: Run) -> list[str]:
-    return list(one_device(run).values())
+    return [f"{wording.one_device(**one.facts)}." for one in one_device(run)]
 
 
 def _listening(run: Run) -> list[str]:
@@ -488,6 +509,6 @@ def _earlier(run: Run) -> list[str]:
 
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
-    _mixed, _size, _trials, _brief, _pace, _embedded, busy_client, _waited, shared_cores, _machine,
+    _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, shared_cores, _machine,
     _disks, _listening, _elsewhere, _order, _noise, _earlier,
 )  # fmt: skip

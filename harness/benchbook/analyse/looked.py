@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.plan.sequential import Design
 
@@ -54,14 +55,12 @@ def part(run: Run, claim: str, now: Look | None = None) -> Run:
     return run.until(look.block, look.level)
 
 
-def note(run: Run) -> list[str]:
+def note(run: Run) -> list[Reason]:
     """Return the note on a verdict that a look gave; none for a whole run."""
     made = None if run.blocks is None else design(run)
     if made is None:
         return []
-    return [
-        f"judged after {run.blocks} blocks (at most {made.maximum}), at significance level {run.level:.2g}"
-    ]
+    return [because("look", blocks=run.blocks, maximum=made.maximum, level=run.level)]
 
 
 def sentence(run: Run) -> str:

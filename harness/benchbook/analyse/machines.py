@@ -18,6 +18,7 @@ from benchbook.analyse.claims import Judgement
 from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import Fit
 from benchbook.analyse.random_effects import Summary
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.experiment import LIMIT_FACTORS
@@ -41,7 +42,10 @@ class Result:
     high: float | None
     fit: Fit | None
     """The estimate on logarithms; None if there is none, or if it is not judged."""
-    reason: str
+    because: tuple[Reason, ...] = ()
+    """Why it has its verdict, of a claim."""
+    reason: str = ""
+    """The same of a comparison, in words."""
     judgement: Judgement | None = None
     """The judgement on the claim; None for a comparison."""
 
@@ -111,9 +115,11 @@ def _shared_levels(cell: JudgedCell) -> tuple[tuple[str, str], ...]:
 
 def _of_case(machine: str, cell: JudgedCell | None) -> Result:
     if cell is None:
-        return Result(machine, "not run", None, None, None, None, "it was not measured")
+        return Result(machine, "not run", None, None, None, None, (because("not-measured-here"),))
     fit = None if cell.unfit else cell.ratio.fit
-    return Result(machine, str(cell.verdict), cell.measured, cell.low, cell.high, fit, cell.reason)
+    return Result(
+        machine, str(cell.verdict), cell.measured, cell.low, cell.high, fit, because=(cell.because,)
+    )
 
 
 def dependence(verdicts: Iterable[str]) -> Dependence:
@@ -245,7 +251,7 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
                 None,
                 None,
                 None,
-                "the run declared this claim differently, or not at all",
+                (because("declared-otherwise"),),
             )
             for name in runs
         ]
@@ -256,7 +262,9 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
 def _of_claim(machine: str, one: Judgement) -> Result:
     judged = one.verdict in (*judgement.DECIDED, "inconclusive") and not any(cell.unfit for cell in one.cells)
     fit = one.fit if judged else None
-    return Result(machine, str(one.verdict), one.measured, one.low, one.high, fit, one.reason, one)
+    return Result(
+        machine, str(one.verdict), one.measured, one.low, one.high, fit, judgement=one, because=one.reasons
+    )
 
 
 def _comparisons(runs: Mapping[str, Run]) -> list[Finding]:
@@ -270,7 +278,8 @@ def _comparisons(runs: Mapping[str, Run]) -> list[Finding]:
             f"{one.pair.above.phase}-{one.pair.above.metric}-{one.pair.cell.name}",
             f"{one.pair.quantity}: {one.pair.sides}",
             tuple(
-                found.get(_key(one)) or Result(name, "not run", None, None, None, None, "it was not measured")
+                found.get(_key(one))
+                or Result(name, "not run", None, None, None, None, (because("not-measured-here"),))
                 for name, found in made.items()
             ),
         )
@@ -287,4 +296,4 @@ def _key(one: comparison.Judged) -> Hashable:
 def _of_comparison(machine: str, one: comparison.Judged) -> Result:
     better = one.pair.advantage
     fit = None if one.pair.errors else better.fit
-    return Result(machine, one.word, better.value, better.low, better.high, fit, one.reason)
+    return Result(machine, one.word, better.value, better.low, better.high, fit, reason=one.reason)

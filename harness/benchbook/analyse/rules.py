@@ -6,6 +6,7 @@ Each function reads only what the run recorded, and returns a mark and the reaso
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from benchbook.analyse import same_work as work
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
+from benchbook.analyse.reason import Reason
 from benchbook.analyse.run import Cell, Run
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
@@ -44,7 +46,9 @@ class Finding(NamedTuple):
     """The mark of one rule, with its reason."""
 
     mark: Mark
-    why: str
+    why: str = ""
+    because: tuple[Reason, ...] = ()
+    """The reasons in place of ``why``, if they are those of other verdicts too."""
 
 
 def durability_of(run: Run, system: str, arm: str) -> dict[str, Any]:
@@ -137,7 +141,7 @@ def caches(run: Run) -> Finding:
 
 def client(run: Run) -> Finding:
     """Rule 8: the client was calibrated against a null server and did not limit the result."""
-    busy = limits.busy_client(run)
+    busy = [one.sentence for one in limits.busy_client(run)]
     calibrated = bool(run.fact_list("calibration"))
     servers = any(not run.embedded(one.system) for one in labelled(run))
     if not servers:
@@ -158,7 +162,7 @@ def client(run: Run) -> Finding:
 def same_work(run: Run) -> Finding:
     """Rule 9: counts and answers agree, and no operation failed."""
     if faults := work.faults(run):
-        return Finding("not kept", "; ".join(faults))
+        return Finding("not kept", because=tuple(faults))
     failed = run.frame("errors")["operations"].sum() or 0
     passed, wrong = (sum(counts[kind] for counts in run.checks.values()) for kind in (0, 1))
     if failed or wrong:
@@ -194,7 +198,8 @@ def settled(run: Run) -> Finding:
     loads = run.loads
     if not loads:
         return Finding("not applicable", "no phase has the workload load")
-    if any("settled_seconds" in text for text in run.ok["unmeasured"].drop_nulls()):
+    unmeasured = {name for text in run.ok["unmeasured"].drop_nulls().unique() for name in json.loads(text)}
+    if any(name.startswith("settled_seconds") for name in unmeasured):
         return Finding("not applicable", "loads ended after a time; sizes and counts are of settled data")
     known = [one.points for phase in loads for one in estimates(run, phase, "settled_seconds")]
     return (

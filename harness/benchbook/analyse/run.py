@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.analyse.model import ALPHA
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.wording import label_words
 from benchbook.declare.level import same
 from benchbook.declare.workload import Workload, workloads
 from benchbook.errors import RequestError, command, unknown
+from benchbook.host.reading import readable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +67,8 @@ class Cell:
     configurations: tuple[str, ...]
     title: str = ""
     """The title of its system; reports add a flag where its answers differ."""
+    flagged: bool = False
+    """True if reports flag that its answers differ."""
     varying: tuple[tuple[str, str], ...] = ()
     """Its levels of the factors that vary in the run, except the system, in the order of the factors."""
 
@@ -178,13 +182,12 @@ class Lost:
     trials: int
     of: int
     """Trials that were recorded, apart from skipped ones."""
-    reason: str
+    because: Reason
     """Why the first of them does not count."""
 
-    def sentence(self, cell: Cell) -> str:
-        """Return the loss as a sentence without a full stop."""
-        verb = "does" if self.trials == 1 else "do"
-        return f"{self.trials} of {self.of} trials of {cell.label} {verb} not count ({self.reason})"
+    def reason(self, cell: Cell) -> Reason:
+        """Return the loss as a reason."""
+        return because("trials-lost", trials=self.trials, of=self.of, setup=cell.label, because=self.because)
 
 
 def _counted(validity: Validity, phase: str) -> str:
@@ -330,7 +333,7 @@ class Run:
     def machine(self) -> str | None:
         """The machine's id; None where it could not be read."""
         named = (self.facts("host").get("machine") or {}).get("id")
-        return named if isinstance(named, str) and not named.startswith("not readable") else None
+        return named if isinstance(named, str) and readable(named) else None
 
     @property
     def hardware(self) -> tuple[str, str] | None:
@@ -444,15 +447,15 @@ class Run:
         if not gone:
             return None
         _, reason = gone[0]
-        why = (reason or "").split("\n")[0].rstrip(".") or self._unmeasured(cell, pair)
+        why = because("recorded", text=reason) if reason else self._unmeasured(cell, pair)
         return Lost(len(gone), len(recorded), why)
 
-    def _unmeasured(self, cell: Cell, pair: Pair) -> str:
+    def _unmeasured(self, cell: Cell, pair: Pair) -> Reason:
         """Return why a trial that is ok has no value of a metric."""
         saturated = self.values(cell, (pair[0], SATURATED)).by_block
         if pair[1].startswith("latency_") and any(saturated.values()):
-            return "the offered rate was not reached, so its latencies only show how long the phase was"
-        return f"it has no {pair[1]}"
+            return because("saturated")
+        return because("unmeasured", metric=pair[1])
 
     @functools.cached_property
     def _recorded(self) -> dict[str, list[tuple[str, str, str | None]]]:

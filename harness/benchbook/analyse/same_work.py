@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from benchbook.analyse import answers
 from benchbook.analyse.answers import Answer, Comparison, Validated
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Run
 
 TOLERANCE = 1e-9
@@ -35,7 +36,7 @@ class SameWork:
         self.asked = asked
         """True if the run has queries."""
         self.tolerance = tolerance
-        self._faults: dict[frozenset[tuple[str, str]] | None, list[str]] = {}
+        self._faults: dict[frozenset[tuple[str, str]] | None, list[Reason]] = {}
 
     @functools.cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -62,7 +63,7 @@ class SameWork:
         """True if systems differ and no answer has a majority."""
         return any(one.undecided for one in self.validated)
 
-    def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[str]:
+    def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[Reason]:
         """Return the reasons why the answers do not show the same work; empty if they do.
 
         ``among`` limits the comparison to some systems, each in an arm: an arm that loses rows gives other answers
@@ -73,7 +74,7 @@ class SameWork:
             self._faults[key] = self._compare(key)
         return self._faults[key]
 
-    def _compare(self, among: frozenset[tuple[str, str]] | None) -> list[str]:
+    def _compare(self, among: frozenset[tuple[str, str]] | None) -> list[Reason]:
         if not self.asked or (among is not None and len({system for system, _ in among}) < 2):
             return []
         found = self.comparisons
@@ -84,17 +85,15 @@ class SameWork:
             found = tuple(answers.compare(held, self.tolerance) for held in chosen)
             found = tuple(one for one in found if one.queries)
         if not found:
-            return ["no answers were recorded, so it is unknown whether the systems did the same work"]
+            return [because("answers-missing-all")]
         reasons = []
         if differing := sum(one.differing for one in found):
             types = sorted({name for one in found for name in one.differing_types})
-            reasons.append(
-                f"the answers of the systems to {', '.join(types)} differ in {differing:,} values or rows"
-            )
+            reasons.append(because("answers-differ", query_types=types, number=differing))
         if empty := [name for one in found for name in one.empty_everywhere]:
-            reasons.append(f"every system answered {some(empty)} with no rows, which shows nothing")
+            reasons.append(because("answers-empty", queries=empty))
         if unanswered := [name for one in found for name in one.unanswered]:
-            reasons.append(f"there is no answer to {some(unanswered)}")
+            reasons.append(because("answers-missing", queries=unanswered))
         return reasons
 
 
@@ -114,7 +113,7 @@ def of_run(run: Run) -> SameWork:
     return SameWork(groups, asked=True, tolerance=tolerance(run))
 
 
-def faults(run: Run) -> list[str]:
+def faults(run: Run) -> list[Reason]:
     """Return the reasons why the answers of all systems do not show the same work; empty if they do."""
     return of_run(run).faults() if run.ok["system"].n_unique() > 1 else []
 
@@ -125,7 +124,7 @@ def tolerance(run: Run) -> float:
     return float(dataset.get("float_tolerance", TOLERANCE))
 
 
-def mixture(sides: Sequence[Cell], *, data_differ: bool = False) -> list[str]:
+def mixture(sides: Sequence[Cell], *, data_differ: bool = False) -> list[Reason]:
     """Return the differences that forbid comparing cells.
 
     With ``data_differ``, the cells may have different data, because the comparison is about a dataset parameter.
@@ -134,13 +133,8 @@ def mixture(sides: Sequence[Cell], *, data_differ: bool = False) -> list[str]:
     for what, digests in (("dataset", "datasets"), ("query set", "queries")):
         held = {digest for cell in sides for digest in getattr(cell, digests)}
         if len(held) > 1 and not data_differ:
-            found.append(f"they used {len(held)} different versions of one {what}")
+            found.append(because("versions-differ", what=what, number=len(held)))
     for cell in sides:
         if len(cell.configurations) > 1:
-            found.append(f"the trials of {cell.name} had {len(cell.configurations)} different configurations")
+            found.append(because("configurations-differ", cell=cell.name, number=len(cell.configurations)))
     return found
-
-
-def some(names: Sequence[str]) -> str:
-    """Return the first three names and the number of others."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.declare.claim import PublishedMachine
 
@@ -14,7 +15,7 @@ _NEARLY = 0.9
 """The memory that a machine reports is slightly less than its nominal size."""
 
 
-def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, Any]) -> str | None:
+def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, Any]) -> Reason | None:
     """Return how the machine is smaller than the publication's; None if the run is not scaled.
 
     ``host`` is that part of run.json. If the publication's machine is not declared, the run has no label.
@@ -24,16 +25,16 @@ def scaled(profile: str, machine: PublishedMachine | None, host: Mapping[str, An
     cpu, memory = host.get("cpu") or {}, host.get("memory") or {}
     cores = cpu.get("usable_cores", cpu.get("logical_cores", cpu.get("cores")))
     size = memory.get("total_bytes", memory.get("bytes"))
-    short = []
+    short: dict[str, Any] = {}
     if isinstance(cores, int) and cores < machine.cores:
-        short.append(f"{cores} of the publication's {machine.cores} cores")
+        short["cores"] = {"here": cores, "published": machine.cores}
     if isinstance(size, int | float) and size < _NEARLY * machine.memory_gb * 1e9:
-        short.append(f"{size / 1e9:.0f} of its {machine.memory_gb:g} GB of memory")
-    return f"scaled: this machine has {' and '.join(short)}" if short else None
+        short["memory_gb"] = {"here": size / 1e9, "published": machine.memory_gb}
+    return because("scaled", **short) if short else None
 
 
 @functools.cache
-def scaled_label(run: Run) -> str | None:
+def of_run(run: Run) -> Reason | None:
     """Return how the run's machine is smaller than the publication's; None if the run is not scaled."""
     from benchbook.declare.claim import PublishedMachine
 

@@ -10,10 +10,11 @@ from benchbook.analyse import claims, looked, same_work
 from benchbook.analyse.claim_notes import refusals
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.looked import Look
-from benchbook.analyse.power import ENOUGH, SETTLED
+from benchbook.analyse.power import SETTLED
 from benchbook.analyse.prospect import question
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
-from benchbook.plan.sequential import FIRST, Design, Left
+from benchbook.plan.sequential import Design, Left
 
 HOPELESS = 0.05
 """Chance of a verdict within what is left, below which a claim is given up."""
@@ -42,7 +43,7 @@ def take(
             if one.id in decided:
                 continue
             if why := _cannot(run, one):
-                given_up[one.id] = {"why": why, "trials": None}
+                given_up[one.id] = {"reasons": [reason.row() for reason in why], "trials": None}
                 continue
             asked = question(one)
             chance = (
@@ -52,14 +53,13 @@ def take(
             if last or chance >= HOPELESS:
                 undecided[one.id] = {"chance": round(chance, 3), "trials": needed}
             else:
-                why = f"its chance of a verdict within {left.blocks} blocks is below {100 * HOPELESS:g} %"
-                given_up[one.id] = {"why": f"{why}; {trials_words(needed)}", "trials": needed}
+                hopeless = because("hopeless", blocks=left.blocks, least=HOPELESS, trials=needed)
+                given_up[one.id] = {"reasons": [hopeless.row()], "trials": needed}
     stopped = None
     if not undecided:
-        hopeless = len(given_up) + sum(len(look["given_up"]) for look in before)
-        counted = "1 claim" if hopeless == 1 else f"{hopeless} claims"
-        none_left = f"more blocks could not decide the {counted} left"
-        stopped = none_left if hopeless else "every claim is decided"
+        lost = len(given_up) + sum(len(look["given_up"]) for look in before)
+        counted = "1 claim" if lost == 1 else f"{lost} claims"
+        stopped = f"more blocks could not decide the {counted} left" if lost else "every claim is decided"
     elif last:
         stopped = left.limit
     continuing = [one for one in open_ if one.id in undecided and not stopped]
@@ -74,42 +74,18 @@ def take(
     }  # fmt: skip
 
 
-def sentence(look: dict[str, Any]) -> str:
-    """Return a look as one line."""
-    parts = [f"{name} is decided ({look['verdicts'][name]['verdict']})" for name in look["decided"]]
-    parts += [f"{name} is given up: {held['why']}" for name, held in look["given_up"].items()]
-    enough = look["stopped"] and look["block"] >= FIRST
-    open_ = [
-        f"{name} ({trials_words(held['trials'])})" if enough else name
-        for name, held in look["undecided"].items()
-    ]
-    parts += [f"undecided: {', '.join(open_)}"] if open_ else []
-    parts += [f"the run ends: {look['stopped']}"] if look["stopped"] else []
-    return f"look after block {look['block']} (level {look['level']:.2g}): {'; '.join(parts)}"
-
-
-def trials_words(trials: int | None) -> str:
-    """Return how many trials a verdict needs.
-
-    >>> trials_words(40)
-    'about 40 trials of each side would decide it with 80 % chance'
-    """
-    if trials is None:
-        return "no number of trials would decide it at the measured ratio and spread"
-    return f"about {trials} trials of each side would decide it with {100 * ENOUGH:g} % chance"
-
-
-def _cannot(run: Run, one: Judgement) -> str:
+def _cannot(run: Run, one: Judgement) -> list[Reason]:
     """Return why no further trial can decide a claim; empty where one may."""
     if one.verdict in FINAL:
-        return f"its verdict is {one.verdict}"
+        return [because("final", verdict=one.verdict)]
     if one.test == "agree":
-        return "further trials repeat the same answers"
+        return [because("same-answers")]
     if not one.cells:
-        return one.reason.partition("; ")[0]
-    if all(cell.unfit for cell in one.cells):
-        return one.cells[0].unfit
-    return "; ".join(refusals(one.cells, same_work.of_run(run)))
+        return list(one.reasons[:1])
+    unfit = [cell.unfit for cell in one.cells if cell.unfit]
+    if len(unfit) == len(one.cells):
+        return unfit[:1]
+    return refusals(one.cells, same_work.of_run(run))
 
 
 def _cells(continuing: Sequence[Judgement]) -> list[str]:

@@ -54,7 +54,7 @@ def compare(
         return Verdict(None, f"no verdict on {a} and {b}: {better.reason}")
     notes = _notes(better, noise)
     wins, loses = better.low > SMALLEST, better.high < 1 / SMALLEST
-    shown = f"the {percent(better)} CI of their ratio, {interval_words(better)}"
+    shown = f"the {percent(better.confidence)} CI of their ratio, {interval_words(better.low, better.high)}"
     if (wins or loses) and adjusted is not None and adjusted > ALPHA:
         why = f"{shown}, excludes 1 alone, but not among {among} comparisons (Holm's correction)"
         return Verdict(None, f"no difference can be claimed between {a} and {b}: {why}", notes)
@@ -69,7 +69,7 @@ def _sentence(winner: str, other: str, ratio: Ratio, quality: str) -> str:
     value, low, high = _rounded(ratio)
     return (
         f"{winner} is {value} times as {quality} as {other}"
-        f" ({percent(ratio)} CI {low}-{high}, {ratio.trials} {_plural('trial', ratio.trials)})"
+        f" ({percent(ratio.confidence)} CI {low}-{high}, {ratio.trials} {_plural('trial', ratio.trials)})"
     )
 
 
@@ -84,10 +84,9 @@ def _notes(ratio: Ratio, noise: float | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def interval_words(ratio: Ratio) -> str:
-    """Return the two ends of a ratio's interval, such as ``2.10-2.50``."""
-    _, low, high = _rounded(ratio)
-    return f"{low}-{high}"
+def interval_words(low: float, high: float) -> str:
+    """Return the two ends of an interval, such as ``2.10-2.50``."""
+    return f"{_shown(low)}-{_shown(high)}"
 
 
 def _rounded(ratio: Ratio) -> tuple[str, str, str]:
@@ -107,9 +106,9 @@ def _shown(value: float) -> str:
     return quantity.number(value, digits)
 
 
-def percent(ratio: Ratio, sides: int = 1) -> str:
-    """Return the confidence of a ratio's interval; of the narrower one that tests each of two bounds alone."""
-    return f"{100 * (1 - sides * (1 - ratio.confidence)):.3g} %"
+def percent(confidence: float, sides: int = 1) -> str:
+    """Return the confidence of an interval; of the narrower one that tests each of two bounds alone."""
+    return f"{100 * (1 - sides * (1 - confidence)):.3g} %"
 
 
 def _plural(word: str, count: int) -> str:

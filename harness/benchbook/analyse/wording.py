@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchbook.analyse import quantity
 
@@ -82,6 +82,11 @@ def listing(found: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
+def some(names: Sequence[str]) -> str:
+    """Return the first three names and the number of others."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def together(words: Sequence[str]) -> str:
     """Return levels in words as a list that says their common beginning once.
 
@@ -129,3 +134,25 @@ def size_words(level: str) -> str:
     if len(sizes) == 2 and sizes[0].partition(" ")[2] == sizes[1].partition(" ")[2]:
         sizes[0] = sizes[0].partition(" ")[0]
     return " to ".join(sizes)
+
+
+# Facts that limits of a run and reasons of verdicts both name.
+
+
+def shortfall(cores: Mapping[str, int] | None = None, memory_gb: Mapping[str, float] | None = None) -> str:
+    """Return how a machine is smaller than the publication's.
+
+    >>> shortfall({"here": 2, "published": 16})
+    "scaled: this machine has 2 of the publication's 16 cores"
+    """
+    short = [f"{cores['here']} of the publication's {cores['published']} cores"] if cores else []
+    short += [f"{memory_gb['here']:.0f} of its {memory_gb['published']:g} GB of memory"] if memory_gb else []
+    return f"scaled: this machine has {' and '.join(short)}"
+
+
+def one_device(storage: str, disks: int, device: str | None, writes_per_second: int | None) -> str:
+    """Return that the disks of a storage are files on one device, without a full stop."""
+    begin = f"The {disks} disks of storage {storage} are files on one device ({device})"
+    if writes_per_second:
+        return f"{begin}, each limited to {writes_per_second} writes per second in place of separate disks"
+    return f"{begin}, which they share, so separate disks may gain more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -49,7 +49,7 @@ def command(
         chances = prospect.of_run(read, published) if power else []
         looks = looked.sentence(read)
     if as_json:
-        table.show([one.row() for one in (chances if power else judged)], as_json=True)
+        table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return
     if not judged:
         print(f"{found.run_id} declared no claims (docs/claims.md)")
@@ -65,10 +65,26 @@ def command(
         print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
 
 
+FIELDS = ("id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict")
+"""Fields of a judgement that ``--json`` prints; its reasons follow, in words and as codes with facts."""
+
+
+def _row(one: Judgement) -> dict[str, Any]:
+    """Return what ``--json`` prints of a verdict."""
+    from benchbook.report import reasons
+
+    fields = {name: getattr(one, name) for name in FIELDS}
+    return {
+        **fields, "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
+    }  # fmt: skip
+
+
 def _block(one: Judgement, width: int) -> str:
     """Return a verdict as lines of at most ``width`` characters: the name and verdict, then what they mean."""
+    from benchbook.report import reasons
+
     lines = [f"{one.id}: {one.verdict}"]
-    for text in (one.statement, _numbers(one), one.reason, f"Source: {one.source}"):
+    for text in (one.statement, _numbers(one), reasons.sentence(one.reasons), f"Source: {one.source}"):
         lines += textwrap.wrap(
             text, width, initial_indent="  ", subsequent_indent="  ",
             break_long_words=False, break_on_hyphens=False,

@@ -163,11 +163,14 @@ def _show_machines(found: Machines, as_json: bool) -> None:
 
 def _of_machines(one: Finding) -> list[dict[str, Any]]:
     """Return a row for each machine, and one for the mean over them."""
+    from benchbook.report import reasons
+
     empty = {"predicted_low": None, "predicted_high": None, "i_squared": None}
     found: list[dict[str, Any]] = [
         {
             "id": one.id, "statement": one.statement, "machine": result.machine, "verdict": result.verdict,
-            "ratio": result.value, "low": result.low, "high": result.high, **empty, "reason": result.reason,
+            "ratio": result.value, "low": result.low, "high": result.high, **empty,
+            "reason": result.reason or reasons.sentence(result.because),
         }
         for result in one.results
     ]  # fmt: skip

@@ -23,6 +23,7 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
     def look(blocks: int) -> dict[str, Any] | None:
         from benchbook.analyse import stopping
         from benchbook.record import looks
+        from benchbook.report import reasons
 
         taken = looks.read(results / "runs" / made.run_id)
         left = _left(made, design, results, blocks, taken[-1]["cells"] if taken else made.cells())
@@ -30,7 +31,7 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
         if blocks < design.first and (not blocks or left.blocks > blocks):
             return None
         found = stopping.take(results, made.run_id, Catalogue().published, design, blocks, left, taken)
-        observer.note(stopping.sentence(found))
+        observer.note(reasons.look(found))
         return found
 
     return look

@@ -102,6 +102,8 @@ class PublishedMachine(Model):
     """The machine as the publication describes it."""
 
 
+OWN = "Not published:"
+"""Start of the statement of a question that the publication did not ask."""
 MARGIN = 0.1
 """Default equivalence margin: 10 % in either direction."""
 
@@ -192,6 +194,11 @@ class Claim(Model):
         if isinstance(given, dict) and given.get("over_metric") is not None and "over" not in given:
             return {**given, "over": given.get("of", {})}
         return given
+
+    @property
+    def own(self) -> bool:
+        """True if it is a question of ours, which the publication did not ask."""
+        return self.statement.startswith(OWN)
 
     @property
     def trend(self) -> bool:

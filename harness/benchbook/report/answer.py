@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchbook.analyse import quantity, same_work
 from benchbook.analyse.run import Run
+from benchbook.report import reasons
 from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 
 SHOWN = 30
@@ -42,7 +43,7 @@ def table(run: Run) -> Table | Markdown:
         )
         return Table(["Query", "Row", "Column", "One answer", "Another"], rows[:SHOWN], caption)
     if faults := same_work.faults(run):
-        return Markdown(escape_markdown(f"The answers cannot be compared: {'; '.join(faults)}."))
+        return Markdown(escape_markdown(f"The answers cannot be compared: {reasons.sentence(faults)}."))
     queries = sum(one.queries for one in found)
     compared = sum(one.compared for one in found)
     if not compared:

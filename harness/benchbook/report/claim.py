@@ -8,45 +8,41 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbook.analyse import quantity
+from benchbook.analyse import grade, quantity
 from benchbook.analyse.claims import ends
+from benchbook.analyse.grade import Reading
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
-from benchbook.errors import RequestError
+from benchbook.report import reasons
 
 if TYPE_CHECKING:
     from benchbook.analyse.claim_evidence import JudgedCell
     from benchbook.analyse.claims import Judgement
     from benchbook.analyse.run import Cell, Run
 
-OWN = "Not published:"
-"""Start of the statement of a question that the publication did not ask."""
 MOST_NAMED = 3
 """Most cases of a claim that a sentence names."""
 UNCERTAIN = "different size (direction uncertain)"
 """Word for another size if the intervals do not all lie on the published side of 1."""
-DEPENDS = "depends on "
-"""Start of the reason of a claim that holds at one level and not at another."""
 
 
 def word(one: Judgement) -> str:
-    """Return the verdict for readers.
+    """Return the verdict for readers."""
+    return reading_words(grade.reading(one))
 
-    Opposite results at levels that the publication leaves open name the factor, and another size says if not even its
-    direction is certain.
-    """
-    if one.verdict == "underspecified" and one.reason.startswith(DEPENDS):
-        return one.reason.partition(":")[0]
-    if one.verdict == "different size" and not direction_holds(one):
-        return UNCERTAIN
-    return str(one.verdict)
+
+def reading_words(found: Reading) -> str:
+    """Return a verdict as readers get it in words."""
+    if found.factor is not None:
+        return f"depends on {factor_words(found.factor)}"
+    return UNCERTAIN if found.code == "direction uncertain" else found.code
 
 
 def meaningless(one: Judgement) -> bool:
     """Return whether a statement has no number, so that neither a ratio of ours nor a verdict says anything of it."""
-    return one.verdict == "underspecified" and one.published is None and word(one) == "underspecified"
+    return one.published is None and grade.reading(one).code == "underspecified"
 
 
 def has_ratio(one: Judgement) -> bool:
@@ -67,17 +63,9 @@ class Stated(NamedTuple):
 SIGNS = {"at-least": "≥", "at-most": "≤"}
 
 
-def is_own(one: Judgement) -> bool:
-    """Return whether a claim is a question of ours, which the publication did not ask."""
-    return one.statement.startswith(OWN)
-
-
 def statement(one: Judgement) -> str:
     """Return the statement of a claim; that of a question which the publication did not ask says so."""
-    if not is_own(one):
-        return one.statement
-    asked = one.statement.removeprefix(OWN).strip()
-    return f"Our own question: {asked}"
+    return f"Our own question: {one.asked}" if one.own else one.statement
 
 
 def stated(one: Judgement) -> Stated:
@@ -340,7 +328,7 @@ def published_words(one: Judgement) -> str:
 
 def was(one: Judgement) -> str:
     """Return what was published of a claim: "published 1.22", "claimed ≥ 1", or that there is no number."""
-    if is_own(one):
+    if one.own:
         return "not published"
     found = stated(one)
     if one.published is not None:
@@ -367,7 +355,7 @@ def _case_names(one: Judgement) -> str:
 
 def _published(one: Judgement) -> str:
     found = stated(one)
-    if is_own(one):
+    if one.own:
         return "the publication did not measure this"
     if (words := published_words(one)) != found.text:
         return f"published: {words}"
@@ -398,7 +386,7 @@ def concluded(one: Judgement) -> str:
 
 def meaning(one: Judgement) -> str:
     """Return what the verdict means, in one sentence; empty if its word says it."""
-    if word(one).startswith(DEPENDS):
+    if grade.reading(one).code == "depends":
         return "The publication does not state it."
     if failed := sum(cell.failed for cell in one.cells):
         operations = "operation" if failed == 1 else "operations"
@@ -409,7 +397,7 @@ def meaning(one: Judgement) -> str:
         needed = ", and more than half were needed" if one.in_cells == "most" else ""
         rest = _counted_cases(one, but="reproduced")
         verb = "are" if number > 1 else "is"
-        same = "as expected" if is_own(one) else "reproduced"
+        same = "as expected" if one.own else "reproduced"
         return f"Of {_all_cases(one)}, {number or 'none'} {verb} {same}{needed}: {rest}."
     return {
         "reproduced": "",
@@ -428,8 +416,12 @@ def _undecided(one: Judgement) -> str:
     if len(one.cells) > 1:
         number, rest = _counted_cases(one).split(" ", 1)
         return f"Of {_all_cases(one)}, {number} {'is' if number == '1' else 'are'} {rest}."
-    unfit = next((cell.unfit for cell in one.cells if cell.unfit), "")
-    return f"It is not judged ({_lost(unfit)})." if unfit else "The interval is too wide for a decision."
+    unfit = next((cell.unfit for cell in one.cells if cell.unfit), None)
+    return (
+        f"It is not judged ({reasons.briefly(unfit)})."
+        if unfit
+        else "The interval is too wide for a decision."
+    )
 
 
 def _all_cases(one: Judgement) -> str:
@@ -447,20 +439,9 @@ def _counted_cases(one: Judgement, but: str = "") -> str:
 def _different(one: Judgement) -> str:
     if stated(one).value == 1:
         return "There is a difference where none was published."
-    if direction_holds(one):
+    if grade.direction_holds(one):
         return "The direction is as published, but the ratio is not."
     return "The interval excludes the published ratio, but includes 1."
-
-
-def direction_holds(one: Judgement) -> bool:
-    """Return whether the interval of every case lies on the published side of 1."""
-    return all(_on_side(cell.low, cell.high, cell.expected.value) for cell in one.cells)
-
-
-def _on_side(low: float | None, high: float | None, published: float) -> bool:
-    if published == 1:
-        return False
-    return (low or 0.0) > 1 if published > 1 else (high or math.inf) < 1
 
 
 def case(levels: Mapping[str, str], factors: Sequence[str], between: str = ", ") -> str:
@@ -472,33 +453,20 @@ def case(levels: Mapping[str, str], factors: Sequence[str], between: str = ", ")
 
 def conditions(one: Judgement) -> list[str]:
     """Return the conditions of a claim, with titles of systems: "MySQL 9.7 in place of MySQL 8.0"."""
-    found = []
-    for condition in one.conditions:
-        here, apart, there = condition.partition(" in place of ")
-        try:
-            found.append(f"{here}{apart}{Catalogue().system(there).title}" if apart else condition)
-        except RequestError:
-            found.append(condition.replace("_", " "))
-    return found
+    return [reasons.condition(held) for held in one.conditions]
 
 
 def caveats(one: Judgement) -> list[str]:
     """Return what a reader must know beside the ratio: scale, substitutes, cases that are not judged, one device."""
     found = [f"measured with {', and with '.join(conditions(one))}"] if one.conditions else []
-    found += [part for part in one.reason.split("; ") if " is in place of " in part]
+    found += [reasons.text(held) for held in one.reasons if held.code == "substitute"]
     unfit = [cell.unfit for cell in one.cells if cell.unfit]
     if unfit:
         some = f"{len(unfit)} of {len(one.cells)} cases {'is' if len(unfit) == 1 else 'are'} not judged"
-        found.append(f"{some if len(unfit) < len(one.cells) else 'not judged'} ({_lost(unfit[0])})")
-    found += [note for note in one.notes if "on one device" in note]
+        short = reasons.briefly(unfit[0])
+        found.append(f"{some if len(unfit) < len(one.cells) else 'not judged'} ({short})")
+    found += [reasons.text(note) for note in one.notes if note.code == "one-device"]
     return found
-
-
-def _lost(unfit: str) -> str:
-    """Return in short why a case is not judged; the reasons of the verdict have the details."""
-    if " not count (" in unfit:
-        return "some of its trials do not count"
-    return "a phase under 1 s" if "one under 1 s is not judged" in unfit else unfit
 
 
 UNITS = {"1/s": 1.0, "op/s": 1.0, "s": 1.0, "ms": 1e-3, "B": 1.0, "B/s": 1.0, "MiB/s": 2.0**20}

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from benchbook.analyse import comparison, quantity, rules, same_work
+from benchbook.analyse import comparison, grade, quantity, rules, same_work
 from benchbook.analyse import limits as limits_of
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
 from benchbook.analyse.run import Cell, Run
-from benchbook.analyse.scaled import scaled_label
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
-from benchbook.report import claim
+from benchbook.report import claim, reasons
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
 if TYPE_CHECKING:
@@ -89,12 +88,20 @@ PASSED = {"kept": "passed", "partly": "passed, with exceptions", "not kept": "no
 """Mark of rule 9 → whether the checks of the work passed."""
 
 
+WEAK = {
+    "few trials": f"fewer than {FEW} trials",
+    "short phases": "short phases",
+    "scaled down": "scaled down",
+}
+"""What weakens the evidence → in words."""
+
+
 def _tiles(run: Run, leads: Mapping[str, Judgement]) -> list[tuple[str, str, str]]:
     found = []
     lead = next(iter(leads.values()), None)
     if lead is not None:
         stated = claim.stated(lead)
-        own = claim.is_own(lead)
+        own = lead.own
         found = [
             (
                 "Published" if own or stated.kind == "=" else "Claimed",
@@ -132,7 +139,7 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
             "passed for what is compared",
             f"{failed:,} operations failed, all of them in other setups",
         )
-    return "Checks", PASSED.get(work.mark, work.mark), work.why
+    return "Checks", PASSED.get(work.mark, work.mark), reasons.why(work)
 
 
 def _how_sure(lead: Judgement) -> str:
@@ -148,20 +155,14 @@ def _how_sure(lead: Judgement) -> str:
 
 def strength(run: Run, phase: str | None = None) -> str:
     """Return how strong the evidence of a run is: its machine, trials, and the length of a phase."""
-    cpu = run.facts("host").get("cpu") or {}
-    cores = cpu.get("usable_cores", cpu.get("logical_cores"))
-    counts = [cell.ok for cell in run.cells if cell.ok] or [0]
-    trials = min(counts)
-    middle, shortest = run.lasted(phase)
-    parts = [f"{cores} cores"] if cores else []
-    several = f"{trials}" if trials == max(counts) else f"{trials} to {max(counts)}"
+    found = grade.strength(run, phase)
+    parts = [f"{found.cores} cores"] if found.cores else []
+    several = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
     parts += ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]
+    middle = found.median_seconds
     parts += [f"median length of a phase {quantity.text(middle, 's')}"] if middle else []
-    weak = [f"fewer than {FEW} trials"] if trials < FEW else []
-    weak += ["short phases"] if not shortest or shortest < limits_of.BRIEF_SECONDS else []
-    weak += ["scaled down"] if scaled_label(run) else []
-    grade = f"Exploratory ({', '.join(weak)})" if weak else "Confirmatory"
-    return f"{grade}: {', '.join(parts)}"
+    weak = f" ({', '.join(WEAK[one] for one in found.weak)})" if found.weak else ""
+    return f"{found.grade.capitalize()}{weak}: {', '.join(parts)}"
 
 
 def refused(run: Run, title: str) -> Markdown | None:
@@ -203,7 +204,7 @@ def answer_sentence(run: Run) -> Markdown:
     faults = same_work.faults(run)
     if faults:
         return Markdown(
-            f"No answer: {escape_markdown('; '.join(faults))}. Speeds are comparable only for the same work."
+            f"No answer: {escape_markdown(reasons.sentence(faults))}. Speeds are comparable only for the same work."
         )
     measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
@@ -306,7 +307,7 @@ def _queries(run: Run, cells: list[Cell]) -> list[str]:
 def findings(run: Run) -> Markdown:
     """Return a list with a sentence for each comparison with the baseline."""
     if faults := same_work.faults(run):
-        return missing("The list of findings", "; ".join(faults))
+        return missing("The list of findings", reasons.sentence(faults))
     base = comparison.baseline(run)
     pairs = [
         pair

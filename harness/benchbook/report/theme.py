@@ -22,8 +22,8 @@ from typing import Any, get_args
 import altair as alt
 from altair.utils import schemapi
 
+from benchbook.analyse import scaled
 from benchbook.analyse.run import Run
-from benchbook.analyse.scaled import scaled_label
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.system import Shape
 from benchbook.errors import RequestError
@@ -320,4 +320,4 @@ def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
 
 def scaled_title(run: Run, text: str) -> str:
     """Return the title of a chart, marked if the run is scaled."""
-    return f"{text} (scaled)" if scaled_label(run) else text
+    return f"{text} (scaled)" if scaled.of_run(run) else text

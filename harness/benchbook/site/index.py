@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.analyse import judgement
+from benchbook.analyse import grade, judgement
 from benchbook.analyse.claims import Judgement, of_run
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
@@ -152,14 +153,14 @@ def summary() -> Markdown:
     if not found:
         return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
     counts = outcome.counts([judged for one in found for judged in one.claims])
-    counted = {word: number for _, word, number in counts}
-    total, undecided = sum(counted.values()), sum(number for verdict, _, number in counts if verdict in OPEN)
+    counted = Counter[str](grade.reading(judged).code for one in found for judged in one.claims)
+    total, undecided = counted.total(), sum(number for verdict, _, number in counts if verdict in OPEN)
     decided = [
         f"**{counted[name]}** {words}"
         for name, words in (
             ("reproduced", "hold as published"),
             ("different size", "hold in direction but not in size"),
-            (claim.UNCERTAIN, "have another ratio whose direction is not certain in every case"),
+            ("direction uncertain", "have another ratio whose direction is not certain in every case"),
             ("direction only", "hold in direction, with an uncertain size"),
             ("contradicted", "do not hold"),
         )
@@ -231,8 +232,8 @@ def _card(one: Comparison) -> str:
         *((escape_html(label), escape_html(text)) for label, text in _findings(one)),
     ]
     caveat = outcome.caveat(one.run, one.lead)
-    grade = conclusion.strength(one.run, one.lead.phase if one.lead else None).partition(" ")[0].lower()
-    rerun = f" · rerun: {escape_html(', '.join(filter(None, (grade, caveat))))}"
+    strength = grade.strength(one.run, one.lead.phase if one.lead else None)
+    rerun = f" · rerun: {escape_html(', '.join(filter(None, (strength.grade, caveat))))}"
     rerun += f" · {machines}" if (machines := _machines(one.run)) else ""
     listed = "".join(
         f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
@@ -266,13 +267,13 @@ def _every(one: Comparison) -> str:
     """Return what differs from the publication, and all claims with their verdicts, folded."""
     text = one.publication.differs
     differs = f"<p>What differs from the publication: {escape_html(text)}</p>" if text else ""
-    own = [held for held in of_run(one.run) if claim.is_own(held)]
+    own = [held for held in of_run(one.run) if held.own]
     order = outcome.ordered(str(held.verdict) for held in one.claims)
     found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
     items = "".join(
         f'<li><span class="bb-square" style="--verdict: {theme.verdict_colour(held.verdict)}"></span>'
         f"<span><b>{escape_html(claim.word(held))}</b>: "
-        f"{escape_html(held.statement.removeprefix(claim.OWN).strip())}</span></li>"
+        f"{escape_html(held.asked)}</span></li>"
         for held in (*found, *own)
     )
     more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchbook.analyse.rules import rules
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
+from benchbook.report.reasons import why
 from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 from benchbook.site import published
 
@@ -28,7 +29,7 @@ MARKS = {
 def marks(run: Run) -> Table:
     """Return a row for each rule: whether the run kept it, and why."""
     found = [(rule, rule.finding(run)) for rule in rules()]
-    rows = [[f"{rule.number}. {rule.name}", MARKS[one.mark], one.why] for rule, one in found]
+    rows = [[f"{rule.number}. {rule.name}", MARKS[one.mark], why(one)] for rule, one in found]
     kept = sum(one.mark in ("kept", "not applicable") for _, one in found)
     return Table(
         ["Rule", "Mark", "Why"],
@@ -58,7 +59,7 @@ def reasons() -> Details | Markdown:
     if not runs:
         return Markdown("")
     rows = [
-        [run.info["experiment"], f"{rule.number}. {rule.name}", found.mark, found.why]
+        [run.info["experiment"], f"{rule.number}. {rule.name}", found.mark, why(found)]
         for run in runs
         for rule in rules()
         for found in [rule.finding(run)]

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse import claims, comparison, quantity
+from benchbook.analyse import claims, comparison, grade, quantity
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
-from benchbook.report import claim, theme
+from benchbook.report import claim, reasons, theme
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def outcomes(run: Run) -> list[Outcome]:
                 one.low,
                 one.high,
                 one.published,
-                one.reason,
+                reasons.sentence(one.reasons),
             )
             for one in claims.of_run(run)
         ]
@@ -57,7 +57,7 @@ def outcomes(run: Run) -> list[Outcome]:
 
 def published_claims(run: Run) -> list[Judgement]:
     """Return the judgements on the claims that were published, without questions of ours."""
-    return [one for one in claims.of_run(run) if not claim.is_own(one)]
+    return [one for one in claims.of_run(run) if not one.own]
 
 
 def lead(run: Run, publication: Publication) -> Judgement | None:
@@ -70,9 +70,10 @@ def lead(run: Run, publication: Publication) -> Judgement | None:
 
 def counts(found: Sequence[Judgement]) -> list[tuple[str, str, int]]:
     """Return verdict, its word for readers, and the number of claims, in the order of ``theme.VERDICTS``."""
-    counted = Counter((str(one.verdict), claim.word(one)) for one in found)
+    counted = Counter((str(one.verdict), grade.reading(one)) for one in found)
     order = ordered(verdict for verdict, _ in counted)
-    return [(*key, counted[key]) for key in sorted(counted, key=lambda key: (order.index(key[0]), key[1]))]
+    keys = sorted(counted, key=lambda key: (order.index(key[0]), key[1].code, key[1].factor or ""))
+    return [(verdict, claim.reading_words(held), counted[verdict, held]) for verdict, held in keys]
 
 
 def ordered(verdicts: Iterable[str]) -> list[str]:
@@ -131,17 +132,13 @@ def finding(run: Run, one: Judgement) -> str:
     return f"The claim: {one.statement.rstrip('.')}."
 
 
-BRIEF = " lasted "
-"""Part of the reason why a case with a phase under a second is not judged."""
-
-
 def caveat(run: Run, one: Judgement | None) -> str:
     """Return what limits a comparison most: few trials, cores, and differences from the publication."""
     parts = [part for part in (_cores(run), _trials(run, one)) if part]
     unfit = [cell for cell in one.cells if cell.unfit] if one else []
     if one and unfit:
-        brief = [cell.unfit for cell in unfit if BRIEF in cell.unfit]
-        why = f" ({brief[0].partition(',')[0]})" if brief else ""
+        brief = [cell.unfit for cell in unfit if cell.unfit and cell.unfit.code == "short-phase"]
+        why = f" ({reasons.lasted(brief[0])})" if brief else ""
         parts.append(f"{len(unfit)} of {len(one.cells)} cases are not judged{why}")
     parts += ["; ".join(claim.conditions(one))] if one and one.conditions else []
     return ", ".join(parts)

@@ -12,6 +12,7 @@ from benchbook.analyse import claims, judgement
 from benchbook.analyse.claim_notes import _consistent
 from benchbook.analyse.claims import Judgement
 from benchbook.declare.claim import Claim
+from benchbook.report.reasons import sentence, text
 from tests.analyse.claimed import BASE, CNOS, INFLUX, only, twice
 from tests.claims import measured_run
 
@@ -51,7 +52,7 @@ def of(tmp_path: Path, ratio: float, blocks: int = 12, **claim: Any) -> Judgemen
 )
 def test_words_have_numbers(tmp_path: Path, words: str, test: str, ratio: float, verdict: str) -> None:
     found = of(tmp_path, ratio, words=words, test=test)
-    assert found.verdict == verdict, found.reason
+    assert found.verdict == verdict, sentence(found.reasons)
 
 
 def test_the_page_of_claims_gives_the_words_the_numbers_of_the_program() -> None:
@@ -79,7 +80,7 @@ def test_a_bound_has_no_margin_unless_it_is_declared(
     tmp_path: Path, ratio: float, claim: dict[str, Any], verdict: str
 ) -> None:
     found = of(tmp_path, ratio, blocks=30, **claim)
-    assert found.verdict == verdict, found.reason
+    assert found.verdict == verdict, sentence(found.reasons)
 
 
 def test_a_different_size_says_if_even_the_direction_is_open(tmp_path: Path) -> None:
@@ -87,9 +88,9 @@ def test_a_different_size_says_if_even_the_direction_is_open(tmp_path: Path) -> 
     found = only(
         tmp_path, lambda levels: 1.03 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.2, blocks=8
     )
-    assert found.verdict == "different size", found.reason
-    assert (
-        "lies outside the band of 10 % around the published 3 (2.73 to 3.3), and includes 1" in found.reason
+    assert found.verdict == "different size", sentence(found.reasons)
+    assert "lies outside the band of 10 % around the published 3 (2.73 to 3.3), and includes 1" in sentence(
+        found.reasons
     )
 
 
@@ -98,11 +99,11 @@ def test_a_ratio_that_is_at_most_1_says_where_its_interval_ends(tmp_path: Path) 
     found = only(
         tmp_path, lambda levels: 0.94 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.12, blocks=16
     )
-    assert found.verdict == "contradicted", found.reason
+    assert found.verdict == "contradicted", sentence(found.reasons)
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0.92 < 1 < found.high, found
-    assert "but the 90 % CI ends at most 5 % above 1, which is no difference" in found.reason
+    assert "but the 90 % CI ends at most 5 % above 1, which is no difference" in sentence(found.reasons)
 
 
 def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_one_in_a_hundred_is_not_met_by_one_in_a_thousand(tmp_path: Path) -> Non
 def test_a_refuted_size_is_not_called_direction_only(tmp_path: Path) -> None:
     found = of(tmp_path, 1.68, test="ratio", published={"ratio": 3.22})
     assert found.verdict == "different size"
-    assert "lies outside the band of 10 % around the published 3.22" in found.reason
+    assert "lies outside the band of 10 % around the published 3.22" in sentence(found.reasons)
 
 
 @pytest.mark.parametrize("published", [0.85, 0.9, 1.1, 1.15])
@@ -123,7 +124,9 @@ def test_a_published_ratio_near_1_has_a_verdict_where_there_is_no_difference(
 ) -> None:
     found = of(tmp_path, 1.0, blocks=30, test="ratio", published={"ratio": published})
     near = published in (0.9, 1.1)
-    assert found.verdict in (("contradicted", "reproduced") if near else ("contradicted",)), found.reason
+    assert found.verdict in (("contradicted", "reproduced") if near else ("contradicted",)), sentence(
+        found.reasons
+    )
 
 
 # Where a run differs from the publication.
@@ -133,17 +136,18 @@ def test_another_condition_is_part_of_the_verdict(tmp_path: Path) -> None:
     factors = {"system": [CNOS, INFLUX], "workers": [100], "batch_size": [1000]}
     found = only(tmp_path, twice, claim={"at": {"batch_size": 5000, "workers": [50, 100]}}, factors=factors)
     assert found.verdict == "reproduced"
-    assert found.conditions == ("batches of 1,000 instead of 5,000",)
-    why, condition, *_ = found.reason.split("; ")
-    assert "lies within 10 %" in why
-    assert condition == "measured with batches of 1,000 instead of 5,000"
+    [condition] = found.conditions
+    assert text(condition) == "batches of 1,000 instead of 5,000"
+    why, measured, *_ = found.reasons
+    assert "lies within 10 %" in text(why)
+    assert text(measured) == "measured with batches of 1,000 instead of 5,000"
 
 
 def test_the_published_condition_is_no_news(tmp_path: Path) -> None:
     factors = {"system": [CNOS, INFLUX], "batch_size": [5000]}
     found = only(tmp_path, twice, claim={"at": {"batch_size": 5000}}, factors=factors)
     assert found.conditions == ()
-    assert "instead of" not in found.reason
+    assert "instead of" not in sentence(found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +159,9 @@ def test_one_published_run_is_uncertain_too(tmp_path: Path, ratio: float, spread
     assert found.verdict == "different size"
     share = f"{100 * spread:g} %"
     words = f"if the published number varies by {share} from run to run, it is {answer} with the rerun"
-    assert words in found.reason
+    assert words in sentence(found.reasons)
     plain = of(tmp_path / "b", ratio, test="ratio", published={"ratio": 2})
-    assert "from run to run" not in plain.reason
+    assert "from run to run" not in sentence(plain.reasons)
 
 
 @pytest.mark.parametrize(("error", "answer"), [(0.15, "consistent"), (0.01, "inconsistent")])
@@ -171,7 +175,7 @@ def test_the_uncertainty_of_the_rerun_counts_beside_that_of_the_published_run(
     [cell] = of(tmp_path, 1.5, test="ratio", published={"ratio": 2}).cells
     assert cell.ratio.fit is not None
     wide = replace(cell, ratio=replace(cell.ratio, fit=replace(cell.ratio.fit, error=error)))
-    assert _consistent(claim, [wide])[0].endswith(f"it is {answer} with the rerun")
+    assert text(_consistent(claim, [wide])[0]).endswith(f"it is {answer} with the rerun")
 
 
 # Answers.
@@ -213,5 +217,5 @@ def test_agreement_is_the_share_of_answers_that_agree(
     tmp_path: Path, differing: int, queries: int, share: float | None, verdict: str, words: str
 ) -> None:
     found = agreeing(tmp_path, differing, queries)
-    assert (found.measured, found.verdict) == (share, verdict), found.reason
-    assert words in found.reason
+    assert (found.measured, found.verdict) == (share, verdict), sentence(found.reasons)
+    assert words in sentence(found.reasons)

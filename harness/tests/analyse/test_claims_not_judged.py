@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import CNOS, INFLUX, OTHER, only, twice
 
 
@@ -31,7 +32,7 @@ from tests.analyse.claimed import CNOS, INFLUX, OTHER, only, twice
 )
 def test_what_the_run_lacks_is_not_run(tmp_path: Path, options: dict[str, Any], words: str) -> None:
     found = only(tmp_path, twice, **options)
-    assert (found.verdict, words in found.reason) == ("not run", True), found.reason
+    assert (found.verdict, words in sentence(found.reasons)) == ("not run", True), sentence(found.reasons)
 
 
 def test_a_skipped_side_is_named_with_its_system_and_the_level_it_differs_in(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_a_skipped_side_is_named_with_its_system_and_the_level_it_differs_in(tmp
         factors={"system": [CNOS], "workers": [100, 200]},
         status=lambda levels, block: ("skipped", "no program: nowhere."),
     )
-    assert f"every trial of {CNOS}, workers 200 is skipped (no program)" in found.reason
+    assert f"every trial of {CNOS}, workers 200 is skipped (no program)" in sentence(found.reasons)
 
 
 def test_a_version_that_the_claim_names_counts(tmp_path: Path) -> None:
@@ -56,8 +57,8 @@ def test_a_substitute_is_shown_and_not_judged(tmp_path: Path) -> None:
     )  # fmt: skip
     assert found.verdict == "substitute only"
     assert found.measured == pytest.approx(2, rel=0.03)
-    assert "cnosdb-2.4 is in place of cnosdb-2.0.1" in found.reason
-    assert "for the substitute alone the verdict would be: reproduced" in found.reason
+    assert "cnosdb-2.4 is in place of cnosdb-2.0.1" in sentence(found.reasons)
+    assert "for the substitute alone the verdict would be: reproduced" in sentence(found.reasons)
 
 
 def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
         errors=lambda levels, block: failed if block == 0 and levels["system"] == CNOS else [],
     )
     assert found.verdict == "inconclusive"
-    assert found.reason.startswith("3 operations failed")
+    assert sentence(found.reasons).startswith("3 operations failed")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,9 @@ def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
 )
 def test_different_work_is_not_judged(tmp_path: Path, changes: Any, words: str) -> None:
     found = only(tmp_path, twice, changes=changes)
-    assert (found.verdict, words in found.reason) == ("inconclusive", True), found.reason
+    assert (found.verdict, words in sentence(found.reasons)) == ("inconclusive", True), sentence(
+        found.reasons
+    )
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(None, "reproduced"), (CNOS, "inconclusive")])
@@ -94,5 +97,7 @@ def test_different_answers_are_not_judged(tmp_path: Path, wrong: str | None, ver
         ]  # fmt: skip
 
     found = only(tmp_path, twice, answers=answers)
-    assert found.verdict == verdict, found.reason
-    assert ("not judged: the answers of the systems to q differ in" in found.reason) == (wrong is not None)
+    assert found.verdict == verdict, sentence(found.reasons)
+    assert ("not judged: the answers of the systems to q differ in" in sentence(found.reasons)) == (
+        wrong is not None
+    )

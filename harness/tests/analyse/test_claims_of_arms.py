@@ -11,6 +11,7 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.claims import Judgement
+from benchbook.report.reasons import sentence
 from tests.claims import measured_run
 
 CNOS, INFLUX = "cnosdb-2.0.1", "influxdb-1.8.10"
@@ -64,8 +65,10 @@ def judge(tmp_path: Path, **claim: Any) -> Judgement:
 )
 def test_answers_of_the_arms_that_are_compared_decide(tmp_path: Path, arm: str, verdict: str):
     found = judge(tmp_path, of={"system": INFLUX, "arm": arm}, over={"system": CNOS, "arm": "published"})
-    assert found.verdict == verdict, found.reason
-    assert ("not judged: the answers of the systems to q differ in" in found.reason) == (arm == "vanilla")
+    assert found.verdict == verdict, sentence(found.reasons)
+    assert ("not judged: the answers of the systems to q differ in" in sentence(found.reasons)) == (
+        arm == "vanilla"
+    )
 
 
 def test_rows_that_were_refused_can_be_claimed(tmp_path: Path):
@@ -73,11 +76,11 @@ def test_rows_that_were_refused_can_be_claimed(tmp_path: Path):
         tmp_path, of={"arm": "vanilla"}, over={"arm": "published"}, where={"system": INFLUX},
         metric="rows_found", test="at-most", published={"ratio": 0.99}, better="higher",
     )  # fmt: skip
-    assert found.verdict == "reproduced", found.reason
+    assert found.verdict == "reproduced", sentence(found.reasons)
     assert found.measured == pytest.approx(0.7)
 
 
 def test_a_rate_with_refused_rows_is_not_judged(tmp_path: Path):
     found = judge(tmp_path, of={"arm": "vanilla"}, over={"arm": "published"}, where={"system": INFLUX})
     assert found.verdict == "inconclusive"
-    assert "operations failed" in found.reason
+    assert "operations failed" in sentence(found.reasons)

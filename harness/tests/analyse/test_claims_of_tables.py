@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, table
 
 
 def test_a_whole_table_is_one_joint_test(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim=FROM_FILE, **MANY)
     assert found.verdict == "reproduced"
-    assert (
-        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 5" in found.reason
+    assert "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 5" in sentence(
+        found.reasons
     )
     assert len(found.cells) == 5
     assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}
@@ -24,10 +25,10 @@ def test_a_cell_that_was_published_and_not_run_leaves_all_undecided(tmp_path: Pa
     fewer = {"factors": {**MANY["factors"], "batch_size": [1, 1000, 2500]}}
     found = only(tmp_path / "all", table, claim=FROM_FILE, **fewer)
     assert found.verdict == "inconclusive"
-    assert "2 not run" in found.reason
+    assert "2 not run" in sentence(found.reasons)
     assert (
         "the publication also has batches of 10,000, batches of 5,000, which this run did not measure"
-        in found.reason
+        in sentence(found.reasons)
     )
     most = only(tmp_path / "most", table, claim={**FROM_FILE, "in_cells": "most"}, **fewer)
     assert most.verdict == "reproduced"
@@ -44,7 +45,7 @@ def test_a_cell_that_the_publication_left_out_is_said(tmp_path: Path) -> None:
     assert found.verdict == "reproduced"
     assert (
         "the publication has no ratio for batches of 20,000 (server refused: cache-max-memory-size exceeded)"
-        in found.reason
+        in sentence(found.reasons)
     )
 
 
@@ -55,7 +56,7 @@ def test_the_share_of_cells_that_is_claimed(tmp_path: Path, share: str, verdict:
     claim = {"test": "at-least", "published": {"ratio": 1}, "where": {"workers": 100}, "in_cells": share}
     found = only(tmp_path, table, claim=claim, **MANY)
     assert found.verdict == verdict
-    assert "contradicted in 2 (batches of 1,000, batches of 2,500)" in found.reason.replace(
+    assert "contradicted in 2 (batches of 1,000, batches of 2,500)" in sentence(found.reasons).replace(
         "workers 100, ", ""
     )
 
@@ -80,11 +81,11 @@ def test_published_numbers_belong_to_the_levels_that_a_profile_has_in_their_plac
         return table({**levels, "batch_size": levels["batch_size"] // 2})
 
     found = only(tmp_path, halved, claim=FROM_FILE, **scaled)
-    assert found.verdict == "reproduced", found.reason
+    assert found.verdict == "reproduced", sentence(found.reasons)
     assert [cell.published_over for cell in found.cells] == [25_000, 490_000, 570_000, 610_000, 540_000]
     assert (
         "measured with batches of 2, 2,000, 5,000, 10,000 and 20,000 in place of 1, 1,000, 2,500, 5,000 and 10,000"
-        in found.reason
+        in sentence(found.reasons)
     )
 
 
@@ -101,7 +102,7 @@ def test_a_trend_is_compared_with_the_published_levels_that_a_profile_replaces(t
     }
     found = only(tmp_path, lambda levels: 1.0 if levels["batch_size"] == 1 else 2.0, claim=claim, **scaled)
     assert found.published == pytest.approx(2)
-    assert "batches of 50 in place of 10,000" in found.reason
+    assert "batches of 50 in place of 10,000" in sentence(found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +131,8 @@ def test_a_smaller_load_contradicts_no_failure(
         return (1 - refused if levels["batch_size"] == 10000 else 1.0) / 1000
 
     found = only(tmp_path, acknowledged, claim=claim, noise=0.0001, **scaled)
-    assert found.verdict == verdict, found.reason
-    assert ("does not show what fails there" in found.reason) == (verdict == "inconclusive")
+    assert found.verdict == verdict, sentence(found.reasons)
+    assert ("does not show what fails there" in sentence(found.reasons)) == (verdict == "inconclusive")
 
 
 @pytest.mark.parametrize(("literal", "verdict"), [([1000, 10000], "contradicted"), ([10000], "inconclusive")])
@@ -148,8 +149,10 @@ def test_a_claim_is_judged_at_its_published_levels_where_a_run_has_them(
         factors={"system": [INFLUX], "workers": [12, 100], "batch_size": [1000, 10000]},
         without=lambda levels: levels["workers"] == 100 and levels["batch_size"] not in literal,
     )  # fmt: skip
-    assert found.verdict == verdict, found.reason
-    assert ("12 operations in flight in place of 100" in found.reason) == (verdict == "inconclusive")
+    assert found.verdict == verdict, sentence(found.reasons)
+    assert ("12 operations in flight in place of 100" in sentence(found.reasons)) == (
+        verdict == "inconclusive"
+    )
     assert {cell.levels["workers"] for one in found.cells for cell in one.sides.cells} == {
         "12" if verdict == "inconclusive" else "100"
     }
@@ -190,7 +193,7 @@ def test_a_claim_on_failures_names_their_errors(tmp_path: Path) -> None:
         factors={"system": [INFLUX, CNOS], "batch_size": [1000, 10000]},
         errors=lambda levels, block: [late, {**late, "phase": "q"}] if levels["batch_size"] == 10000 else [],
     )  # fmt: skip
-    assert "failed operations: 35 with batches of 10,000 (timeout)" in found.reason
+    assert "failed operations: 35 with batches of 10,000 (timeout)" in sentence(found.reasons)
 
 
 def test_errors_of_several_cases_are_named_apart(tmp_path: Path) -> None:
@@ -212,4 +215,4 @@ def test_errors_of_several_cases_are_named_apart(tmp_path: Path) -> None:
         errors=lambda levels, block: [late] if levels["workers"] == 200 else [],
     )  # fmt: skip
     for size in ("1,000", "10,000"):
-        assert f"35 with 200 operations in flight, batches of {size} (timeout)" in found.reason
+        assert f"35 with 200 operations in flight, batches of {size} (timeout)" in sentence(found.reasons)

@@ -11,6 +11,7 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.claims import Judgement
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, SIZES
 from tests.claims import measured_run
 
@@ -47,7 +48,7 @@ def test_a_trend_along_sizes_follows_the_bytes_not_the_order_of_the_trials(tmp_p
 
     measured_run.write(tmp_path, "run-1", factors, value, declared=experiment)
     [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
-    assert found.verdict == "reproduced", found.reason
+    assert found.verdict == "reproduced", sentence(found.reasons)
     assert found.measured == pytest.approx(4, rel=0.05)
 
 
@@ -87,4 +88,4 @@ def test_a_trend_along_levels_without_an_order_is_refused() -> None:
 )
 def test_trends(tmp_path: Path, values: list[float], claim: dict[str, Any], verdict: str, words: str) -> None:
     found = trend(tmp_path, values, **claim)
-    assert (found.verdict, words in found.reason) == (verdict, True), found.reason
+    assert (found.verdict, words in sentence(found.reasons)) == (verdict, True), sentence(found.reasons)

@@ -14,6 +14,7 @@ from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from benchbook.report import claim as words
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, INFLUX
 from tests.claims import measured_run
 from tests.declare.test_claims import experiment
@@ -46,7 +47,7 @@ def test_a_rate_is_compared_with_the_limit_of_its_own_trial(
     tmp_path: Path, share: float, verdict: str
 ) -> None:
     found = judged(tmp_path, share)
-    assert (found.verdict, found.over_metric) == (verdict, "bytes_per_second"), found.reason
+    assert (found.verdict, found.over_metric) == (verdict, "bytes_per_second"), sentence(found.reasons)
     assert found.measured == pytest.approx(share, rel=0.02)
     assert found.low is not None
     assert found.high is not None

@@ -13,6 +13,7 @@ import pytest
 from benchbook.analyse import claims
 from benchbook.analyse.claims import Judgement
 from benchbook.record.check import Kind
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, table, twice
 from tests.claims import measured_run
 
@@ -30,15 +31,15 @@ def crashed(levels: dict[str, Any], block: int) -> tuple[str, str | None]:
 def test_a_side_that_crashes_in_every_trial_of_one_setup_is_not_reproduced(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim=FROM_FILE, status=crashed, **MANY)
     assert found.verdict == "inconclusive"
-    assert "lost in 1 (batches of 5,000: 5 of 5 trials of" in found.reason
-    assert "the server died (signal 11)" in found.reason
-    assert "reproduced in 4" in found.reason
+    assert "lost in 1 (batches of 5,000: 5 of 5 trials of" in sentence(found.reasons)
+    assert "the server died (signal 11)" in sentence(found.reasons)
+    assert "reproduced in 4" in sentence(found.reasons)
 
 
 def test_most_setups_may_hold_without_the_one_that_crashed(tmp_path: Path) -> None:
     found = only(tmp_path, table, claim={**FROM_FILE, "in_cells": "most"}, status=crashed, **MANY)
     assert found.verdict == "reproduced"
-    assert "the server died" in found.reason
+    assert "the server died" in sentence(found.reasons)
 
 
 def test_a_crash_of_one_setup_does_not_hide_that_another_contradicts(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_a_setup_that_was_planned_and_skipped_is_missing(tmp_path: Path) -> None
     claim = {"test": "at-most", "published": {"ratio": 3}}
     found = only(tmp_path, table, claim=claim, status=said, **MANY)
     assert found.verdict == "inconclusive"
-    assert f"every trial of {CNOS}, batch size 1 is skipped (too little memory)" in found.reason
+    assert f"every trial of {CNOS}, batch size 1 is skipped (too little memory)" in sentence(found.reasons)
 
 
 @pytest.mark.parametrize("side", [CNOS, INFLUX])
@@ -67,7 +68,7 @@ def test_a_claim_with_lost_trials_is_inconclusive(tmp_path: Path, status: str, l
     found = only(tmp_path, twice, blocks=8, status=said)
     assert found.verdict == "inconclusive"
     verb = "does" if lost == 1 else "do"
-    assert f"{lost} of 8 trials of {side} {verb} not count (the disk was full)" in found.reason
+    assert f"{lost} of 8 trials of {side} {verb} not count (the disk was full)" in sentence(found.reasons)
     assert found.measured == pytest.approx(2, rel=0.03)  # shown beside it
 
 
@@ -93,7 +94,7 @@ def test_a_trial_that_loads_nothing_is_not_left_out(tmp_path: Path, side: str) -
         blocks=20,
     )
     assert found.verdict == "inconclusive"
-    assert f"1 of 20 trials of {side} measured a rate of 0" in found.reason
+    assert f"1 of 20 trials of {side} measured a rate of 0" in sentence(found.reasons)
     assert found.cells[0].trials == 20
 
 
@@ -109,7 +110,7 @@ def test_a_stall_of_one_side_is_marked_and_decides_nothing_alone(tmp_path: Path)
 
     found = blocked(tmp_path, stalled, blocks=12)
     assert found.verdict == "reproduced"
-    assert "1 outlier, kept" in found.reason
+    assert "1 outlier, kept" in sentence(found.reasons)
     assert found.cells[0].trials == 12
 
 
@@ -146,7 +147,9 @@ MORE, FEWER = check("rows", 100, 104), check("rows", 100, 99)
 def test_a_system_that_counts_more_rows_than_were_written_still_loaded_them(tmp_path: Path) -> None:
     found = judged_by_phase(tmp_path, [MORE])
     assert found.verdict == "reproduced"
-    assert "6 of 6 trials of cnosdb-2.0.1 have a defect outside this phase (rows in cpu: 100" in found.reason
+    assert "6 of 6 trials of cnosdb-2.0.1 have a defect outside this phase (rows in cpu: 100" in sentence(
+        found.reasons
+    )
     assert found.cells[0].trials == 6
 
 
@@ -159,7 +162,7 @@ def test_checks_of_older_runs_have_the_kind_that_their_name_says(tmp_path: Path)
 def test_a_claim_that_needs_valid_trials_is_not_run_on_such_a_system(tmp_path: Path) -> None:
     found = judged_by_phase(tmp_path, [MORE], claim={"validity": "trial"})
     assert found.verdict == "not run"
-    assert "every trial of cnosdb-2.0.1 is invalid" in found.reason
+    assert "every trial of cnosdb-2.0.1 is invalid" in sentence(found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_operations_that_failed_in_the_phase_count_in_invalid_trials_too(tmp_pat
         tmp_path, [MORE], errors=lambda levels, block: failed if levels["system"] == CNOS else []
     )
     assert found.verdict == "inconclusive"
-    assert "18 operations failed" in found.reason
+    assert "18 operations failed" in sentence(found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -219,15 +222,15 @@ def test_a_rate_of_a_short_phase_decides_nothing(
         seconds=lambda levels, block: seconds if (levels["system"], block) == (INFLUX, 3) else 10.0,
     )  # fmt: skip
     [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
-    assert found.verdict == verdict, found.reason
-    short = "the phase load lasted 0.4 s, and one under 1 s is not judged" in found.reason
+    assert found.verdict == verdict, sentence(found.reasons)
+    short = "the phase load lasted 0.4 s, and one under 1 s is not judged" in sentence(found.reasons)
     assert short == (verdict == "inconclusive")
 
 
 def test_a_short_phase_of_an_invalid_trial_counts_where_the_phase_does(tmp_path: Path) -> None:
     found = judged_by_phase(tmp_path, [MORE], seconds=lambda levels, block: 0.3 + block)
     assert found.verdict == "inconclusive"
-    assert "lasted 0.3 s" in found.reason
+    assert "lasted 0.3 s" in sentence(found.reasons)
 
 
 def test_what_was_published_in_five_setups_is_not_judged_on_one(tmp_path: Path) -> None:
@@ -236,5 +239,5 @@ def test_what_was_published_in_five_setups_is_not_judged_on_one(tmp_path: Path) 
     assert found.verdict == "inconclusive"
     assert (
         "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batches of 1), 4 not run"
-        in found.reason
+        in sentence(found.reasons)
     )

@@ -16,6 +16,8 @@ from benchbook.analyse.run import Run
 from benchbook.plan import sequential
 from benchbook.plan.sequential import Design, Left
 from benchbook.record import database
+from benchbook.report.reasons import look as look_words
+from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, INFLUX
 from tests.claims import measured_run
 
@@ -66,8 +68,8 @@ def test_a_decided_claim_is_judged_for_ever_on_the_blocks_of_its_look(tmp_path: 
     assert found.verdict == "reproduced"
     assert found.cells[0].trials == 5
     assert found.cells[0].ratio.confidence == pytest.approx(1 - DESIGN.level(5))
-    assert "judged after 5 blocks (at most 12), at significance level" in found.reason
-    assert f"the {100 * (1 - DESIGN.level(5)):.3g} % CI" in found.reason
+    assert "judged after 5 blocks (at most 12), at significance level" in sentence(found.reasons)
+    assert f"the {100 * (1 - DESIGN.level(5)):.3g} % CI" in sentence(found.reasons)
 
 
 def test_an_undecided_claim_is_judged_at_the_last_look(tmp_path: Path) -> None:
@@ -114,14 +116,16 @@ def test_a_look_goes_on_with_the_cells_of_undecided_claims_alone(tmp_path: Path)
     assert 0 < found["undecided"]["faster"]["chance"] <= 1
     assert set(found["cells"]) == {f"system={CNOS}", f"system={INFLUX}"}
     assert found["stopped"] is None
-    assert "equal is decided (contradicted); undecided: faster" in stopping.sentence(found)
+    assert "equal is decided (contradicted); undecided: faster" in look_words(found)
 
 
 def test_a_hopeless_claim_is_given_up_with_the_trials_that_it_would_take(tmp_path: Path) -> None:
     write(tmp_path, 0.8, blocks=11)
     found = take(tmp_path, 11)
     held = found["given_up"]["faster"]
-    assert "is below 5 %" in held["why"]
+    [why] = held["reasons"]
+    assert why == {"code": "hopeless", "facts": {"blocks": 12, "least": 0.05, "trials": held["trials"]}}
+    assert "faster is given up: its chance of a verdict within 12 blocks is below 5 %" in look_words(found)
     assert held["trials"] is None or held["trials"] > 12
     assert found["stopped"] == "more blocks could not decide the 1 claim left"
 
@@ -136,7 +140,7 @@ def test_the_last_look_says_what_ended_the_run(tmp_path: Path) -> None:
 def test_a_claim_that_no_trial_can_decide_does_not_keep_a_run_going(tmp_path: Path) -> None:
     write(tmp_path, 0.01, {"of": {"system": "cnosdb-2.4"}, "id": "absent"}, blocks=3)
     found = take(tmp_path, 3)
-    assert found["given_up"]["absent"]["why"] == "its verdict is not run"
+    assert found["given_up"]["absent"]["reasons"] == [{"code": "final", "facts": {"verdict": "not run"}}]
     assert found["stopped"]
 
 

@@ -14,6 +14,7 @@ from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from benchbook.report import conclusion
+from benchbook.report.reasons import sentence
 from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
@@ -113,12 +114,12 @@ def _said(results: Path) -> str:
 def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Path) -> None:
     """Trials of the A/A run agree within 0.2 %, and its equal setups differ by 10 %."""
     assert run(tmp_path / "without", 1.03).verdict == "reproduced"
-    assert "the noise between equal setups is unknown" in run(tmp_path / "unknown", 1.03).reason
+    assert "the noise between equal setups is unknown" in sentence(run(tmp_path / "unknown", 1.03).reasons)
     aa(tmp_path / "with", "aa-1", 0.002, apart=0.1)
     found = run(tmp_path / "with", 1.03)
     assert found.verdict == "inconclusive"
-    assert "includes 1" in found.reason
-    assert "noise between equal setups: " in found.reason
+    assert "includes 1" in sentence(found.reasons)
+    assert "noise between equal setups: " in sentence(found.reasons)
     aa(tmp_path / "far", "aa-1", 0.002, apart=0.1)
     assert run(tmp_path / "far", 4.0).verdict == "reproduced"
 
@@ -133,7 +134,7 @@ def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> Non
     assert estimated.variance > 0
     assert (known.variance, known.factor, known.comparisons) == (0.0, 1.0, 2)
     assert found.verdict == "reproduced"
-    assert "equal setups" not in found.reason
+    assert "equal setups" not in sentence(found.reasons)
 
 
 def test_noise_that_the_trials_explain_is_not_added_twice(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str
     aa(tmp_path, "aa-1", 0.2, **options)
     found = run(tmp_path, 1.03)
     assert found.verdict == "reproduced"
-    assert "unknown" in found.reason
+    assert "unknown" in sentence(found.reasons)
 
 
 def test_all_a_a_runs_count_together(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_all_a_a_runs_count_together(tmp_path: Path) -> None:
 def test_two_blocks_give_no_noise(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, blocks=2)
     assert {one.factor for one in noise.measured(Run(tmp_path, "aa-1"))} == {None}
-    assert "unknown" in run(tmp_path, 1.03).reason
+    assert "unknown" in sentence(run(tmp_path, 1.03).reasons)
 
 
 def test_an_a_a_run_judges_no_claims(tmp_path: Path) -> None:

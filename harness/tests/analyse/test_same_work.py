@@ -9,6 +9,7 @@ import pytest
 from pyarrow import fs
 
 from benchbook.analyse import rules
+from benchbook.analyse.reason import because
 from benchbook.analyse.run import Cell, Run, open_run
 from benchbook.analyse.same_work import mixture, tolerance
 from benchbook.declare.catalogue import root
@@ -78,13 +79,13 @@ def test_the_same_work_is_no_mixture() -> None:
 def test_other_data_and_other_queries_are_told_unless_the_data_is_what_is_compared() -> None:
     sides = [cell("a"), cell("b", datasets=("e",), queries=("r",))]
     assert mixture(sides) == [
-        "they used 2 different versions of one dataset",
-        "they used 2 different versions of one query set",
+        because("versions-differ", what="dataset", number=2),
+        because("versions-differ", what="query set", number=2),
     ]
     assert mixture(sides, data_differ=True) == []
 
 
 def test_trials_of_one_cell_under_two_configurations_are_told() -> None:
     assert mixture([cell("a", configurations=("c", "d"))]) == [
-        "the trials of a had 2 different configurations"
+        because("configurations-differ", cell="a", number=2)
     ]

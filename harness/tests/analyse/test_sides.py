@@ -16,7 +16,7 @@ def test_cells_are_told_by_the_factors_in_which_they_differ():
         for workers in ("1", "2")
     ]
     assert differing(cells) == ["size", "workers"]
-    assert cells[0].name(differing(cells)) == "objects of 4 KiB, 1 operation in flight"
+    assert cells[0].case(differing(cells)) == {"size": "4KiB", "workers": "1"}
 
 
 def test_a_factor_that_only_some_have_tells_them():
@@ -26,4 +26,4 @@ def test_a_factor_that_only_some_have_tells_them():
 def test_one_cell_alone_is_called_by_all_it_has():
     cell = side(arm="durable", size="4KiB")
     assert differing([cell]) == []
-    assert cell.name(differing([cell])) == "configuration durable, objects of 4 KiB"
+    assert cell.case(differing([cell])) == {"arm": "durable", "size": "4KiB"}

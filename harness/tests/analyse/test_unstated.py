@@ -12,6 +12,7 @@ import pytest
 from benchbook.analyse import claims
 from benchbook.analyse.judgement import NONE
 from benchbook.report.claim import interval_name
+from benchbook.report.reasons import sentence, text
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
 UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
@@ -52,7 +53,7 @@ def test_levels_that_disagree_leave_less_than_a_contradiction(
     found = claims.deciding(CLAIM, cells(a=small, b=large))
     assert found is not None
     assert found[0] == left
-    assert words in found[1]
+    assert words in text(found[1])
 
 
 @pytest.mark.parametrize("word", ["contradicted", "reproduced", "inconclusive"])
@@ -88,7 +89,7 @@ def test_what_is_not_stated_is_judged_at_several_levels(
     factors = {"system": [CNOS, INFLUX], "batch_size": [1, 1000]}
     found = only(tmp_path, truth, claim=UNSTATED, factors=factors)
     assert found.verdict == verdict
-    assert words in found.reason
+    assert words in sentence(found.reasons)
 
 
 def test_what_is_not_stated_stays_open_at_a_single_level(tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_level_whose_trials_failed_is_not_an_open_question_of_the_publication(
     factors = {"system": [CNOS, INFLUX], "batch_size": [1, 1000]}
     found = only(tmp_path, twice, claim=UNSTATED, factors=factors, status=refused)
     assert found.verdict == "inconclusive"
-    assert "no writable volumes" in found.reason
+    assert "no writable volumes" in sentence(found.reasons)
 
 
 def test_an_interval_of_a_strict_look_is_not_of_100_per_cent(tmp_path: Path) -> None:

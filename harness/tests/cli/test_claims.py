@@ -44,13 +44,13 @@ def results(tmp_path: Path) -> Path:
 def test_the_numbers_of_a_claim_are_named_as_what_they_are() -> None:
     """A question of ours has no published number, a bound is claimed, and a look has its own confidence."""
     shown = Judgement(
-        "a", "A is faster", "a page", 1.2, 1.3, 1.2, 1.4, 0.1, "inconclusive", "", "load", "rows_per_second",
+        "a", "A is faster", "a page", 1.2, 1.3, 1.2, 1.4, 0.1, "inconclusive", (), "load", "rows_per_second",
         "ratio",
     )  # fmt: skip
     assert _numbers(shown) == "published 1.20, measured 1.30 (95 % CI 1.20-1.40), margin 10 %"
     assert "measured 1.30 (99 % CI 1.20-1.40)" in _numbers(replace(shown, level=0.01))
     assert _numbers(replace(shown, test="at-least")).startswith("claimed ≥ 1.20, ")
-    assert _numbers(replace(shown, statement="Not published: is it?")).startswith("not published, ")
+    assert _numbers(replace(shown, own=True)).startswith("not published, ")
     assert _numbers(replace(shown, published=None)).startswith("published without a number, ")
 
 
@@ -72,6 +72,7 @@ def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFi
         "margin",
         "verdict",
         "reason",
+        "reasons",
     ]
     assert all(list(row) == wanted for row in printed)
     verdicts = {row["id"]: row["verdict"] for row in printed}

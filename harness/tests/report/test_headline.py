@@ -9,9 +9,11 @@ import pytest
 
 from benchbook.analyse import claims, wording
 from benchbook.analyse.judgement import Expectation
+from benchbook.analyse.reason import because
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, conclusion
 
+SHORT = because("short-phase", phase="load", seconds=0.2, least=1.0)
 OVER, OF = "influxdb-1.8.10", "cnosdb-2.0.1"
 
 
@@ -25,7 +27,7 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
         levels={"batch_size": level},
     )
     found = {
-        "sides": sides, "failed": 0, "measured": 1.16, "low": low, "high": high, "unfit": "", "published": 1.22,
+        "sides": sides, "failed": 0, "measured": 1.16, "low": low, "high": high, "unfit": None, "published": 1.22,
         "expected": Expectation("ratio", 1.22), "verdict": "reproduced", "unit": "1/s", "published_of": 43.0,
         "published_over": 49.0,
     }  # fmt: skip
@@ -35,9 +37,9 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
 def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
-        "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reason": "it lies there",
+        "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reasons": (),
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
-        "conditions": (), "over_metric": None, "in_cells": "all",
+        "conditions": (), "over_metric": None, "in_cells": "all", "own": False,
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 
@@ -126,14 +128,14 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 
 
 def test_an_open_verdict_counts_what_its_cases_show():
-    found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit="the phase was short"))
+    found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit=SHORT))
     assert claim.meaning(judged("inconclusive", *found)) == (
         "Of 3 cases, 1 is contradicted, 1 inconclusive, 1 not judged."
     )
 
 
 def test_our_own_question_is_no_published_result():
-    own = judged("contradicted", statement="Not published: also when both sync.")
+    own = judged("contradicted", own=True)
     assert claim.sentence(RUN, own).endswith("; the publication did not measure this.")
 
 
@@ -144,7 +146,9 @@ def test_with_failures_neither_is_better():
 def test_opposite_results_by_size_read_depends_on_object_size():
     one = judged(
         "underspecified",
-        reason="depends on object size: reproduced with objects of 4 KiB, contradicted with objects of 64 KiB; more",
+        reasons=(
+            because("depends", factor="size", verdicts={"reproduced": ["4KiB"], "contradicted": ["64KiB"]}),
+        ),
     )
     assert claim.word(one) == "depends on object size"
     assert claim.meaning(one) == "The publication does not state it."
@@ -204,17 +208,16 @@ def test_words_of_a_publication_are_shown_as_their_band():
 
 
 def test_a_caveat_is_beside_its_number():
-    short = cell(unfit="the phase load lasted 0.2 s, and one under 1 s is not judged")
     one = judged(
         "inconclusive",
-        short,
-        conditions=("12 operations in flight in place of 100",),
-        notes=("4 disks are files on one device",),
+        cell(unfit=SHORT),
+        conditions=(because("levels-in-place", factor="workers", here=["12"], published=["100"]),),
+        notes=(because("one-device", storage="loop", disks=4, device="vda", writes_per_second=None),),
     )
     assert claim.caveats(one) == [
         "measured with 12 operations in flight in place of 100",
         "not judged (a phase under 1 s)",
-        "4 disks are files on one device",
+        "The 4 disks of storage loop are files on one device (vda), which they share, so separate disks may gain more",
     ]
 
 

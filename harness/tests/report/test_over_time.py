@@ -115,7 +115,7 @@ def test_of_very_many_trials_some_lines_are_drawn(plain):
 
 def test_without_the_machine_of_the_publication_no_label(made):
     run = made(profile="published")
-    assert scaled.scaled_label(run) is None
+    assert scaled.of_run(run) is None
     assert theme.scaled_title(run, "Rows") == "Rows"
 
 

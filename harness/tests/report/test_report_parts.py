@@ -14,6 +14,7 @@ from benchbook.record import database
 from benchbook.report import claim, conclusion, figure
 from benchbook.report.charts import curve, disk, lead, strip
 from benchbook.report.figure import Figure
+from benchbook.report.reasons import text
 from benchbook.report.table import Block, Markdown, Missing, Table, missing
 from benchbook.report.tables import cost, folds, setting, work
 
@@ -214,14 +215,14 @@ def test_a_query_phase_is_compared_with_the_queries_that_the_client_asks_alone(m
 def test_disks_that_are_files_on_one_device_are_named(made: Any) -> None:
     facts = '{"disks": 4, "below": {"device": {"name": "vda"}}}'
     run = changed(made, f"UPDATE trials SET storage = 'loop-disks', storage_facts = '{facts}'")
-    [said] = limits.one_device(run).values()
-    assert said.startswith("The 4 disks of storage loop-disks are files on one device (vda)")
+    [one] = limits.one_device(run)
+    assert text(one).startswith("The 4 disks of storage loop-disks are files on one device (vda)")
     assert "files on one device" in conclusion.limits(run).markdown
     slow = facts.replace("4,", '4, "writes_per_second": 200,')
-    [said] = limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{slow}'")).values()
-    assert said.endswith("each limited to 200 writes per second in place of separate disks.")
-    one = facts.replace("4,", "1,")
-    assert limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{one}'")) == {}
+    [one] = limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{slow}'"))
+    assert text(one).endswith("each limited to 200 writes per second in place of separate disks")
+    single = facts.replace("4,", "1,")
+    assert limits.one_device(changed(made, f"UPDATE trials SET storage_facts = '{single}'")) == []
 
 
 def test_charts_without_data_vanish_and_refusals_stay(plain: Run) -> None:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from benchbook.analyse.run import open_run
+from benchbook.declare.claim import OWN
 from benchbook.declare.publication import Publication
 from benchbook.record import database
-from benchbook.report import claim
 from benchbook.report.figure import Figure
 from benchbook.site import outcome, overview
 from benchbook.site.outcome import outcomes
@@ -84,7 +84,7 @@ def test_a_question_of_ours_is_no_published_claim(tmp_path):
     run = run_with_claims(tmp_path / "results", FACTOR, 0.5)
     path = run.results / "runs" / run.run_id / "run.json"
     facts = json.loads(path.read_text())
-    facts["declared"]["experiment"]["claims"][0]["statement"] = f"{claim.OWN} a question"
+    facts["declared"]["experiment"]["claims"][0]["statement"] = f"{OWN} a question"
     path.write_text(json.dumps(facts))
     database.rebuild(run.results)
     again = open_run(run.results, run.run_id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import quantity
-from benchbook.report import claim, theme
+from benchbook.report import claim, reasons, theme
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
 
@@ -39,7 +39,7 @@ MEANT = {
     "different size": "Different size: the CI lies outside the margin around the published ratio.",
     "direction only": "Direction only: the CI is on the published side of 1, but only partly within the margin.",
 }
-"""Beginning of a verdict → what it means, where its word does not say it."""
+"""Verdict → what it means, where its word does not say it."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def chart(run: Run) -> Block | Markdown:
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
-    said += [meant for word, meant in MEANT.items() if any(claim.word(one).startswith(word) for one in order)]
+    said += [meant for verdict, meant in MEANT.items() if any(one.verdict == verdict for one in order)]
     if others:
         said.append(
             f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."
@@ -143,7 +143,7 @@ def parts(verdict: str, said: str, drawn: str, word: str, numbers: str = "", fol
 
 def _why(one: Judgement) -> str:
     """Return the first part of a reason, which is the verdict's own."""
-    first = one.reason.partition("; ")[0]
+    first = next(iter(reasons.all_parts(one.reasons)), "")
     return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
 
 
@@ -172,7 +172,7 @@ def _cases(one: Judgement, scale: Scale) -> str:
     kind = claim.stated(one).kind
     rows = ""
     for cell in cells:
-        seen, stated = claim.shown_case(cell), None if claim.is_own(one) else cell.published
+        seen, stated = claim.shown_case(cell), None if one.own else cell.published
         rows += parts(
             cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
             lane(scale, seen, stated, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(stated)}",

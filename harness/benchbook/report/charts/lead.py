@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from benchbook.analyse import comparison, limits, quantity
-from benchbook.analyse.cells import FLAG
 from benchbook.analyse.comparison import Estimate
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import label_words, listing
@@ -74,7 +73,7 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
     """Return the best estimate and its comparisons with the others that may be ranked with it."""
     known = [one for one in held if one.value]
     # A system that gave other answers than most is drawn, with its flag, but leads no title.
-    known = [one for one in known if not one.cell.title.endswith(FLAG)] or known
+    known = [one for one in known if not one.cell.flagged] or known
     if not known:
         return held[0], []
     first = (max if known[0].direction == "higher" else min)(known, key=lambda one: one.value or 0.0)
@@ -145,7 +144,7 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
         notes.append(f"A percentile is missing where fewer than {FEWEST_BEYOND} operations lie beyond it.")
     busy = limits.busy_client(run)
-    notes += [one for one in busy if any(f" in phase {phase} " in one for phase in phases)][:1]
+    notes += [one.sentence for one in busy if one.phase in phases][:1]
     kinds = {run.embedded(one.cell.system) for one in found if one.points}
     if len(kinds) > 1 and found[0].unit != "B":
         notes.append(

@@ -14,6 +14,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.quantity import MISSING
 from benchbook.analyse.rules import DURABILITY
 from benchbook.analyse.run import Run
+from benchbook.host.reading import readable
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.report.table import Code, Details, Markdown, Table, missing
 
@@ -75,9 +76,9 @@ def _short(facts: Any) -> str:
     parts = [
         f"{name}: {value}" if name else value
         for name, value in quantity.lines(facts)
-        if value not in ("unknown", "")
+        if value not in ("unknown", "") and readable(value)
     ]
-    text = "; ".join(part for part in parts if "not readable" not in part) or "not readable"
+    text = "; ".join(parts) or "not readable"
     return text if len(text) <= SHORT else text[: text.rfind(";", 0, SHORT)] + "; …"
 
 

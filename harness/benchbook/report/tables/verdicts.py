@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.analyse import quantity
+from benchbook.analyse import grade, quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record.rerun import made_by
-from benchbook.report import claim
+from benchbook.report import claim, reasons
 from benchbook.report.table import Markdown, Table, escape_html, missing
 
 if TYPE_CHECKING:
@@ -39,10 +40,8 @@ def table(run: Run) -> Table | Markdown:
     found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
-    reasons, common = shared([one.reason for one in found])
-    reasons = [
-        " ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in why.split("; ")) for why in reasons
-    ]
+    specific, common = shared([reasons.all_parts(one.reasons) for one in found])
+    whys = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in held) for held in specific]
     rows = [
         [
             f"{claim.statement(one)} ({one.source})",
@@ -51,7 +50,7 @@ def table(run: Run) -> Table | Markdown:
             _measured(one),
             why,
         ]
-        for one, why in zip(found, reasons, strict=True)
+        for one, why in zip(found, whys, strict=True)
     ]
     columns = [
         "Claim",
@@ -60,21 +59,22 @@ def table(run: Run) -> Table | Markdown:
         f"Measured ({claim.interval_name(found)})",
         "Why",
     ]
-    return Table(columns, rows, caption=f"For every claim: {common}." if common else "", stacked=True)
+    return Table(
+        columns, rows, caption=f"For every claim: {'; '.join(common)}." if common else "", stacked=True
+    )
 
 
-def shared(reasons: list[str]) -> tuple[list[str], str]:
-    """Return the specific parts of each reason, and the parts that all of three or more reasons share.
+def shared(parts: list[list[str]]) -> tuple[list[list[str]], list[str]]:
+    """Return the specific parts of each claim's reasons, and the parts that all of three or more claims share.
 
-    >>> shared(["near; 3 trials", "far; 3 trials", "3 trials"])
-    (['near', 'far', 'nothing else'], '3 trials')
-    >>> shared(["near; 3 trials", "far; 3 trials"])
-    (['near; 3 trials', 'far; 3 trials'], '')
+    >>> shared([["near", "3 trials"], ["far", "3 trials"], ["3 trials"]])
+    ([['near'], ['far'], ['nothing else']], ['3 trials'])
+    >>> shared([["near", "3 trials"], ["far", "3 trials"]])
+    ([['near', '3 trials'], ['far', '3 trials']], [])
     """
-    parts = [reason.split("; ") for reason in reasons]
     common = [part for part in parts[0] if len(parts) > 2 and all(part in other for other in parts)]
-    specific = ["; ".join(part for part in one if part not in common) for one in parts]
-    return [reason or "nothing else" for reason in specific], "; ".join(common)
+    specific = [[part for part in one if part not in common] for one in parts]
+    return [one or ["nothing else"] for one in specific], common
 
 
 def counts(run: Run) -> Markdown:
@@ -84,20 +84,26 @@ def counts(run: Run) -> Markdown:
     found = claims.of_run(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
-    own = [one for one in found if claim.is_own(one)]
+    own = [one for one in found if one.own]
     published = [one for one in found if one not in own]
     questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that we added"
     said = [
-        f"of {noun}: {', '.join(f'{number} {word}' for word, number in Counter(map(claim.word, held)).items())}"
+        f"of {noun}: {_counted(held)}"
         for noun, held in ((f"{len(published)} claims", published), (questions, own))
         if held
     ]
     return Markdown(f"{'; '.join(said).capitalize()}.")
 
 
+def _counted(found: Sequence[Judgement]) -> str:
+    """Return the number of claims for each verdict in words."""
+    counted = Counter(map(grade.reading, found))
+    return ", ".join(f"{number} {claim.reading_words(one)}" for one, number in counted.items())
+
+
 def _verdicts_published(one: Judgement) -> str:
     """Return the published ratio, or the bound of a one-sided claim."""
-    if claim.is_own(one):
+    if one.own:
         return "not published"
     if one.published is None:
         return quantity.MISSING

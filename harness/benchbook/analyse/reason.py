@@ -1,0 +1,120 @@
+"""Reasons as codes and facts: why a verdict is what it is. ``report.reasons`` words them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+CODES = {
+    # The interval of a ratio and the expected ratio. All have `low`, `high`, `confidence` and `expected`.
+    "within": "The interval lies within the expected band; `narrow`: only the interval of two one-sided tests does.",
+    "direction": "The interval lies on the claimed side of 1, and partly within the band.",
+    "other-side": "The interval lies on the other side of 1.",
+    "step-reversed": "One step of a trend goes the other way.",
+    "no-difference": "A difference was published, and the interval of two one-sided tests (`narrow`) ends close to 1.",
+    "outside": "The interval lies outside the band; `includes_1`: a direction is claimed, and the interval includes 1.",
+    "includes-1": "A direction is claimed, and the interval includes 1.",
+    "too-wide": "The interval lies only partly within the band.",
+    "no-interval": "There is no interval; `why`.",
+    # All cases of a claim.
+    "cases": "The verdict on `cases` cases, which must hold in `needed` (all, most, any) of them: how each was judged.",
+    "alone": "On their own, enough cases have this `verdict`; tested together, they do not.",
+    "depends": "The levels of an open `factor` have opposite verdicts.",
+    "levels-disagree": "The levels of an open factor disagree, and the publication does not say which it means.",
+    "smaller-load": "A smaller load than the published one does not show what fails there.",
+    # Answers.
+    "answers-agree": "`agreed` of `compared` answers agree.",
+    "first-differing": "The first query whose answers differ.",
+    "few-answers": "All `compared` answers agree, and fewer than `least` show little.",
+    "answers-unrecorded": "No answers to `phase` were recorded.",
+    # What was not measured, or not in every trial.
+    "not-in-run": "No setup of the run has these `levels`.",
+    "no-valid-trial": "Every trial of the setup with these `levels` has one of `statuses`; `why`.",
+    "other-version": "The `system` stated another version than the claim `asked` for.",
+    "underspecified": "The publication says too little; `text` is of the declaration.",
+    "no-case": "No case of the run has both sides.",
+    "case-lost": "A `case` has no result, `because` of another reason.",
+    "trials-lost": "`trials` of `of` trials of a `setup` do not count, `because` of another reason.",
+    "trials-skipped": "Every trial of a `setup` is skipped; `why`.",
+    "no-common-block": "No block has a value of both sides: of `metric`, or of `metric` and `over_metric`.",
+    "recorded": "The reason that a trial recorded, as `text`.",
+    "saturated": "The offered rate was not reached, so latencies only show how long the phase was.",
+    "unmeasured": "The trial has no `metric`.",
+    "not-published": "The publication has no number for a `case`.",
+    "no-published-ratio": "The publication has no ratio for a `case`; `note`.",
+    "not-measured": "The publication has more `cases`, which the run did not measure.",
+    "not-measured-here": "The machine did not measure it.",
+    "declared-otherwise": "The run of the machine declared this claim differently, or not at all.",
+    "substitute": "A `system` was measured in place of the one that the claim `named`.",
+    "substitute-verdict": "The `verdict` for the substitute alone.",
+    # Why a case, or a claim, is not judged.
+    "refused": "The claim is not judged, `because` of other reasons.",
+    "idle": "`idle` of `of` trials of a `setup` measured a rate of 0.",
+    "operations-failed": "`number` operations failed.",
+    "short-phase": "The `phase` lasted `seconds`, and one under `least` is not judged.",
+    "answers-missing-all": "No answers were recorded, so it is unknown whether the systems did the same work.",
+    "answers-differ": "The answers to `query_types` differ in `number` values or rows.",
+    "answers-empty": "Every system answered these `queries` with no rows.",
+    "answers-missing": "There is no answer to these `queries`.",
+    "versions-differ": "The sides used `number` different versions of one dataset or query set (`what`).",
+    "configurations-differ": "The trials of a `cell` had `number` different configurations.",
+    # Differences from the publication.
+    "measured-with": "The `conditions` that differ from the publication's, each a reason of the next three.",
+    "system-in-place": "Another `system` (its `title`) in place of the one that was `published`.",
+    "levels-in-place": "The levels `here` of a `factor` in place of those `published`, as the profile declares.",
+    "levels-instead": "The levels `here` of a `factor`, which the publication did not have (`published`).",
+    "scaled": "The machine is smaller than the publication's: cores or memory (`here`, `published`).",
+    "levels-unstated": "The publication does not state these `factors`; the `levels` that were judged.",
+    # What a reader must know beside the verdict.
+    "smoke": "Profile smoke is for tests.",
+    "unfinished": "The run is unfinished.",
+    "noise-unknown": "The noise between equal setups is unknown.",
+    "noise": "The noise between equal setups as a `factor`, which the interval includes.",
+    "look": "The claim was judged after `blocks` of at most `maximum` blocks, at a significance `level`.",
+    "few-trials": "`trials` of each side; `smallest`: in the smallest of the cases.",
+    "outliers": "`number` outliers, which are kept.",
+    "defects": "`trials` of `of` trials of a `setup` have a defect outside the phase; `why`.",
+    "failures": "The operations that failed, by setup and message.",
+    "published-spread": "`consistent` of `cases` published numbers fit the rerun, if they vary by `spread`.",
+    "unsteady": "In `trials` of `of` trials no part of the load was steady, so its second half counts.",
+    "transport": "The `systems` share the client's process, so their numbers include no transport.",
+    "one-device": "The disks of a `storage` are files on one device.",
+    "in-flight": "The sides are compared at different numbers of operations in flight.",
+    "span": "The levels of a `factor` from `first` to `last` that a trend was followed over.",
+    "no-number-for-span": "The publication has no number for this whole range.",
+    "against-trend": "The `steps` that go against a trend.",
+    "step": "A trend `moved` from the level `first` to `last` of a `factor`.",
+    # Why a run that continues until its claims are decided gives one up.
+    "final": "More trials cannot change the `verdict`.",
+    "same-answers": "Further trials repeat the same answers.",
+    "hopeless": "The chance of a verdict within `blocks` blocks is below `least`; `trials` would decide it.",
+}
+"""Code → its meaning and facts; docs/claims.md lists them."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason: a code of ``CODES``, and the facts that its wording needs."""
+
+    code: str
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Values of JSON, and other reasons."""
+
+    def row(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {"code": self.code, "facts": {name: _plain(fact) for name, fact in self.facts.items()}}
+
+
+def because(code: str, **facts: Any) -> Reason:
+    """Return a reason."""
+    assert code in CODES, code
+    return Reason(code, facts)
+
+
+def _plain(fact: Any) -> Any:
+    if isinstance(fact, Reason):
+        return fact.row()
+    if isinstance(fact, Mapping):
+        return {name: _plain(held) for name, held in fact.items()}
+    return [_plain(held) for held in fact] if isinstance(fact, list | tuple) else fact

@@ -1,0 +1,422 @@
+"""The reasons of verdicts in words: the only place that words a code of ``analyse.reason``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from benchbook.analyse.judgement import Expectation
+from benchbook.analyse.power import ENOUGH
+from benchbook.analyse.reason import Reason
+from benchbook.analyse.verdict import interval_words, percent
+from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import RequestError
+from benchbook.plan.sequential import FIRST
+
+if TYPE_CHECKING:
+    from benchbook.analyse.rules import Finding
+
+Facts = Mapping[str, Any]
+
+
+def text(one: Reason) -> str:
+    """Return a reason in words, without a full stop."""
+    return "; ".join(parts(one))
+
+
+def parts(one: Reason) -> list[str]:
+    """Return a reason in words; one that names several others has a part for each."""
+    if one.code != "refused":
+        worded = WORDS[one.code]
+        return [worded.format(**one.facts) if isinstance(worded, str) else worded(one.facts)]
+    first, *others = [part for held in one.facts["because"] for part in parts(held)]
+    return [f"not judged: {first}", *others]
+
+
+def all_parts(found: Sequence[Reason]) -> list[str]:
+    """Return several reasons in words."""
+    return [part for one in found for part in parts(one)]
+
+
+def sentence(found: Sequence[Reason]) -> str:
+    """Return several reasons as one sentence, without a full stop."""
+    return "; ".join(all_parts(found))
+
+
+def why(finding: Finding) -> str:
+    """Return why a rule has its mark."""
+    return finding.why or sentence(finding.because)
+
+
+def of_row(row: Mapping[str, Any]) -> Reason:
+    """Return a reason that was recorded as JSON."""
+    facts = {
+        name: of_row(fact) if isinstance(fact, dict) and fact.keys() == {"code", "facts"} else
+        [of_row(one) if isinstance(one, dict) and one.keys() == {"code", "facts"} else one for one in fact]
+        if isinstance(fact, list) else fact
+        for name, fact in row["facts"].items()
+    }  # fmt: skip
+    return Reason(row["code"], facts)
+
+
+# Parts of reasons that are shown alone.
+
+
+def briefly(unfit: Reason) -> str:
+    """Return in short why a case is not judged; the reasons of the verdict have the details."""
+    if unfit.code == "trials-lost":
+        return "some of its trials do not count"
+    return f"a phase under {unfit.facts['least']:g} s" if unfit.code == "short-phase" else text(unfit)
+
+
+def lasted(short: Reason) -> str:
+    """Return how long a short phase lasted."""
+    return f"the phase {short.facts['phase']} lasted {short.facts['seconds']:.2g} s"
+
+
+def condition(one: Reason) -> str:
+    """Return a difference from the publication, with the titles of both systems."""
+    if one.code == "system-in-place":
+        there = one.facts["published"]
+        try:
+            return f"{one.facts['title']} in place of {Catalogue().system(there).title}"
+        except RequestError:  # a system that this checkout does not declare
+            pass
+    return text(one).replace("_", " ") if one.code != "levels-instead" else text(one)
+
+
+# Looks at a run that continues until its claims are decided.
+
+
+def look(taken: Mapping[str, Any]) -> str:
+    """Return a look as one line."""
+    found = [f"{name} is decided ({taken['verdicts'][name]['verdict']})" for name in taken["decided"]]
+    found += [
+        f"{name} is given up: {sentence([of_row(one) for one in held['reasons']])}"
+        for name, held in taken["given_up"].items()
+    ]
+    enough = taken["stopped"] and taken["block"] >= FIRST
+    open_ = [
+        f"{name} ({trials_needed(held['trials'])})" if enough else name
+        for name, held in taken["undecided"].items()
+    ]
+    found += [f"undecided: {', '.join(open_)}"] if open_ else []
+    found += [f"the run ends: {taken['stopped']}"] if taken["stopped"] else []
+    return f"look after block {taken['block']} (level {taken['level']:.2g}): {'; '.join(found)}"
+
+
+def trials_needed(trials: int | None) -> str:
+    """Return how many trials a verdict needs.
+
+    >>> trials_needed(40)
+    'about 40 trials of each side would decide it with 80 % chance'
+    """
+    if trials is None:
+        return "no number of trials would decide it at the measured ratio and spread"
+    return f"about {trials} trials of each side would decide it with {100 * ENOUGH:g} % chance"
+
+
+# Levels and numbers.
+
+
+def _case(levels: Facts) -> str:
+    return _levels(levels) or "its only cell"
+
+
+def _levels(levels: Facts) -> str:
+    return ", ".join(level_words(*level) for level in levels.items())
+
+
+def _wanted(levels: Facts) -> str:
+    """Return the levels that a claim asks for."""
+    return ", ".join(
+        " or ".join(allowed) if factor == "system" else f"{factor.replace('_', ' ')} {' or '.join(allowed)}"
+        for factor, allowed in levels.items()
+    )
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _recorded(reason: str | None) -> str:
+    """Return the reason that a trial recorded, without its full stop."""
+    return (reason or "no reason was recorded").rstrip(".")
+
+
+def _unavailable(reason: str | None) -> str:
+    """Return why a system was unavailable; where it was looked for, and how to get it, is with the gaps."""
+    return (reason or "no reason was recorded").partition(": ")[0].rstrip(".")
+
+
+# The interval of a ratio and the expected ratio.
+
+
+def _expected(facts: Facts) -> Expectation:
+    held = facts["expected"]
+    within = held["within"]
+    return Expectation(held["kind"], held["value"], held["margin"], tuple(within) if within else None)
+
+
+def _whole(facts: Facts) -> str:
+    return f"{percent(facts['confidence'])} CI {interval_words(facts['low'], facts['high'])}"
+
+
+def _narrow(facts: Facts) -> str:
+    return f"the {percent(facts['confidence'], 2)} CI"
+
+
+def _within(facts: Facts) -> str:
+    inside = _narrow(facts) if facts["narrow"] else f"the {_whole(facts)}"
+    return f"{inside} lies {_band(_expected(facts))}"
+
+
+def _direction(facts: Facts) -> str:
+    expected = _expected(facts)
+    side = "above" if expected.sign > 0 else "below"
+    return f"the {_whole(facts)} lies {side} 1, and partly {_band(expected)}"
+
+
+def _other_side(facts: Facts) -> str:
+    expected = _expected(facts)
+    other = "below" if expected.sign > 0 else "above"
+    claimed = "" if expected.value == 1 else f" ({expected.value:.3g})"
+    return f"the {_whole(facts)} lies {other} 1, on the other side of the published ratio{claimed}"
+
+
+def _no_difference(facts: Facts) -> str:
+    expected, narrow = _expected(facts), facts["narrow"]
+    other_end = 1 / narrow["low"] if expected.sign > 0 else narrow["high"]
+    near = f"{100 * (expected.no_difference - 1):.2g} %"
+    side = "above" if expected.sign > 0 else "below"
+    where = f"lies within {near} of" if other_end <= expected.no_difference else f"ends at most {near} {side}"
+    return (
+        f"a difference was published, but {_narrow(facts)} {where} 1, which is no difference "
+        f"(the {_whole(facts)})"
+    )
+
+
+def _outside(facts: Facts) -> str:
+    includes = ", and includes 1" if facts["includes_1"] else ""
+    return f"the whole {_whole(facts)} lies {_not_in_band(_expected(facts))}{includes}"
+
+
+def _not_in_band(expected: Expectation) -> str:
+    low, high = expected.band
+    if expected.within is not None and math.inf not in expected.within:
+        return f"outside {low:.3g} to {high:.3g}"
+    if expected.kind in ("at-least", "at-most") or expected.within is not None:
+        return f"below {low:.3g}" if high == math.inf else f"above {high:.3g}"
+    what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
+    return f"outside the band of {100 * expected.margin:g} % around {what} ({low:.3g} to {high:.3g})"
+
+
+def _band(expected: Expectation) -> str:
+    low, high = expected.band
+    share = f"{100 * expected.margin:g} %"
+    if expected.within is not None and math.inf not in expected.within:
+        return f"between {low:.3g} and {high:.3g}"
+    if expected.kind in ("at-least", "at-most") or expected.within is not None:
+        side, end = ("above", low) if high == math.inf else ("below", high)
+        if not expected.margin or expected.within is not None:
+            return f"{side} {end:.3g}"
+        return f"{side} {end:.3g} ({expected.value:.3g} and {share})"
+    what = "1" if expected.kind == "equal" else f"the published {expected.value:.3g}"
+    return f"within {share} of {what} ({low:.3g} to {high:.3g})"
+
+
+# All cases of a claim.
+
+NEEDED = {"all": "all", "most": "more than half", "any": "at least one"}
+"""In how many cases a claim must hold."""
+
+
+def _cases(facts: Facts) -> str:
+    counted = [
+        f"{word} in {len(cases)} ({some([_case(one) for one in cases])})"
+        for word, cases in facts["verdicts"].items()
+    ]
+    if unfit := [f"{_case(one['case'])}: {text(one['because'])}" for one in facts["unfit"]]:
+        counted.append(f"no result in {len(unfit)} ({some(unfit)})")
+    if lost := [text(one) for one in facts["lost"]]:
+        counted.append(f"lost in {len(lost)} ({some(lost)})")
+    if facts["not_run"]:
+        counted.append(f"{facts['not_run']} not run")
+    return (
+        f"{facts['cases']} cases, and the claim must hold in {NEEDED[facts['needed']]} of them: judged one by one, "
+        f"{', '.join(counted)}"
+    )
+
+
+def _by_level(facts: Facts) -> str:
+    return ", ".join(
+        f"{word} with {some([level_words(facts['factor'], level) for level in levels])}"
+        for word, levels in facts["verdicts"].items()
+    )
+
+
+def _no_valid_trial(facts: Facts) -> str:
+    skipped = list(facts["statuses"]) == ["skipped"]
+    reason = _unavailable(facts["why"]) if skipped else _recorded(facts["why"])
+    return f"every trial of {_wanted(facts['levels']) or 'it'} is {' or '.join(facts['statuses'])} ({reason})"
+
+
+def _trials_lost(facts: Facts) -> str:
+    verb = "does" if facts["trials"] == 1 else "do"
+    return f"{facts['trials']} of {facts['of']} trials of {facts['setup']} {verb} not count ({text(facts['because'])})"
+
+
+def _no_common_block(facts: Facts) -> str:
+    if facts["over_metric"] is None:
+        return f"no block has {facts['metric']} of both sides"
+    return f"no block has both {facts['metric']} and {facts['over_metric']}"
+
+
+def _not_measured(facts: Facts) -> str:
+    return f"the publication also has {some([_levels(one) for one in facts['cases']])}, which this run did not measure"
+
+
+def _levels_unstated(facts: Facts) -> str:
+    names = " or ".join(map(factor_words, facts["levels"]))
+    judged = [level_words(factor, level) for factor, levels in facts["levels"].items() for level in levels]
+    return f"the publication states no {names}: judged with {' and '.join(judged)}"
+
+
+def _failures(facts: Facts) -> str:
+    named = [
+        f"{one['operations']:,} with {_levels(one['case'])} ({one['message']})" for one in facts["failures"]
+    ]
+    return f"failed operations: {', '.join(named)}"
+
+
+def _published_spread(facts: Facts) -> str:
+    share = f"{100 * facts['spread']:g} %"
+    if facts["cases"] == 1:
+        word = "consistent" if facts["consistent"] else "inconsistent"
+        return f"if the published number varies by {share} from run to run, it is {word} with the rerun"
+    consistent = f"{facts['consistent']} of {facts['cases']} cases are consistent with them"
+    return f"if the published numbers vary by {share} from run to run, {consistent}"
+
+
+def _transport(facts: Facts) -> str:
+    systems = facts["systems"]
+    verb = "share" if len(systems) > 1 else "shares"
+    return f"{' and '.join(systems)} {verb} the client's process, so those numbers include no transport"
+
+
+def _few_trials(facts: Facts) -> str:
+    smallest = " in the smallest case" if facts["smallest"] else ""
+    return f"{_number(facts['trials'], 'trial')} of each side{smallest}"
+
+
+def _step(facts: Facts) -> str:
+    before, after = (level_words(facts["factor"], facts[end]) for end in ("first", "last"))
+    return f"it {facts['moved']} from {before} to {after}"
+
+
+def _hopeless(facts: Facts) -> str:
+    chance = f"its chance of a verdict within {facts['blocks']} blocks is below {100 * facts['least']:g} %"
+    return f"{chance}; {trials_needed(facts['trials'])}"
+
+
+WORDS: dict[str, str | Callable[[Facts], str]] = {
+    "within": _within,
+    "direction": _direction,
+    "other-side": _other_side,
+    "step-reversed": lambda facts: f"one step goes the other way (last over first: the {_whole(facts)})",
+    "no-difference": _no_difference,
+    "outside": _outside,
+    "includes-1": lambda facts: f"the {_whole(facts)} includes 1",
+    "too-wide": lambda facts: (
+        f"the {_whole(facts)} is too wide: it lies only partly {_band(_expected(facts))}"
+    ),
+    "no-interval": lambda facts: facts["why"] or "there is no interval",
+    "cases": _cases,
+    "alone": "on their own, enough are {verdict}, but not when all are tested together at 5 %",
+    "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {_by_level(facts)}",
+    "levels-disagree": lambda facts: f"{_by_level(facts)}: the publication does not state which it means",
+    "smaller-load": "a smaller load than the published one does not show what fails there",
+    "answers-agree": "{agreed} of {compared} answers agree",
+    "first-differing": "the first that differs is {query}",
+    "few-answers": "{agreed} of {compared} answers agree, and fewer than {least} show little",
+    "answers-unrecorded": "no answers to {phase} were recorded",
+    "not-in-run": lambda facts: f"{_wanted(facts['levels'])} is not in this run",
+    "no-valid-trial": _no_valid_trial,
+    "other-version": "{system} stated version {stated}, and the claim is about {asked}",
+    "underspecified": "{text}",
+    "no-case": "no case of this run has both sides",
+    "case-lost": lambda facts: f"{_case(facts['case'])}: {text(facts['because'])}",
+    "trials-lost": _trials_lost,
+    "trials-skipped": lambda facts: (
+        f"every trial of {facts['setup']} is skipped ({_unavailable(facts['why'])})"
+    ),
+    "no-common-block": _no_common_block,
+    "recorded": lambda facts: facts["text"].split("\n")[0].rstrip("."),
+    "saturated": "the offered rate was not reached, so its latencies only show how long the phase was",
+    "unmeasured": "it has no {metric}",
+    "not-published": lambda facts: f"there is no published number for {_case(facts['case'])}",
+    "no-published-ratio": lambda facts: (
+        f"the publication has no ratio for {_case(facts['case'])} ({facts['note']})"
+    ),
+    "not-measured": _not_measured,
+    "not-measured-here": "it was not measured",
+    "declared-otherwise": "the run declared this claim differently, or not at all",
+    "substitute": "{system} is in place of {named}",
+    "substitute-verdict": "for the substitute alone the verdict would be: {verdict}",
+    "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
+    "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",
+    "short-phase": "the phase {phase} lasted {seconds:.2g} s, and one under {least:g} s is not judged",
+    "answers-missing-all": (
+        "no answers were recorded, so it is unknown whether the systems did the same work"
+    ),
+    "answers-differ": lambda facts: (
+        f"the answers of the systems to {', '.join(facts['query_types'])} differ in {facts['number']:,} values or rows"
+    ),
+    "answers-empty": lambda facts: (
+        f"every system answered {some(facts['queries'])} with no rows, which shows nothing"
+    ),
+    "answers-missing": lambda facts: f"there is no answer to {some(facts['queries'])}",
+    "versions-differ": "they used {number} different versions of one {what}",
+    "configurations-differ": "the trials of {cell} had {number} different configurations",
+    "measured-with": lambda facts: f"measured with {', and with '.join(map(text, facts['conditions']))}",
+    "system-in-place": "{title} in place of {published}",
+    "levels-in-place": lambda facts: replaced(
+        facts["factor"], facts["here"], "in place of", facts["published"], "and"
+    ),
+    "levels-instead": lambda facts: replaced(
+        facts["factor"], facts["here"], "instead of", facts["published"]
+    ),
+    "scaled": lambda facts: shortfall(**facts),
+    "levels-unstated": _levels_unstated,
+    "smoke": "profile smoke is for tests: its numbers show little",
+    "unfinished": "the run is unfinished",
+    "noise-unknown": "the noise between equal setups is unknown for this number (./bench aa)",
+    "noise": lambda facts: (
+        f"noise between equal setups: {100 * (facts['factor'] - 1):.2g} % (included in the interval)"
+    ),
+    "look": "judged after {blocks} blocks (at most {maximum}), at significance level {level:.2g}",
+    "few-trials": _few_trials,
+    "outliers": lambda facts: f"{_number(facts['number'], 'outlier')}, kept",
+    "defects": lambda facts: (
+        f"{facts['trials']} of {facts['of']} trials of {facts['setup']} have a defect outside this phase "
+        f"({_recorded(facts['why'])})"
+    ),
+    "failures": _failures,
+    "published-spread": _published_spread,
+    "unsteady": ("in {trials} of {of} trials, no part of the load was steady, so its second half counts"),
+    "transport": _transport,
+    "one-device": lambda facts: one_device(**facts),
+    "in-flight": "the sides are compared at different numbers of operations in flight",
+    "span": lambda facts: (
+        f"from {level_words(facts['factor'], facts['first'])} to {level_words(facts['factor'], facts['last'])}"
+    ),
+    "no-number-for-span": "the publication has no number for this whole range",
+    "against-trend": lambda facts: f"against the trend: {some([text(one) for one in facts['steps']])}",
+    "step": _step,
+    "final": "its verdict is {verdict}",
+    "same-answers": "further trials repeat the same answers",
+    "hopeless": _hopeless,
+}
+"""Code → its wording: a template of its facts, or a function of them."""

@@ -1,0 +1,103 @@
+"""Import ``benchbook.report`` and ``benchbook.site`` with every sentence of theirs reworded: each word is doubled."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.abc
+import importlib.machinery
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, ModuleType
+from typing import Any, get_args
+
+from benchbook.analyse import comparison, grade, judgement, rules
+
+PACKAGES = ("benchbook.report", "benchbook.site")
+CODES = {
+    *get_args(judgement.Word), *get_args(rules.Mark), *get_args(grade.Weakness), "direction uncertain",
+    "no clear difference", "no verdict", comparison.NOT_RANKED,
+}  # fmt: skip
+"""Codes that have a space. All other literals with one are sentences, or parts of them."""
+WORD = re.compile(r"(?<![\w'{}%./-])[^\W\d_]+(?![\w'{}%]|[./-]\w)")
+"""A word that stands alone: no part of an address, a name or a placeholder."""
+
+
+def doubled(text: str, begins: bool = True, ends: bool = True) -> str:
+    """Double each word; one at an end is part of a longer word if another part of the sentence follows directly.
+
+    >>> doubled("had {} times as"), doubled("s of", begins=False)
+    ('had had {} times times as as', 's of of')
+    """
+
+    def twice(found: re.Match[str]) -> str:
+        inside = (begins or found.start() > 0) and (ends or found.end() < len(text))
+        return f"{found[0]} {found[0]}" if inside else found[0]
+
+    return WORD.sub(twice, text) if " " in text and text not in CODES and "<" not in text else text
+
+
+class _Rewording(ast.NodeTransformer):
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return (
+            ast.copy_location(ast.Constant(doubled(node.value)), node)
+            if isinstance(node.value, str)
+            else node
+        )
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        last = len(node.values) - 1
+        for place, part in enumerate(node.values):
+            if isinstance(part, ast.Constant):
+                part.value = doubled(str(part.value), begins=place == 0, ends=place == last)
+            elif isinstance(part, ast.FormattedValue):
+                part.value = self.visit(part.value)  # not the format, such as ",.2f"
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Leave patterns as they are."""
+        called = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return node if isinstance(called, ast.Name) and called.id == "re" else self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """Leave docstrings as they are."""
+        return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)  # type: ignore[return-value]
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        tree = _Rewording().visit(ast.parse(self.get_data(path)))
+        return compile(ast.fix_missing_locations(tree), path, "exec")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> Any:
+        found = importlib.machinery.PathFinder.find_spec(name, path) if _is_ours(name) else None
+        if found is not None and found.origin is not None:
+            found.loader = _Loader(name, found.origin)
+        return found
+
+
+def _is_ours(name: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in PACKAGES)
+
+
+@contextmanager
+def reworded() -> Iterator[None]:
+    """Let imports inside the ``with`` block find the reworded modules."""
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if _is_ours(name)]:
+            del sys.modules[name]
+        sys.modules |= before
+        for package in PACKAGES:
+            if package in before:
+                setattr(sys.modules["benchbook"], package.rpartition(".")[2], before[package])
