@@ -22,8 +22,8 @@ from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.filesystem import mounts
 from benchbook.host.hardware import numbers
+from benchbook.host.identity import name_of
 from benchbook.host.reading import Tree, Unreadable
-from benchbook.process.leftovers import identity
 from benchbook.process.wait import until
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def sweep(tree: Tree | None = None) -> None:
 
 def _prefix(pid: int) -> str:
     """Return a name prefix that a later process with the same id does not get."""
-    return f"benchbook-{pid}-{(identity(pid) or 'gone').rpartition(':')[2]}"
+    return f"benchbook-{name_of(pid)}"
 
 
 def _devices(tree: Tree) -> str:

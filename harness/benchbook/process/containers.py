@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import TrialFailed
+from benchbook.host.identity import identity
 from benchbook.measure.usage import ControlGroup
 from benchbook.process import leftovers, network, output
 from benchbook.process.launch import CALL_SECONDS, ContainerOptions, Program
@@ -106,7 +107,7 @@ class Container:
         handle.start()
         handle.reload()
         self.pid = int(handle.attrs["State"]["Pid"])
-        self._identity = leftovers.identity(self.pid) if self.pid else None
+        self._identity = identity(self.pid) if self.pid else None
         self.group = ControlGroup.of(self.pid) if self.pid else ControlGroup({})
         self._ending: str | None = None
 
@@ -117,7 +118,7 @@ class Container:
         return self._ending
 
     def _alive(self) -> bool:
-        return self._identity is not None and leftovers.identity(self.pid) == self._identity
+        return self._identity is not None and identity(self.pid) == self._identity
 
     def _exit_status(self) -> str:
         def noticed() -> bool:

@@ -13,33 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.host import guarded
+from benchbook.host.identity import boot, identity, process_space
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 5.0
 """Time that a leftover process may take to end after SIGTERM before it is killed."""
-
-
-def identity(pid: int) -> str | None:
-    """Return what distinguishes this process from any other with the same id; None if it is gone.
-
-    On Linux it is the boot id and the start time in clock ticks. The start time that psutil returns changes when the
-    clock is set, so psutil is used only on other systems.
-    """
-    stat = Path(f"/proc/{pid}/stat")
-    if Path("/proc/self/stat").exists():
-        try:
-            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:
-            return None
-        if fields[0] in "ZX":
-            return None
-        return f"{_boot()}:{fields[19]}"
-    import psutil
-
-    try:
-        return f"{psutil.Process(pid).create_time():.2f}"
-    except psutil.Error:
-        return None
 
 
 def write_record(file: Path, content: dict[str, Any]) -> None:
@@ -131,15 +109,7 @@ def _here() -> dict[str, Any]:
         name = Path("/etc/machine-id").read_text().strip()
     except OSError:
         name = ""
-    return {"boot": _boot(), "process_space": process_space(), "machine": name or socket.gethostname()}
-
-
-def process_space() -> int:
-    """Return what identifies the processes that are visible here, of this machine or of a container; 0 if unknown."""
-    try:
-        return Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        return 0
+    return {"boot": boot(), "process_space": process_space(), "machine": name or socket.gethostname()}
 
 
 def _is_visible(record: dict[str, Any]) -> bool:
@@ -152,10 +122,3 @@ def _is_visible(record: dict[str, Any]) -> bool:
     if here["boot"] and record.get("boot") == here["boot"]:
         return bool(record.get("process_space") == here["process_space"])
     return bool(record.get("machine") == here["machine"])
-
-
-def _boot() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""

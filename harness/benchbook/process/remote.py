@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections import deque
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
+from benchbook.host import temporary
 from benchbook.process import spawn
 
 CLOCK_ROUNDS = 9
@@ -63,7 +63,8 @@ class Agent:
     """
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="benchbook-client-"))
+        self._held = temporary.folder("client")  # removed with the agent
+        self._folder = Path(self._held.name)
         self._running: dict[int, tuple[spawn.Running, deque[bytes], threading.Thread]] = {}
 
     def about(self) -> dict[str, Any]:

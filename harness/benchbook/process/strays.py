@@ -16,8 +16,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from benchbook.host.identity import identity, process_space
 from benchbook.measure.usage import children, contents
-from benchbook.process.leftovers import GRACE_SECONDS, Ended, identity, process_space
+from benchbook.process.leftovers import GRACE_SECONDS, Ended
 from benchbook.process.wait import until
 
 VARIABLE = "BENCHBOOK_STARTED_BY"

@@ -11,7 +11,6 @@ import hashlib
 import json
 import subprocess
 import sys
-import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from benchbook.errors import Unavailable
+from benchbook.host import temporary
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
 from benchbook.provision.lock import with_lock
@@ -152,7 +152,7 @@ def _has_digest(file: Path, wanted: str) -> bool:
 
 def _fetch(new: Path, system: System, source: MavenSource, maven: Path, request: Request) -> None:
     request.progress(f"fetching {len(source.sha256)} Maven artifacts of {system.title}")
-    with tempfile.TemporaryDirectory(prefix="benchbook-maven-") as work:
+    with temporary.folder("maven") as work:
         pom = Path(work, "pom.xml")
         pom.write_text(project(list(source.sha256)), encoding="utf-8")
         command = [

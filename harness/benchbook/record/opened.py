@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
+from benchbook.host import temporary
 from benchbook.record import database, folder, ingest, manifest, runs, seal
 from benchbook.record.export import PARTS, SMALL_PARTS
 from benchbook.record.folder import Say, tell
@@ -100,7 +100,7 @@ def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) ->
 @contextlib.contextmanager
 def _staged(places: Sequence[_Place], say: Say, from_trials: bool = False) -> Iterator[Path]:
     """Link runs into a temporary results folder and fill its database; raise RequestError if a run does not enter."""
-    with tempfile.TemporaryDirectory(prefix="benchbook-opened-") as scratch:
+    with temporary.folder("opened") as scratch:
         stage = Path(scratch)
         origins = {
             link(path, stage, from_trials): path

@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command, nearest
+from benchbook.host import temporary
 from benchbook.report.cells import PRINTED, Output
 
 CELL_TIMEOUT_SECONDS = 300
@@ -97,7 +97,7 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
         {"environment": work.environment, "cells": [cell.source for _, cell in work.running()]} for work in works
     ]  # fmt: skip
     with (
-        tempfile.TemporaryDirectory(prefix="benchbook-report-") as scratch,
+        temporary.folder("report") as scratch,
         _process(folder, scratch) as process,
     ):
         assert process.stdin

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
+from benchbook.host import temporary
 from benchbook.report import notebook, page
 from benchbook.report.notebook import Work
 
@@ -68,7 +69,7 @@ def with_quarto(program: str, source: Path, environment: dict[str, str], to: str
     Quarto renders a copy in an empty folder, so that it neither writes into ``reports`` nor renders other pages. Raises
     BenchbookError with the end of its output if it fails.
     """
-    with tempfile.TemporaryDirectory(prefix="benchbook-quarto-") as scratch:
+    with temporary.folder("quarto") as scratch:
         project = Path(scratch) / "reports"
         project.mkdir()
         for part in sorted(reports.glob("_*")):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
-from benchbook.host import guarded
+from benchbook.host import guarded, temporary
 from benchbook.host.filesystem import state_folder
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, leftovers, strays
@@ -194,6 +194,7 @@ def sweep(results: Path, note: Callable[[str], None]) -> None:
     for description in containers.sweep(results / "processes"):
         note(f"removed what an earlier run left: {description}")
     sweep_scratch(results)
+    temporary.sweep()
     confinement.sweep()
 
 

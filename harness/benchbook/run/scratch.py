@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.process.leftovers import identity
+from benchbook.host.identity import name_of
 
 ANNOUNCED = "benchbook-run"
 """Begin of the name of the socket with which a harness announces its run."""
@@ -71,7 +71,7 @@ def neighbours_note(found: list[Neighbour]) -> str:
 @contextmanager
 def scratch_folder(results: Path) -> Iterator[Path]:
     """Create a scratch folder for this process and remove it at the end."""
-    folder = _folder(results) / _name(os.getpid())
+    folder = _folder(results) / name_of(os.getpid())
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:  # some servers then run as another user, whatever the umask is
         for own in (folder.parent, folder):
@@ -86,15 +86,9 @@ def sweep_scratch(results: Path) -> None:
     """Remove the scratch folders of dead harnesses."""
     for folder in _folder(results).glob("*"):
         pid = folder.name.partition("-")[0]
-        if not pid.isdecimal() or not pid.isascii() or folder.name != _name(int(pid)):
+        if not pid.isdecimal() or not pid.isascii() or folder.name != name_of(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder(results: Path) -> Path:
     return results / "scratch"
-
-
-def _name(pid: int) -> str:
-    """Return a name that no later process with the same id gets."""
-    started = identity(pid) or "gone"
-    return f"{pid}-{started.rpartition(':')[2]}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError
+from benchbook.host import temporary
 from benchbook.record import contributed, export, manifest
 from benchbook.record import opened as opening
 from benchbook.record.folder import Say, tell
@@ -75,6 +75,6 @@ def _opened(root: Path, given: str) -> tuple[Run, ...]:
     if given:
         folder = Path(given)
     else:
-        folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="benchbook-published-")))
+        folder = Path(kept.enter_context(temporary.folder("published")))
         results(found, folder)
     return tuple(shared(folder, one.run_id) for one in found if not one.against_itself)

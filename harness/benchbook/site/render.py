@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import RequestError, command
+from benchbook.host import temporary
 from benchbook.record import manifest
 from benchbook.record.folder import cannot_write, require_folder
 from benchbook.record.manifest import Export
@@ -59,7 +59,7 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
     program = render.quarto()
     made_of = keys.of(root, pages, [*found, *others], program)
     try:
-        with tempfile.TemporaryDirectory(prefix="benchbook-site-") as scratch:
+        with temporary.folder("site") as scratch:
             results = published.results(found, Path(scratch) / "results")
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)

@@ -17,9 +17,7 @@ For an external server the backup port is unknown: its caches may keep their con
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Sequence
@@ -28,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import TrialFailed
+from benchbook.host import temporary
 from benchbook.storage.driver import allocated, spread
 from benchbook.systems.driver import Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
@@ -117,11 +116,11 @@ def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool])
 
     ``written`` returns whether that cache is empty.
     """
-    folder = tempfile.mkdtemp(prefix="benchbook-empty-backup-")
+    folder = temporary.folder("empty-backup")
     assert place.program.path is not None
     command: list[str | Path] = [
         place.program.path, "backup", "-portable", "-host", rpc, "-database", shard.database,
-        "-retention", shard.policy, "-shard", shard.number, "-since", FAR_FUTURE, folder,
+        "-retention", shard.policy, "-shard", shard.number, "-since", FAR_FUTURE, folder.name,
     ]  # fmt: skip
     limit = TOOL_SECONDS
     try:
@@ -138,7 +137,7 @@ def write_out(place: Place, rpc: str, shard: Shard, written: Callable[[], bool])
     except OSError as error:
         raise TrialFailed(f"Could not flush InfluxDB's caches: {error}.") from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.cleanup()
     if ran.returncode != 0:
         output = " ".join((ran.stderr or ran.stdout).split())[-500:]
         raise TrialFailed(f"Could not flush InfluxDB's caches: {output}")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import TrialFailed
+from benchbook.host.identity import identity
 from benchbook.process import sandbox
 from benchbook.process.launch import ContainerOptions, Program
-from benchbook.process.leftovers import identity
 from benchbook.process.sandbox import Sandbox, inside
 from benchbook.process.wait import until
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.process import leftovers, output, spawn, strays
+from benchbook.host.identity import identity, process_space
+from benchbook.process import output, spawn, strays
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt others")
 HARNESS = Path(__file__).resolve().parents[2]
@@ -21,7 +22,7 @@ DAEMON = (
 
 
 def alive(pid):
-    return leftovers.identity(pid) is not None
+    return identity(pid) is not None
 
 
 def until(condition, seconds=20.0):
@@ -159,8 +160,8 @@ def test_a_daemon_of_a_killed_harness_is_swept(tmp_path, harness):
     ],
 )
 def test_a_process_with_a_foreign_or_malformed_mark_is_left_alone(mark):
-    boot = leftovers.identity(os.getpid()).rpartition(":")[0]
-    text = mark.format(boot=boot, space=leftovers.process_space())
+    boot = identity(os.getpid()).rpartition(":")[0]
+    text = mark.format(boot=boot, space=process_space())
     process = subprocess.Popen(["sleep", "60"], env={strays.VARIABLE: text})
     assert process.pid not in [one.pid for one in strays.sweep()]
     assert process.poll() is None
