@@ -13,6 +13,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Cell, Numbers, Run
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe
@@ -176,7 +177,6 @@ class Versus:
             self.below.cell.label,
             self.ratio,
             direction="higher" if self.above.direction == "higher" else "lower",
-            noise=self.noise,
             errors=self.errors,
             adjusted=adjusted,
             among=among,
@@ -265,7 +265,7 @@ class Judged:
     pair: Versus
     word: str
     """better, worse, no clear difference, no verdict or not ranked."""
-    reason: str
+    reason: Reason
 
 
 @functools.cache
@@ -279,14 +279,14 @@ def judged(run: Run) -> tuple[Judged, ...]:
     made = []
     for pair in pairs:
         if mixed(run, pair):
-            made.append(Judged(pair, NOT_RANKED, "embedded systems and servers are not ranked together"))
+            made.append(Judged(pair, NOT_RANKED, because("not-ranked")))
             continue
         found = next(said)
         if found.winner is not None:
             word = "better" if found.winner == pair.cell.label else "worse"
         else:
             word = "no verdict" if pair.errors or pair.advantage.low is None else "no clear difference"
-        made.append(Judged(pair, word, found.sentence))
+        made.append(Judged(pair, word, found.reason))
     return tuple(made)
 
 

@@ -43,9 +43,7 @@ class Result:
     fit: Fit | None
     """The estimate on logarithms; None if there is none, or if it is not judged."""
     because: tuple[Reason, ...] = ()
-    """Why it has its verdict, of a claim."""
-    reason: str = ""
-    """The same of a comparison, in words."""
+    """Why it has its verdict."""
     judgement: Judgement | None = None
     """The judgement on the claim; None for a comparison."""
 
@@ -296,4 +294,4 @@ def _key(one: comparison.Judged) -> Hashable:
 def _of_comparison(machine: str, one: comparison.Judged) -> Result:
     better = one.pair.advantage
     fit = None if one.pair.errors else better.fit
-    return Result(machine, one.word, better.value, better.low, better.high, fit, reason=one.reason)
+    return Result(machine, one.word, better.value, better.low, better.high, fit, (one.reason,))

@@ -28,6 +28,13 @@ CODES = {
     "first-differing": "The first query whose answers differ.",
     "few-answers": "All `compared` answers agree, and fewer than `least` show little.",
     "answers-unrecorded": "No answers to `phase` were recorded.",
+    # Two setups compared without a claim: `a` and `b`, or the `winner` and the `other`.
+    "compared-better": "One is better: the ratio `value` with its interval, of `trials`, and what it is better in.",
+    "compared-includes-1": "The interval of their ratio includes 1.",
+    "compared-family": "The interval excludes 1 alone, but not `among` so many comparisons.",
+    "compared-no-interval": "Their ratio has no interval; `why`.",
+    "compared-failed": "`number` operations of either failed.",
+    "not-ranked": "Embedded systems and servers are not ranked together.",
     # What was not measured, or not in every trial.
     "not-in-run": "No setup of the run has these `levels`.",
     "no-valid-trial": "Every trial of the setup with these `levels` has one of `statuses`; `why`.",

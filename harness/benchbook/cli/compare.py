@@ -170,7 +170,7 @@ def _of_machines(one: Finding) -> list[dict[str, Any]]:
         {
             "id": one.id, "statement": one.statement, "machine": result.machine, "verdict": result.verdict,
             "ratio": result.value, "low": result.low, "high": result.high, **empty,
-            "reason": result.reason or reasons.sentence(result.because),
+            "reason": reasons.sentence(result.because),
         }
         for result in one.results
     ]  # fmt: skip

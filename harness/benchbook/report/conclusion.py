@@ -274,9 +274,9 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
         return f"fewer than two systems were measured in {phase}"
     verdicts = comparison.verdicts(pairs)
     if verdicts[0].winner is None:
-        return f"at loading, {verdicts[0].sentence}"
+        return f"at loading, {reasons.text(verdicts[0].reason)}"
     rates = f"{pairs[0].above.text()} compared with {', '.join(pair.below.text() for pair in pairs)}"
-    return f"at loading, {'; '.join(one.sentence for one in verdicts)}: {rates}"
+    return f"at loading, {reasons.sentence([one.reason for one in verdicts])}: {rates}"
 
 
 def _queries(run: Run, cells: list[Cell]) -> list[str]:
@@ -332,7 +332,7 @@ def _finding(pair: Versus, said: Verdict | None) -> str:
     numbers = f"{pair.above.cell.label} {pair.above.text()}, {pair.below.cell.label} {pair.below.text()}"
     if said is None:
         return f"{what}: {numbers}, ratio {quantity.number(pair.value)}; not ranked."
-    return f"{what}: {said.sentence}; {numbers}."
+    return f"{what}: {reasons.text(said.reason)}; {numbers}."
 
 
 def limits(run: Run) -> Markdown:

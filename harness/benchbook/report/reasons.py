@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.power import ENOUGH
 from benchbook.analyse.reason import Reason
-from benchbook.analyse.verdict import interval_words, percent
+from benchbook.analyse.verdict import interval_words, percent, shown
 from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
@@ -227,6 +227,31 @@ def _band(expected: Expectation) -> str:
     return f"within {share} of {what} ({low:.3g} to {high:.3g})"
 
 
+# Two setups compared without a claim.
+
+
+def _compared(facts: Facts) -> str:
+    """Return the two of which no difference can be claimed, and their interval."""
+    interval = (
+        f"the {percent(facts['confidence'])} CI of their ratio, {interval_words(facts['low'], facts['high'])}"
+    )
+    return f"no difference can be claimed between {facts['a']} and {facts['b']}: {interval}"
+
+
+def _compared_failed(facts: Facts) -> str:
+    operations = "operation" if facts["number"] == 1 else "operations"
+    return f"no verdict on {facts['a']} and {facts['b']}: {facts['number']} {operations} failed"
+
+
+def _better(facts: Facts) -> str:
+    value, trials = shown(facts["value"]), facts["trials"]
+    interval = f"{percent(facts['confidence'])} CI {interval_words(facts['low'], facts['high'])}"
+    return (
+        f"{facts['winner']} is {value} times as {facts['quality']} as {facts['other']} ({interval}, {trials} "
+        f"{'trial' if trials == 1 else 'trials'})"
+    )
+
+
 # All cases of a claim.
 
 NEEDED = {"all": "all", "most": "more than half", "any": "at least one"}
@@ -338,6 +363,14 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {_by_level(facts)}",
     "levels-disagree": lambda facts: f"{_by_level(facts)}: the publication does not state which it means",
     "smaller-load": "a smaller load than the published one does not show what fails there",
+    "compared-better": _better,
+    "compared-includes-1": lambda facts: f"{_compared(facts)}, includes 1",
+    "compared-family": lambda facts: (
+        f"{_compared(facts)}, excludes 1 alone, but not among {facts['among']} comparisons (Holm's correction)"
+    ),
+    "compared-no-interval": "no verdict on {a} and {b}: {why}",
+    "compared-failed": _compared_failed,
+    "not-ranked": "embedded systems and servers are not ranked together",
     "answers-agree": "{agreed} of {compared} answers agree",
     "first-differing": "the first that differs is {query}",
     "few-answers": "{agreed} of {compared} answers agree, and fewer than {least} show little",

@@ -177,8 +177,8 @@ def compared(run: Run) -> list[Compared]:
     for one in comparison.judged(run):
         pair, better = one.pair, one.pair.advantage
         found = Outcome(
-            f"{pair.sides}: {pair.quantity}", one.word, better.value, better.low, better.high, None, one.reason,
-            f"{pair.quantity}: {pair.sides}",
+            f"{pair.sides}: {pair.quantity}", one.word, better.value, better.low, better.high, None,
+            reasons.text(one.reason), f"{pair.quantity}: {pair.sides}",
         )  # fmt: skip
         made.append(Compared(describe(pair.above.metric).title, pair.cell.label, found))
     return made
