@@ -92,6 +92,7 @@ def publish_run(
     output = data / found.experiment if name is None else data / found.experiment / name
     if found.against_itself:
         output = _beside_others(output, found.run_id)
+    _require_published(output)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
         return thinning.fitting(stage, found.run_id, made / folder.TABLES_FOLDER, drawn)
@@ -195,10 +196,44 @@ def _require_writable(output: Path, overwrite: bool) -> None:
             f"{output} is not empty and has no {manifest.FILE}, so it is no earlier export and is not overwritten.",
             "Name another folder.",
         )
+    if more := _others(output):
+        raise RequestError(
+            f"{output} holds files that are not of an earlier export: {manifest.some(more)}. Nothing was changed.",
+            "Move them to another folder, or name another one with --output DIR.",
+        )
+
+
+def _others(output: Path, *, machines: bool = False) -> list[str]:
+    """Return the files in an export's folder that its manifest does not name; with ``machines``, no folder beside it.
+
+    Only what Benchbook wrote may be replaced, and the manifest lists that. Raises RequestError if it is no export.
+    """
+    listed = {entry.file for entry in manifest.read(output).files} if _is_export(output) else set()
+    return sorted(name for name in manifest.held(output, others=machines) if name not in listed)
+
+
+def _is_export(output: Path) -> bool:
+    return (output / manifest.FILE).exists()
+
+
+def _require_published(output: Path) -> None:
+    """Raise RequestError if the folder of a published run holds files that are neither of it nor notes beside it."""
+    if not output.is_dir():
+        return
+    if more := [name for name in _others(output, machines=True) if not manifest.is_note(name)]:
+        raise RequestError(
+            f"{output} holds files that are not of a published run: {manifest.some(more)}. Nothing was changed.",
+            f"Move them to another folder. Notes (*{', *'.join(manifest.NOTES)}) may stay.",
+        )
 
 
 def _move_into_place(made: Path, output: Path) -> None:
-    """Move the finished folder into place, and an earlier export out of it; the runs of other machines stay."""
+    """Move the finished folder into place, and an earlier export out of it.
+
+    Notes and the runs of other machines are copied first, so that a kill at any moment leaves them in a folder whole.
+    """
+    if output.exists():
+        _keep(output, made)
     earlier = output.with_name(f".{output.name}.{os.getpid()}.earlier")
     if output.exists():
         output.rename(earlier)
@@ -208,6 +243,19 @@ def _move_into_place(made: Path, output: Path) -> None:
         with contextlib.suppress(OSError):
             earlier.rename(output)
         raise
-    for path in contributed.folders(earlier):
-        path.rename(output / path.name)
     shutil.rmtree(earlier, ignore_errors=True)
+
+
+def _keep(output: Path, made: Path) -> None:
+    """Copy what people keep beside an export into the folder that replaces it: notes, and folders not of the export."""
+    for name in _others(output, machines=True):
+        if (made / name).exists():
+            raise RequestError(
+                f"{output / name} is not of the earlier export, and the new one has a file of this name. Nothing was"
+                " changed.",
+                "Rename it.",
+            )
+        shutil.copy2(output / name, made / name, follow_symlinks=False)
+    for path in output.iterdir():
+        if path.is_dir() and path.name not in manifest.FOLDERS:
+            shutil.copytree(path, made / path.name, symlinks=True)

@@ -72,7 +72,7 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     made[0] = Page("index", made[0].source, None, title=title(reran))
     for one in runs:
         source = reports / f"{one.experiment}.qmd"
-        if source.is_file():
+        if source.is_file() and one.experiment not in dict(FIXED):
             slug, named = one.experiment, f"Data: {_title(catalogue, one.experiment)}"
             made.append(Page(slug, source, one.run_id, slug))
             made.append(Page(f"{slug}-data", SOURCE, one.run_id, slug, named, data=True))

@@ -9,7 +9,8 @@ from benchbook.declare.catalogue import root
 from benchbook.report import colophon, notebook, opening, page, render
 from benchbook.report.colophon import Colophon
 from benchbook.site import index
-from benchbook.site.render import SCRIPT, script
+from benchbook.site.place import SCRIPT
+from benchbook.site.render import script
 
 OUTPUT_VARIABLE = "QUARTO_PROJECT_OUTPUT_FILES"
 """Environment variable in which Quarto lists the files that it wrote."""

@@ -6,7 +6,6 @@ The same checkout gives the same bytes, and rendering needs no network.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -18,34 +17,29 @@ from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import RequestError, command
 from benchbook.host import temporary
 from benchbook.record import manifest
-from benchbook.record.folder import cannot_write, require_folder
+from benchbook.record.folder import cannot_write
 from benchbook.record.manifest import Export
 from benchbook.report import colophon, data, notebook, page, render
 from benchbook.report.colophon import Colophon
 from benchbook.report.notebook import Work
-from benchbook.site import index, keys, published
+from benchbook.site import index, keys, place, published
 from benchbook.site.index import Page
+from benchbook.site.place import DATA, SCRIPT
 
-SCRIPT = "benchbook.js"
-"""The code that draws charts, for all pages: a classic script, which browsers also load from file://."""
-MARK = ".benchbook-site"
-"""File in a folder that Benchbook wrote, and may therefore replace: JSON with the key of each page."""
-DATA = "data"
-"""Folder of the site with the files of each published run."""
 NUMBERS = "numbers.csv"
 MOST_PROCESSES = 4
 """Most processes that render pages; each takes about 500 MB of memory."""
 
 
 def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None) -> Path:
-    """Render every page into ``output`` and return it; replace an earlier site there.
+    """Render every page into ``output`` and return it; replace the files of an earlier site there, and no others.
 
     Pages of the earlier site are kept if neither their data nor any source of theirs has changed. ``note`` gets a line
     for each page that is rendered. Raises RequestError if ``output`` is not an earlier site or cannot be written, or if
     published data is damaged, and BenchbookError if a page fails. A run of another machine that is unusable hides no
     page: the site is written without it, then RequestError is raised.
     """
-    _may_write(output)
+    place.require_writable(output)
     found = published.all_published(root)
     others, problems = published.of_other_machines(root)
     pages = index.pages(root, found)
@@ -73,9 +67,7 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
                 note(f"unchanged: {len(pages) - len(stale)} of {len(pages)} pages")
             _render(root, pages, stale, results, beside, program, note)
             _write_script(output, beside, fresh=len(stale) == len(pages))
-        (beside / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
-        shutil.rmtree(output, ignore_errors=True)
-        beside.rename(output)
+        place.put(beside, output, made_of)
     except OSError as error:
         raise cannot_write(output, error) from error
     finally:
@@ -95,19 +87,15 @@ def _runs(number: int) -> str:
 def _copy_data(export: Export, target: Path) -> None:
     """Copy the files of a published run, which the data page links."""
     for name in (*(entry.file for entry in export.files), manifest.FILE):
-        place = target / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(export.folder / name, place)
+        copy = target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(export.folder / name, copy)
 
 
 def _kept(earlier: Path, output: Path, one: Page, key: str) -> bool:
     """Copy a page of the earlier site if its key is the same; return whether it was."""
-    try:
-        stated = json.loads((earlier / MARK).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
     files = [f"{one.name}.html", *([f"{DATA}/{one.experiment}/{NUMBERS}"] if one.data else [])]
-    if not isinstance(stated, dict) or stated.get(one.name) != key:
+    if place.read(earlier).pages.get(one.name) != key:
         return False
     if not all((earlier / name).is_file() for name in files):
         return False
@@ -206,12 +194,3 @@ def _size(results: Path, one: Page) -> int:
 def script(code: str) -> str:
     """Return the code for charts, and the calls that draw them, as one classic script."""
     return f"(async () => {{\n{code}\n{page.part('charts.js')}}})();\n"
-
-
-def _may_write(output: Path) -> None:
-    require_folder(output, "--output")
-    if output.exists() and any(output.iterdir()) and not (output / MARK).is_file():
-        raise RequestError(
-            f"{output} has files that `{command('site')}` did not write, so it is left as it is.",
-            "Name another folder with --output DIR, or remove this one.",
-        )

@@ -68,16 +68,30 @@ def test_nothing_is_overwritten_unless_asked(recorded: tuple[Path, str], tmp_pat
     before = files(output)
     with pytest.raises(RequestError, match="already contains files"):
         export.export_run(results, run_id, output)
-    (output / "left over").write_text("")
     export.export_run(results, run_id, output, overwrite=True)
     assert files(output) == before
+    for name in ("NOTES.md", "thesis/thesis.tex", ".git/config", "queries/mine.jsonl"):
+        (output / name).parent.mkdir(exist_ok=True)
+        (output / name).write_text("mine")
+        with pytest.raises(RequestError, match=f"not of an earlier export: {name}. Nothing was changed"):
+            export.export_run(results, run_id, output, overwrite=True)
+        assert (output / name).read_text() == "mine"
+        (output / name).unlink()
+    assert files(output) == before
+    for stated in ("{}", '{"kind": "npm"}', "[", json.dumps({"files": []})):
+        (tmp_path / "app").mkdir(exist_ok=True)
+        (tmp_path / "app" / "manifest.json").write_text(stated)  # of another program
+        (tmp_path / "app" / "main.js").write_text("mine")
+        with pytest.raises(RequestError, match=r"manifest\.json"):
+            export.export_run(results, run_id, tmp_path / "app", overwrite=True)
+        assert files(tmp_path / "app").keys() == {"manifest.json", "main.js"}
     other = tmp_path / "mine"
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
     with pytest.raises(RequestError, match="is no earlier export"):
         export.export_run(results, run_id, other, overwrite=True)
     assert files(other).keys() == {"thesis.txt"}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out", "results"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["app", "mine", "out", "results"]
 
 
 def test_the_current_folder_may_be_an_export(

@@ -146,7 +146,7 @@ def test_what_is_no_file_neither_blocks_nor_is_read_endlessly(
     published: Path, name: str, does: Callable[[Path], None]
 ) -> None:
     does(published / name)
-    refused(published, "damaged|regular file|only files|JSON|larger than|not the folder")
+    refused(published, "damaged|regular file|Is a directory|only files|JSON|larger than|not the folder")
 
 
 @pytest.mark.parametrize(

@@ -141,3 +141,51 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
     assert shown == ["run-1", "run-1"]  # its report and its data page
     run = open_run(published.results(found, tmp_path / "shown"), "run-1")
     assert "Systems were compared with themselves in aa-1. Of " in conclusion.limits(run).markdown
+
+
+def test_own_files_beside_a_published_run_are_kept_or_refused_by_name(tmp_path):
+    results = tmp_path / "results"
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1)
+    place = published.publish(results, run_id, tmp_path / "data")
+    (place / "NOTES.md").write_text("mine")
+    (place / "lab-a").mkdir()
+    (place / "lab-a" / "raw.csv").write_text("theirs")
+    published.publish(results, run_id, tmp_path / "data")
+    assert (place / "NOTES.md").read_text() == "mine"
+    assert (place / "lab-a" / "raw.csv").read_text() == "theirs"
+    assert manifest.checked(place, others=True).run_id == run_id
+    (place / "raw.csv").write_text("mine")
+    before = files(place)
+    with pytest.raises(
+        RequestError, match=r"not of a published run: raw\.csv\. Nothing was changed\. .*Notes"
+    ):
+        published.publish(results, run_id, tmp_path / "data")
+    assert files(place) == before
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["quickstart"]
+
+
+def test_a_publication_that_is_killed_leaves_every_file_in_one_folder(tmp_path, monkeypatch):
+    results = tmp_path / "results"
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1)
+    place = published.publish(results, run_id, tmp_path / "data")
+    (place / "NOTES.md").write_text("mine")
+    before = files(place)
+    rename, moves, stop = Path.rename, [], [0]
+
+    def killed(self: Path, target: Path) -> Path:
+        if place in (self, target):
+            moves.append(target)
+            if len(moves) == stop[0]:
+                raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", killed)
+    for number in (1, 2):
+        stop[0] = number
+        moves.clear()
+        with pytest.raises(KeyboardInterrupt):
+            published.publish(results, run_id, tmp_path / "data")
+        [held] = [path for path in (tmp_path / "data").iterdir() if not path.name.endswith(".part")]
+        assert files(held) == before
+        if held != place:
+            rename(held, place)

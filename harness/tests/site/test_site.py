@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.site import index, render
+from benchbook.site import index, place, render
 from tests.report.parsed import Page
 from tests.site import checkout as making
 
@@ -30,7 +30,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 def test_it_has_every_page(site: Path):
     names = {path.name for path in site.iterdir()}
-    assert names == {render.MARK, render.SCRIPT, render.DATA, *(f"{name}.html" for name in PAGES)}
+    assert names == {place.MARK, place.SCRIPT, place.DATA, *(f"{name}.html" for name in PAGES)}
 
 
 def test_rendered_twice_it_has_the_same_bytes(
