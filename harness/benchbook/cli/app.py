@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,6 +35,7 @@ from benchbook.cli import (
     site,
     sql,
     test,
+    variables,
 )
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
@@ -167,6 +169,7 @@ def run(argv: list[str]) -> int:
 
 def _carry_out(argv: list[str]) -> int:
     try:
+        variables.require()
         result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
         _report(error.message, error.hint)
@@ -191,6 +194,17 @@ def _of_the_machine(error: Exception) -> int:
             f"The Python environment is incomplete: {error.name} is missing.",
             "Remove .bench/venv and run the command again, which installs it again.",
         )
+    elif _is_refused_by_the_system(error):
+        _report(
+            f"The machine gives this command no more processes, threads, memory or open files: {error or 'no memory'}.",
+            "Raise the limit (`ulimit -a` shows them), or end other programs, and run the command again. Finished"
+            f" trials are kept; to continue a run: {typed('resume')}",
+        )
+    elif isinstance(error, RecursionError):
+        _report(
+            "A file or an argument is nested too deep, such as a declaration or JSON with 1,000 brackets.",
+            f"`{typed('list')}` names an unreadable experiment, and `{typed('list runs')}` an unreadable run.",
+        )
     elif isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN and error.filename:
         _report(
             f"{error.filename}: {error.strerror}.",
@@ -199,6 +213,14 @@ def _of_the_machine(error: Exception) -> int:
     else:
         return 0
     return 2
+
+
+def _is_refused_by_the_system(error: Exception) -> bool:
+    """Return whether the system refused a process, a thread, memory or a descriptor, as under ``ulimit``."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+    refused = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
+    return isinstance(error, MemoryError) or any(words in str(error) for words in refused)
 
 
 def _usage(error: Exception) -> int:

@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 
 from benchbook import __version__
-from benchbook.cli.options import DEFAULT_RESULTS
+from benchbook.cli.options import DEFAULT_RESULTS, results_folder
 from benchbook.errors import command
 
 
 def show() -> None:
     """Print the state of the results folder and the next useful commands."""
     from benchbook.record import seal
-    from benchbook.record.objects import folder_of
     from benchbook.record.runs import all_runs, unfinished
 
-    results = folder_of(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
+    results = results_folder(os.environ.get("BENCHBOOK_RESULTS") or DEFAULT_RESULTS)
     runs = all_runs(results)
     lacking = unfinished(results)
     steps: list[tuple[str, str]] = []

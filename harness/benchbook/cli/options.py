@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 import typer.core
 
+from benchbook.errors import RequestError
+
 DEFAULT_RESULTS = Path("results")
 
 NEWER_TYPER = hasattr(typer.core.TyperArgument, "_usage_display_name")
@@ -22,14 +24,20 @@ def optional(name: str) -> str:
     return name if NEWER_TYPER else f"[{name}]"
 
 
-def _results_folder(text: str) -> Path:
-    """Parse ``--results``; a place in object storage has a local folder in the cache."""
+def results_folder(named: str | Path) -> Path:
+    """Parse ``--results`` or its default; a place in object storage has a local folder in the cache."""
     from benchbook.record.folder import require_folder
-    from benchbook.record.objects import folder_of
+    from benchbook.record.objects import SCHEME, folder_of
 
-    folder = folder_of(text)
-    require_folder(folder, "--results")
-    return folder
+    text = str(named)
+    if not text.startswith(SCHEME):
+        require_folder(text, "--results")
+        if "?" in str(Path(text).absolute()):  # DuckDB takes what follows for options
+            raise RequestError(
+                f'--results {text}: the database cannot be in a folder with "?" in its path.',
+                "Name another folder: --results DIR.",
+            )
+    return folder_of(text)
 
 
 Results = Annotated[
@@ -38,7 +46,7 @@ Results = Annotated[
         "--results",
         metavar="DIR",
         envvar="BENCHBOOK_RESULTS",
-        parser=_results_folder,
+        parser=results_folder,
         help="Folder of results, or s3://BUCKET/PREFIX.",
     ),
 ]

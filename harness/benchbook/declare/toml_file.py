@@ -8,6 +8,9 @@ from typing import Any
 
 from benchbook.errors import RequestError, command
 
+DEEPEST = 50
+"""Levels of tables and lists in a declaration. Python itself stops at about 1,000."""
+
 
 def load(path: Path, label: str | None = None) -> dict[str, Any]:
     """Return the content of ``path``, unchecked; raise RequestError if it is missing or malformed.
@@ -16,7 +19,9 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
     """
     shown = label or str(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        _require_flat(found)
+        return found
     except FileNotFoundError:
         raise RequestError(
             f"{shown}: there is no such file.", f"`{command('list')}` shows what exists."
@@ -29,7 +34,25 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
         raise RequestError(
             f"{shown}: is not UTF-8 text (byte {byte:#04x} at line {line}).", "Save it as UTF-8."
         ) from None
+    except RecursionError:
+        raise RequestError(
+            f"{shown}: is nested too deep: lists and tables within each other, more than {DEEPEST} levels.",
+            "Correct the file; declarations need less than 10 levels.",
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(
             f"{shown}: is not valid TOML: {error}.", "Correct the file at that place."
         ) from None
+
+
+def _require_flat(value: Any) -> None:
+    """Raise RecursionError for values that are nested deeper than any declaration needs."""
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        ]
+        level = [held for values in inner for held in values]
+        if not level:
+            return
+    raise RecursionError

@@ -36,6 +36,10 @@ FULL_OR_FORBIDDEN = frozenset(
 """Errors of a folder that takes no more: full, read-only or forbidden."""
 
 
+LONGEST_NAME, LONGEST_PATH = 255, 3000
+"""Bytes in the path of a folder; Linux allows 4,096 for a path, and the folder holds others."""
+
+
 def tell(sentence: str) -> None:
     """Print a sentence on standard error."""
     sys.stderr.write(f"{visible(sentence)}\n")  # also while rich draws a live line
@@ -72,8 +76,27 @@ def write_whole(path: Path, content: bytes) -> None:
         raise cannot_write(path, error) from error
 
 
-def require_folder(path: Path, option: str) -> None:
-    """Raise RequestError if the ``path`` that ``option`` names is a file or lies below one."""
+def require_folder(named: str | Path, option: str) -> None:
+    """Raise RequestError if what ``option`` names is empty, no name, too long, a file or below one."""
+    path = Path(named)
+    if not str(named):
+        raise RequestError(f"{option} is empty.", f"Name a folder, existing or new: {option} DIR.")
+    try:
+        name = str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        raise RequestError(
+            f"{option} {path}: the name is not UTF-8 text.", f"Name another folder: {option} DIR."
+        ) from None
+    if (
+        b"\0" in name
+        or len(name) > LONGEST_PATH
+        or any(len(part) > LONGEST_NAME for part in name.split(b"/"))
+    ):
+        raise RequestError(
+            f"{option} {str(path)[:60]}…: the path is too long: at most {LONGEST_NAME} bytes for each name and"
+            f" {LONGEST_PATH} for all are allowed.",
+            f"Name another folder: {option} DIR.",
+        )
     if file := _file_in_the_way(path):
         raise RequestError(
             f"{option} {path}: {file} is a file, not a folder.",
