@@ -10,6 +10,7 @@ import (
 	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/hits"
 	"benchbook/benchload/dataset/iot"
+	"benchbook/benchload/ycsb"
 )
 
 // Benchload is the program.
@@ -30,6 +31,7 @@ type commands struct {
 	BarsService  barsServiceCommand  `cmd:"" name:"bars-service" help:"Serve bars over HTTP from packed days in Redis."`
 	Inspect      inspectCommand      `cmd:"" help:"Print a server's version and what it holds."`
 	Blob         blobCommand         `cmd:"" help:"Put, get and delete objects and measure."`
+	Ycsb         ycsb.Command        `cmd:"" help:"Do the operations of a YCSB core workload and measure."`
 	NullServer   nullServerCommand   `cmd:"" name:"null-server" help:"Serve requests and keep nothing, for calibration."`
 	Calibrate    calibrateCommand    `cmd:"" help:"Measure what the client alone reaches on this machine."`
 }
