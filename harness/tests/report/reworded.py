@@ -1,4 +1,4 @@
-"""Import ``benchbook.report`` and ``benchbook.site`` with every sentence of theirs reworded: each word is doubled."""
+"""Import ``benchbook.report`` and ``benchbook.site`` with each word of their sentences changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.abc
 import importlib.machinery
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -23,37 +24,36 @@ CODES = {
 """Codes that have a space. All other literals with one are sentences, or parts of them."""
 WORD = re.compile(r"(?<![\w'{}%./-])[^\W\d_]+(?![\w'{}%]|[./-]\w)")
 """A word that stands alone: no part of an address, a name or a placeholder."""
+MARK = "°"
 
 
-def doubled(text: str, begins: bool = True, ends: bool = True) -> str:
-    """Double each word; one at an end is part of a longer word if another part of the sentence follows directly.
+def marked(text: str, module: int) -> str:
+    """Mark each word of a sentence with the module that has it, so that no module finds the words of another.
 
-    >>> doubled("had {} times as"), doubled("s of", begins=False)
-    ('had had {} times times as as', 's of of')
+    >>> marked("had {} times as many", 7), marked("not run", 7)
+    ('had°7 {} times°7 as°7 many°7', 'not run')
     """
+    sentence = " " in text and text not in CODES and "<" not in text
+    return WORD.sub(rf"\g<0>{MARK}{module}", text) if sentence else text
 
-    def twice(found: re.Match[str]) -> str:
-        inside = (begins or found.start() > 0) and (ends or found.end() < len(text))
-        return f"{found[0]} {found[0]}" if inside else found[0]
 
-    return WORD.sub(twice, text) if " " in text and text not in CODES and "<" not in text else text
+def original(text: str) -> str:
+    """Return a text without its marks."""
+    return re.sub(rf"{MARK}\d+", "", text)
 
 
 class _Rewording(ast.NodeTransformer):
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        return (
-            ast.copy_location(ast.Constant(doubled(node.value)), node)
-            if isinstance(node.value, str)
-            else node
-        )
+    def __init__(self, module: int) -> None:
+        self._module = module
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        last = len(node.values) - 1
-        for place, part in enumerate(node.values):
-            if isinstance(part, ast.Constant):
-                part.value = doubled(str(part.value), begins=place == 0, ends=place == last)
-            elif isinstance(part, ast.FormattedValue):
-                part.value = self.visit(part.value)  # not the format, such as ",.2f"
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if isinstance(node.value, str):
+            return ast.copy_location(ast.Constant(marked(node.value, self._module)), node)
+        return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        """Leave formats, such as ``,.2f``, as they are."""
+        node.value = self.visit(node.value)
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -66,10 +66,13 @@ class _Rewording(ast.NodeTransformer):
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)  # type: ignore[return-value]
 
 
+_numbers = itertools.count(1)
+
+
 class _Loader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        tree = _Rewording().visit(ast.parse(self.get_data(path)))
+        tree = _Rewording(next(_numbers)).visit(ast.parse(self.get_data(path)))
         return compile(ast.fix_missing_locations(tree), path, "exec")
 
 
