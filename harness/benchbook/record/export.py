@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command
-from benchbook.record import contributed, crate, database, folder, manifest, runs, thinning
+from benchbook.record import contributed, crate, database, evidence, folder, manifest, runs, thinning
+from benchbook.record import trial as trial_json
 from benchbook.record.contributed import AGAINST_ITSELF
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import Scrubber, scrubber
@@ -164,6 +165,17 @@ def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
                 private.file(path, place)
             else:
                 shutil.copyfile(path, place)
+    if private:
+        for trial in folder.trial_folders(source):
+            _restate(trial, target / trial.relative_to(source))
+
+
+def _restate(trial: Path, copied: Path) -> None:
+    """State the digests of a trial's scrubbed files; those of a damaged one stay, so that it is found."""
+    with contextlib.suppress(ValueError):
+        if trial_json.read(trial, whole=True).get("files") is not None:
+            record = folder.read_object(copied / folder.TRIAL_FILE)
+            folder.write_json(copied / folder.TRIAL_FILE, {**record, "files": evidence.state(copied)})
 
 
 def _is_unfinished(path: Path, run: Path) -> bool:

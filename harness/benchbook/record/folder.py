@@ -18,7 +18,7 @@ from typing import Any
 from benchbook.errors import RequestError
 from benchbook.host import guarded
 from benchbook.host.terminal import visible
-from benchbook.record import plain
+from benchbook.record import evidence, plain
 
 Say = Callable[[str], None]
 """Takes a sentence for the user."""
@@ -127,17 +127,18 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
 def write_trial(folder: Path, trial: dict[str, Any]) -> None:
     """Write ``trial.json`` into a trial's folder, which makes the trial exist; call it last.
 
-    Syncs the trial's other files to the disk first. Raises the errors of ``write_json``.
+    Syncs the trial's other files to the disk first, and states their digests. Raises the errors of ``write_json``.
     """
-    for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*/*.parquet")]):
-        try:
+    try:
+        for path in evidence.files(folder):
             # An ok trial with half a line is corrupt, and is run again.
             if path.suffix == ".jsonl" and trial.get("status") != "ok":
                 _end_with_a_whole_line(path)
             _sync(path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-    write_json(folder / TRIAL_FILE, trial)
+        stated = evidence.state(folder)
+    except OSError as error:
+        raise cannot_write(Path(error.filename or folder), error) from error
+    write_json(folder / TRIAL_FILE, {**trial, "files": stated})
 
 
 def _end_with_a_whole_line(path: Path) -> None:

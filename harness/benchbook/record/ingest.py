@@ -278,7 +278,7 @@ def trials(connection: DuckDBPyConnection, folders: Sequence[Path], say: Say) ->
         whole = []
         for where in batch:
             try:
-                whole.append((where, of_trial(trial_json.read(where))))
+                whole.append((where, of_trial(trial_json.read(where, whole=True))))
             except ValueError as error:
                 say(f"{LEFT_OUT}{error}.")
         entered += _enter(connection, whole, say)

@@ -217,7 +217,7 @@ def left(results: Path, run_id: str, say: Say = tell) -> list[dict[str, Any]]:
         planned = looks.needed(
             folder.read_object(run.path / folder.PLAN_FILE)["trials"], looks.read(run.path)
         )
-        whole = {trial["trial_id"] for trial in read_all(run.path, say)}
+        whole = {trial["trial_id"] for trial in read_all(run.path, say, whole=True)}
         return [trial for trial in planned if trial["trial_id"] not in whole]
     except (ValueError, KeyError, TypeError) as error:
         raise RequestError(

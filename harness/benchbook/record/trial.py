@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from benchbook.host import guarded
-from benchbook.record import folder
+from benchbook.record import evidence, folder
 from benchbook.record.check import Kind
 from benchbook.record.folder import Say, tell
 
@@ -83,6 +83,14 @@ class Check(TypedDict):
 
 
 @with_config(_STRICT)
+class Digest(TypedDict):
+    """One file that enters the database, as it was when the trial ended."""
+
+    bytes: Count
+    sha256: str
+
+
+@with_config(_STRICT)
 class Trial(TypedDict):
     """One trial; the comments of table ``trials`` say what each field means."""
 
@@ -118,6 +126,7 @@ class Trial(TypedDict):
     load_before: NotRequired[dict[str, Any] | None]
     unmeasured: NotRequired[dict[str, str] | None]
     placement: NotRequired[dict[str, Any] | None]
+    files: NotRequired[dict[str, Digest] | None]
     phases: list[Phase]
     measurements: list[Measurement]
     errors: list[Failure]
@@ -129,11 +138,11 @@ def _adapter() -> TypeAdapter[Trial]:
     return TypeAdapter(Trial)
 
 
-def read(where: Path) -> dict[str, Any]:
-    """Read the trial in a trial folder.
+def read(where: Path, *, whole: bool = False) -> dict[str, Any]:
+    """Read the trial in a trial folder; with ``whole``, compare its other files with their digests.
 
     Raises ValueError that names the file if it is truncated, is not JSON, lacks a field, has a field of a wrong
-    type, or names another trial than its folder.
+    type, or names another trial than its folder. Trials of an earlier Benchbook state no digests.
     """
     path = where / folder.TRIAL_FILE
     try:
@@ -158,6 +167,8 @@ def read(where: Path) -> dict[str, Any]:
     expected = f"{where.parent.parent.name}/{where.name}"
     if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
         raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')
+    if whole and (stated := trial.get("files")) is not None:
+        evidence.verify(where, stated)
     return dict(trial)
 
 
@@ -173,11 +184,11 @@ def _refuse_newer(path: Path, content: bytes) -> None:
         )
 
 
-def read_all(run: Path, say: Say = tell) -> Iterator[dict[str, Any]]:
-    """Yield the whole trials of a run, in order; report corrupt ones by name and leave them unchanged."""
+def read_all(run: Path, say: Say = tell, *, whole: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the trials of a run as ``read`` does, in order; report corrupt ones by name and leave them unchanged."""
     for where in folder.trial_folders(run):
         try:
-            yield read(where)
+            yield read(where, whole=whole)
         except ValueError as error:
             say(f"Left out: {error}.")
 

@@ -138,6 +138,11 @@ class EventFile:
             elif kind == "answer":
                 taken.answers += 1
 
+    def require_kept(self) -> None:
+        """Raise TrialFailed if somebody removed a file of the trial, whose events are lost."""
+        require_kept(self._events)
+        require_kept(self._answers)
+
     def close(self) -> None:
         """Close both files."""
         self._events.close()
@@ -157,6 +162,18 @@ class EventFile:
                 self._rate(rows / seconds, "rows/s")
             else:
                 self._rate(float(event.get("operations") or 0) / seconds, "queries/s")
+
+
+def require_kept(file: IO[str]) -> None:
+    """Raise TrialFailed if an open file was removed or replaced: what is written into it is lost."""
+    try:
+        kept = os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))  # noqa: PTH116 - not always a Path
+    except OSError:
+        kept = False
+    if not kept:
+        raise TrialFailed(
+            f"{file.name} was removed while the trial ran.", "Leave the folders of a run alone."
+        )
 
 
 def required_summary(taken: PhaseEvents, phase: str) -> dict[str, Any]:

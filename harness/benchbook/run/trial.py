@@ -31,7 +31,7 @@ from benchbook.record.trial import SCHEMA
 from benchbook.run import watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
-from benchbook.run.findings import EventFile, Findings, Timeline
+from benchbook.run.findings import EventFile, Findings, Timeline, require_kept
 from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state, unread
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
@@ -108,9 +108,13 @@ class Trial:
             if isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN:
                 raise  # the harness writes only into the results folder
             self._require_installation()
-            # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
-            (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
-            status, reason = "failed", f"the harness itself failed: {error!r}; see harness-error.log"
+            status = "failed"
+            if self.context.folder.is_dir() and not self.folder.is_dir():
+                reason = f"{self.folder} was removed while the trial ran."
+            else:
+                # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
+                (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
+                reason = f"the harness itself failed: {error!r}; see harness-error.log"
         jumped = conditions.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped
@@ -223,6 +227,7 @@ class Trial:
                     driver.stop()
                     strays.end(strays.unmarked)
             storage.check()  # what the system wrote while stopping is on the storage too
+            events.require_kept()
 
     def _databases(self) -> tuple[str, ...]:
         """Return the names of the databases that the clients of this trial load into."""
@@ -271,6 +276,7 @@ class Trial:
             )
             with self.telemetry:
                 yield
+            require_kept(file)
 
     def _phase_begins(self, name: str) -> None:
         if self.telemetry is not None:

@@ -124,6 +124,45 @@ def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
 
 
+def test_a_changed_file_of_a_trial_is_found_and_the_trial_done_again(tmp_path: Path) -> None:
+    assert bench("run", *SMALL, "--results", str(tmp_path), report=False).returncode == 0
+    [events] = tmp_path.glob("runs/*/trials/0002/events.jsonl")
+    events.write_text("".join(events.read_text().splitlines(keepends=True)[:-1]))
+    rebuilt = bench("rebuild", "--results", str(tmp_path))
+    assert f"Left out: {events} has changed since the trial ended" in rebuilt.stderr
+    assert rows(tmp_path, "select count(*) as n from trials where trial_id like '%/0002'") == [{"n": 0}]
+    done = bench("resume", "--results", str(tmp_path), report=False)
+    assert "the trial runs again" in done.stderr
+    assert_whole(tmp_path)
+
+
+REMOVES = """
+import shutil
+from pathlib import Path
+from benchbook.run.findings import EventFile
+_take, _taken = EventFile.take, []
+def take(self, phase, events):
+    found = _take(self, phase, events)
+    _taken.append(phase)
+    if len(_taken) == {number}:
+        shutil.rmtree(Path(self._events.name).parent)
+    return found
+EventFile.take = take
+"""
+
+
+@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_folder_of_a_trial_that_somebody_removes_fails_the_trial_alone(tmp_path: Path, number: int) -> None:
+    """After the first phase of the first trial, or after a later one."""
+    done = bench(
+        "run", *SMALL, "--results", str(tmp_path), report=False, before=REMOVES.format(number=number)
+    )
+    assert done.returncode == 4, done.stderr
+    found = rows(tmp_path, "select status, reason from trials order by block, position")
+    assert [row["status"] for row in found] == ["failed", "ok", "ok", "ok"]
+    assert "was removed while the trial ran" in found[0]["reason"]
+
+
 @contextmanager
 def signals(*numbers: signal.Signals, ignored: bool) -> Iterator[None]:
     """Have commands begun in the block ignore signals, as a shell's background jobs do, or not, as at a terminal."""
