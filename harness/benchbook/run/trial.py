@@ -108,17 +108,18 @@ class Trial:
             if isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN:
                 raise  # the harness writes only into the results folder
             self._require_installation()
-            status = "failed"
-            if self.context.folder.is_dir() and not self.folder.is_dir():
-                reason = f"{self.folder} was removed while the trial ran."
-            else:
-                # A defect of Benchbook in one trial must not stop the others; its traceback stays with the trial.
-                (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
-                reason = f"the harness itself failed: {error!r}; see harness-error.log"
+            status, reason = "failed", self._defect(error)
         jumped = conditions.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped
         return record_of(self, status, reason, started_at, load_before)
+
+    def _defect(self, error: Exception) -> str:
+        """Return why the trial failed: its folder was removed, or Benchbook has a defect, which must not stop others."""
+        if self.context.folder.is_dir() and not self.folder.is_dir():
+            return f"{self.folder} was removed while the trial ran."
+        (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
+        return f"the harness itself failed: {error!r}; see harness-error.log"
 
     def _require_installation(self) -> None:
         """Raise RequestError if a program of Benchbook was removed: every later trial would fail too."""
