@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import secrets
 from collections.abc import Callable, Hashable, Iterable
@@ -197,6 +198,24 @@ def profile_named(slug: str, experiment: Experiment, name: str) -> Profile:
     return experiment.profiles[name]
 
 
+MOST_COMBINATIONS = 100_000
+"""Combinations of levels before some are left out; the expansion of more would take minutes and gigabytes."""
+MOST_TRIALS = 10_000
+"""Trials of a run: their numbers have four digits, and even trials of one second take hours."""
+SEEDS = 2**63
+"""The database keeps the order seed as a signed number of 64 bits."""
+
+
+def _require_size(slug: str, cells: int, trials: int, limit: int, what: str) -> None:
+    """Raise RequestError if a run has more than ``limit`` trials, or combinations of levels (``trials`` is 1)."""
+    if cells * trials > limit:
+        times = f" ({cells:,} cells x {trials:,} trials)" if trials > 1 else ""
+        raise RequestError(
+            f"{slug}: {cells * trials:,} {what}{times}, but a run has at most {limit:,}.",
+            "Choose fewer levels with --set FACTOR=A,B, or fewer trials of each cell with --trials N.",
+        )
+
+
 def plan(
     catalogue: Catalogue,
     slug: str,
@@ -222,9 +241,17 @@ def plan(
             f"--trials {trials}: a cell needs at least 1 trial, and 3 for any verdict.",
             "Write --trials 3 or more.",
         )
+    if order_seed is not None and not 0 <= order_seed < SEEDS:
+        raise RequestError(
+            f"--order-seed {order_seed}: allowed are whole numbers from 0 to {SEEDS - 1}.",
+            "Leave it out for a random one.",
+        )
+    count = trials or profile.trials
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
     if against_itself:
         levels = {**levels, AA: list(AA_LABELS)}
+    combinations = math.prod(len(held) for held in levels.values())
+    _require_size(slug, combinations, 1, MOST_COMBINATIONS, "combinations of levels")
     chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell, profile, chosen or {})]
     if not chosen_cells:
         raise RequestError(
@@ -232,7 +259,7 @@ def plan(
             "Choose other levels with --set. The tables `without` in that file list what is left out.",
         )
     seed = secrets.randbits(32) if order_seed is None else order_seed
-    count = trials or profile.trials
+    _require_size(slug, len(chosen_cells), count, MOST_TRIALS, "trials")
     moment = now or datetime.now(UTC)
     run_id = f"{slug}-{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     planned: list[PlannedTrial] = []

@@ -115,7 +115,7 @@ class Trial:
         return record_of(self, status, reason, started_at, load_before)
 
     def _defect(self, error: Exception) -> str:
-        """Return why the trial failed: its folder was removed, or Benchbook has a defect, which must not stop others."""
+        """Return why the trial failed: its folder was removed, or Benchbook itself has a defect."""
         if self.context.folder.is_dir() and not self.folder.is_dir():
             return f"{self.folder} was removed while the trial ran."
         (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")

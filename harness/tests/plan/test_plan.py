@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.cli.app import run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
+from benchbook.plan import plan as planning
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan, trial_dataset
 
@@ -102,3 +105,51 @@ def test_a_name_in_a_plan_cannot_leave_its_folder(key: str, value: str) -> None:
         data["trials"][0]["trial_id"] = value
     with pytest.raises(ValueError, match=r"is not the id of a run|trial 0 is called"):
         Plan.parse(data)
+
+
+MANY = ",".join(map(str, range(1, 4001)))
+
+
+@pytest.mark.parametrize("command", [["plan", "--json"], ["plan"], ["run", "--yes"], ["aa"]])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--trials", "100000"], "10,000"),
+        (["--set", f"batch_size={MANY}", "--set", f"workers={MANY}"], "100,000"),
+        (["--order-seed", str(2**63)], "--order-seed"),
+        (["--order-seed", "-1"], "--order-seed"),
+    ],
+)
+def test_a_run_that_is_too_large_is_refused_before_anything_is_expanded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    options: list[str],
+    words: str,
+) -> None:
+    monkeypatch.setattr(planning, "blocks", lambda *_: pytest.fail("the trials were expanded"))
+    name, *more = command
+    assert run([name, "quickstart", *more, *options, "--results", str(tmp_path / "results")]) == 2
+    told = capsys.readouterr()
+    assert words in told.err
+    assert told.out == ""
+    assert not (tmp_path / "results").exists()
+
+
+def test_too_many_trials_in_a_declaration_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = planning.profile_named
+
+    def large(slug: str, experiment: Any, name: str) -> Any:
+        return declared(slug, experiment, name).model_copy(update={"trials": 10**9})
+
+    monkeypatch.setattr(planning, "profile_named", large)
+    with pytest.raises(RequestError, match=r"1,000,000,000 trials\), but a run has at most 10,000") as caught:
+        made()
+    assert "--trials N" in str(caught.value.hint)
+
+
+def test_the_largest_seed_and_run_are_planned() -> None:
+    assert made(order_seed=2**63 - 1).order_seed == 2**63 - 1
+    cells = len(made().cells())
+    assert len(made(trials=10_000 // cells).trials) == 10_000 // cells * cells
