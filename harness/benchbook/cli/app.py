@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,7 +38,7 @@ from benchbook.cli import (
 )
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
-from benchbook.host import terminal
+from benchbook.host import exhausted, terminal
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 
 INTERRUPTED = 130
@@ -178,11 +177,16 @@ def _carry_out(argv: list[str]) -> int:
         return INTERRUPTED
     except Exception as error:
         return _of_the_machine(error) or _usage(error)
+    except BaseException as error:  # libraries in Rust report a refused thread with one
+        if lacked := exhausted.explain(error):
+            _report_lack(*lacked)
+            return 2
+        raise
     return result if isinstance(result, int) else 0
 
 
 def _of_the_machine(error: Exception) -> int:
-    """Report an environment that is removed or incomplete, and a forbidden or full folder; return 0 for the rest."""
+    """Report what the machine lacks: its environment, a folder, processes, memory or files; return 0 for the rest."""
     if not Path(sys.executable).exists():
         _report(
             f"The Python environment was removed while Benchbook used it: {sys.executable} is gone.",
@@ -194,12 +198,6 @@ def _of_the_machine(error: Exception) -> int:
             f"The Python environment is incomplete: {error.name} is missing.",
             "Remove .bench/venv and run the command again, which installs it again.",
         )
-    elif _is_refused_by_the_system(error):
-        _report(
-            f"The machine gives this command no more processes, threads, memory or open files: {error or 'no memory'}.",
-            "Raise the limit (`ulimit -a` shows them), or end other programs, and run the command again. Finished"
-            f" trials are kept; to continue a run: {typed('resume')}",
-        )
     elif isinstance(error, RecursionError):
         _report(
             "A file or an argument is nested too deep, such as a declaration or JSON with 1,000 brackets.",
@@ -210,17 +208,15 @@ def _of_the_machine(error: Exception) -> int:
             f"{error.filename}: {error.strerror}.",
             "Make it readable and writable, free some space, or name another folder with --results DIR.",
         )
+    elif lacked := exhausted.explain(error):
+        _report_lack(*lacked)
     else:
         return 0
     return 2
 
 
-def _is_refused_by_the_system(error: Exception) -> bool:
-    """Return whether the system refused a process, a thread, memory or a descriptor, as under ``ulimit``."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-    refused = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
-    return isinstance(error, MemoryError) or any(words in str(error) for words in refused)
+def _report_lack(message: str, hint: str) -> None:
+    _report(message, f"{hint} Finished trials are kept; to continue a run: {typed('resume')}")
 
 
 def _usage(error: Exception) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import BenchbookError, RequestError, Unavailable
+from benchbook.host import exhausted
 from benchbook.host.provenance import sha256_of
 from benchbook.process.spawn import find_benchload
 from benchbook.record.folder import write_json, write_whole
@@ -107,9 +108,13 @@ def _output(binary: Path, *arguments: str) -> str:
     try:
         done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
+        if lacked := exhausted.explain(error):
+            raise RequestError(*lacked) from None
         raise Unavailable(f"{binary} cannot be started: {error.strerror}.") from None
     if done.returncode == 0:
         return done.stdout
+    if exhausted.refused_threads(done.stderr):
+        raise RequestError(*exhausted.PROCESSES)
     messages = done.stderr.strip().splitlines()
     sentence = messages[-1] if messages else f"benchload {arguments[0]} ended with code {done.returncode}."
     error_class = RequestError if done.returncode == 2 else BenchbookError

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchbook.declare.experiment import limits
 from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInvalid, Unavailable, command
-from benchbook.host import conditions, hardware
+from benchbook.host import conditions, exhausted, hardware
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial, phase_options
@@ -115,11 +115,18 @@ class Trial:
         return record_of(self, status, reason, started_at, load_before)
 
     def _defect(self, error: Exception) -> str:
-        """Return why the trial failed: its folder was removed, or Benchbook itself has a defect."""
+        """Return why an unforeseen error ended the trial; raise RequestError if the machine lacks something.
+
+        A removed folder, or a defect of Benchbook, must not stop other trials; the traceback stays with the trial.
+        """
         if self.context.folder.is_dir() and not self.folder.is_dir():
             return f"{self.folder} was removed while the trial ran."
+        lacked = exhausted.explain(error)
+        if lacked and getattr(error, "errno", None) != errno.EIO:
+            raise RequestError(*lacked) from error  # every later trial would fail too
         (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
-        return f"the harness itself failed: {error!r}; see harness-error.log"
+        why = lacked[0].removesuffix(".") if lacked else f"the harness itself failed: {error!r}"
+        return f"{why}; see harness-error.log"
 
     def _require_installation(self) -> None:
         """Raise RequestError if a program of Benchbook was removed: every later trial would fail too."""
