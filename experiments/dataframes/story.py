@@ -7,7 +7,7 @@ from typing import Any
 from benchbook.analyse import limits, quantity
 from benchbook.analyse.comparison import Versus, estimates, versus
 from benchbook.analyse.run import Run
-from benchbook.report import theme
+from benchbook.report import reasons, theme
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
@@ -110,5 +110,5 @@ def _draw(run: Run, found: list[tuple[str, str, Versus]]) -> Any:
 def _text(one: Versus) -> str:
     held = one.ratio
     if held.low is None or held.high is None:
-        return f"{quantity.number(one.value)} (no interval: {held.reason})"
+        return f"{quantity.number(one.value)} (no interval: {reasons.of_ratio(held)})"
     return f"{quantity.number(one.value)} ({quantity.number(held.low)} to {quantity.number(held.high)})"

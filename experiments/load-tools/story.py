@@ -10,7 +10,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import figure, theme
+from benchbook.report import figure, reasons, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
@@ -212,7 +212,7 @@ def _draw(rows: list[ToolComparison]) -> Any:
 def _advantage(one: ToolComparison) -> str:
     found = one.pair.advantage
     if found.low is None or found.high is None:
-        return f"{quantity.number(found.value)} (no interval: {one.pair.ratio.reason})"
+        return f"{quantity.number(found.value)} (no interval: {reasons.of_ratio(one.pair.ratio)})"
     return f"{quantity.number(found.value)} ({_range(one)})"
 
 

@@ -10,6 +10,7 @@ from benchbook.analyse import interval, noise, ratio, same_work
 from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import AA, Cell, Pair, Run
 from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
@@ -19,7 +20,7 @@ from benchbook.plan.factors import SOURCE
 
 
 def rows(run: Run) -> list[dict[str, Any]]:
-    """Return one row for each cell, main metric and pair of sources: the ratio, with its interval."""
+    """Return one row for each cell, main metric and pair of sources: the ratio, and its interval or why it has none."""
     alike: dict[Any, dict[str, Cell]] = {}
     for cell in run.cells:
         if SOURCE in cell.levels:
@@ -35,7 +36,6 @@ def rows(run: Run) -> list[dict[str, Any]]:
                 made = paired(run, cells[other], cells[base], (phase, metric))
                 if made.value is None:
                     continue
-                between = f"{made.low:.3g} to {made.high:.3g}" if made.low and made.high else made.reason
                 found.append(
                     {
                         "cell": ",".join(f"{name}={level}" for name, level in rest),
@@ -43,7 +43,9 @@ def rows(run: Run) -> list[dict[str, Any]]:
                         "metric": metric,
                         "sources": f"{other} over {base}",
                         "ratio": f"{made.value:.3g}",
-                        "95 % CI": between,
+                        "95 % CI": f"{made.low:.3g} to {made.high:.3g}"
+                        if made.low and made.high
+                        else made.reason,
                     }
                 )
     return found
@@ -83,8 +85,8 @@ class Change:
     outliers: int
     """Trials marked as outliers; they are kept."""
     said: Said
-    reason: str
-    """Why, in words."""
+    reasons: tuple[Reason, ...]
+    """Why."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> Comparison:
         )
     faults = _answers(answers[0], answers[1], matched)
     made = [_change(one, two, cells, pair) for cells in matched for pair in pairs]
-    changes = _worded([change for change in made if change is not None], faults)
+    changes = _judged([change for change in made if change is not None], faults)
     return Comparison(
         a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
     )
@@ -190,7 +192,8 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     marks = sum(interval.mad(of_a)) + sum(interval.mad(of_b))
     name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
     typical = [interval.mean_log(held).value for held in (of_a, of_b)]
-    why = f"{failed} operations failed" if failed else made.ratio.reason or ""
+    none = () if made.ratio.reason is None else (made.ratio.reason,)
+    why = (because("operations-failed", number=failed),) if failed else none
     change = Change(
         name, *pair, one.unit, typical[0], typical[1], made.ratio.value, made.ratio.low, made.ratio.high,
         len(of_a), len(of_b), made.effect, noisy.factor if noisy else None, marks, "not judged", why,
@@ -199,23 +202,21 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     return change, made.ratio.differs, higher == (one.direction == "higher")
 
 
-def _worded(made: list[tuple[Change, float, bool]], faults: list[str]) -> list[Change]:
+def _judged(made: list[tuple[Change, float, bool]], faults: list[Reason]) -> list[Change]:
     """Say of every change what may be claimed, as one family of tests with Holm's correction."""
-    judged = [place for place, (change, _, _) in enumerate(made) if not change.reason and not faults]
+    judged = [place for place, (change, _, _) in enumerate(made) if not change.reasons and not faults]
     adjusted = dict(zip(judged, interval.adjusted([made[place][1] for place in judged]), strict=True))
     found = []
     for place, (change, alone, better) in enumerate(made):
         if place not in adjusted:
-            found.append(replace(change, reason="; ".join(faults) or change.reason))
+            found.append(replace(change, reasons=tuple(faults) or change.reasons))
         elif adjusted[place] <= ALPHA:
-            found.append(replace(change, said=_word(change, better), reason="the 95 % CI excludes 1"))
+            excludes = because("ci-excludes-1")
+            found.append(replace(change, said=_word(change, better), reasons=(excludes,)))
         else:
-            why = (
-                f"the 95 % CI excludes 1 alone, but not among {len(judged)} comparisons (Holm's correction)"
-                if alone <= ALPHA
-                else "the 95 % CI includes 1"
-            )
-            found.append(replace(change, said="no difference can be claimed", reason=why))
+            alone_only = because("ci-excludes-1-alone", among=len(judged))
+            why = alone_only if alone <= ALPHA else because("ci-includes-1")
+            found.append(replace(change, said="no difference can be claimed", reasons=(why,)))
     return found
 
 
@@ -229,12 +230,12 @@ def _word(change: Change, better: bool) -> Said:
     return "more" if (change.ratio or 1) > 1 else "less"
 
 
-def _answers(a: same_work.SameWork, b: same_work.SameWork, matched: list[tuple[Cell, Cell]]) -> list[str]:
+def _answers(a: same_work.SameWork, b: same_work.SameWork, matched: list[tuple[Cell, Cell]]) -> list[Reason]:
     """Return why the two runs' answers do not show the same work; where the data differ nothing is held together."""
     from benchbook.analyse.answers import Answer
     from benchbook.analyse.answers import compare as compare_answers
 
-    found: list[str] = []
+    found: list[Reason] = []
     systems = [{cells[side].system for cells in matched} for side in (0, 1)]
     by_dataset = [{group.dataset: group.answers for group in held.groups} for held in (a, b)]
     for dataset in by_dataset[0].keys() & by_dataset[1].keys():
@@ -245,9 +246,7 @@ def _answers(a: same_work.SameWork, b: same_work.SameWork, matched: list[tuple[C
         asked = {one.query_id for one in sides[0]} & {one.query_id for one in sides[1]}
         made = compare_answers([one for side in sides for one in side if one.query_id in asked], a.tolerance)
         if made.differing:
-            found.append(
-                f"the two runs answered {made.differing} values differently, so the work is not the same"
-            )
+            found.append(because("runs-answer-differently", number=made.differing))
     return found
 
 
@@ -255,7 +254,7 @@ def _groups(mixed: list[Difference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(difference.group for difference in mixed))
 
 
-def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: list[Change]) -> list[str]:
+def _notes(a: Run, b: Run, found: list[Difference], faults: list[Reason], changes: list[Change]) -> list[str]:
     notes = [
         "The trials of the two runs were not interleaved: everything that changed between them is part of each ratio."
     ]
@@ -269,7 +268,7 @@ def _notes(a: Run, b: Run, found: list[Difference], faults: list[str], changes: 
     ):
         notes.append("The machines or their settings differ: each ratio is of system and machine together.")
     if faults:
-        notes.append(f"Nothing is judged: {'; '.join(faults)}.")
+        notes.append("Nothing is judged, because the two runs answered some values differently.")
     if changes and all(change.noise is None for change in changes):
         notes.append("The noise floor of neither machine is known (./bench aa).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)

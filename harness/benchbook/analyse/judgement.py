@@ -201,7 +201,7 @@ def _conjunction(values: Sequence[float], count: int) -> float:
 def reason(said: Word, expected: Expectation, ratio: Ratio) -> Reason:
     """Return why one case has its verdict."""
     if ratio.low is None or ratio.high is None:
-        return because("no-interval", why=ratio.reason)
+        return because("no-interval", because=ratio.reason)
     facts = {
         "low": ratio.low, "high": ratio.high, "confidence": ratio.confidence,
         "expected": {

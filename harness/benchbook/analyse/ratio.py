@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchbook.analyse.model import ALPHA, FEWEST, Fit, Noise, Prior, fit, log_ratio
+from benchbook.analyse.reason import Reason, because
 
 PAIRED = "robust mean (Huber) of the log ratios of each block; variance pooled over setups; Student's t"
 UNPAIRED = "robust means (Huber) of the logs; variances pooled over setups; Welch's t"
@@ -24,7 +25,7 @@ class Ratio:
     trials: int
     """Blocks with a value of both."""
     method: str = "none"
-    reason: str | None = None
+    reason: Reason | None = None
     """Why there is no interval; None where there is one."""
     fit: Fit | None = None
     """The estimate on logarithms, with the noise between equal setups; None without an interval."""
@@ -71,23 +72,23 @@ def ratio(
 
     >>> ratio({0: 2.0, 1: 4.0, 2: 6.0}, {0: 1.0, 1: 2.0, 2: 3.0}).value
     2.0
-    >>> ratio({0: 2.0}, {0: 1.0, 1: 1.0}).reason
-    '1 pair; an interval needs at least 3'
+    >>> ratio({0: 2.0}, {0: 1.0, 1: 1.0}).reason.code
+    'few-pairs'
     """
     if any(value < 0 or not math.isfinite(value) for value in [*above.values(), *below.values()]):
-        return Ratio(None, None, None, 0, reason="a value is negative, or not a number")
+        return Ratio(None, None, None, 0, reason=because("negative-value"))
     return of_logs(list(log_ratios(above, below).values()), prior, noise)
 
 
 def of_logs(logs: Sequence[float], prior: Prior | None = None, noise: Noise | None = None) -> Ratio:
     """Return the ratio of a sample of log ratios, one per block."""
     if not logs:
-        return Ratio(None, None, None, 0, reason="no pairs")
+        return Ratio(None, None, None, 0, reason=because("no-pairs"))
     made = fit(logs, prior)
     if made is None:
-        pairs = "1 pair" if len(logs) == 1 else f"{len(logs)} pairs"
         value = math.exp(math.fsum(logs) / len(logs))
-        return Ratio(value, None, None, len(logs), reason=f"{pairs}; an interval needs at least {FEWEST}")
+        few = because("few-pairs", pairs=len(logs), least=FEWEST)
+        return Ratio(value, None, None, len(logs), reason=few)
     return of_fit(made.with_noise(noise), PAIRED)
 
 
@@ -117,16 +118,14 @@ def unpaired(
     """
     fewest = min(len(a), len(b))
     if not fewest or min(*a, *b) <= 0 or not all(map(math.isfinite, (*a, *b))):
-        why = "a value is not above zero" if fewest else "one side has no trials"
+        why = because("zero-value" if fewest else "no-values")
         return Unpaired(Ratio(None, None, None, fewest, reason=why), None)
     logs = [[math.log(value) for value in side] for side in (a, b)]
     one, two = (fit(side, prior) for side in logs)
     if one is None or two is None:
         value = math.exp(math.fsum(logs[1]) / len(b) - math.fsum(logs[0]) / len(a))
-        trials = "1 trial" if fewest == 1 else f"{fewest} trials"
-        return Unpaired(
-            Ratio(value, None, None, fewest, reason=f"{trials}; an interval needs at least {FEWEST}"), None
-        )
+        few = because("few-values", trials=fewest, least=FEWEST)
+        return Unpaired(Ratio(value, None, None, fewest, reason=few), None)
     difference = two.minus(one)
     effect = difference.centre / difference.spread if difference.spread else None
     return Unpaired(of_fit(difference.with_noise(noise), UNPAIRED), effect)

@@ -47,7 +47,7 @@ def compare(
     if errors:
         return Verdict(None, because("compared-failed", a=a, b=b, number=errors))
     if better.value is None or better.low is None or better.high is None:
-        return Verdict(None, because("compared-no-interval", a=a, b=b, why=better.reason))
+        return Verdict(None, because("compared-no-interval", a=a, b=b, because=better.reason))
     wins, loses = better.low > SMALLEST, better.high < 1 / SMALLEST
     found = {"low": better.low, "high": better.high, "confidence": better.confidence}
     if (wins or loses) and adjusted is not None and adjusted > ALPHA:

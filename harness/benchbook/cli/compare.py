@@ -193,7 +193,15 @@ def _between(low: float | None, high: float | None) -> str:
 
 def rows(found: Any) -> list[dict[str, Any]]:
     """Return the rows of ``--json``: one for each cell and metric."""
-    return [asdict(change) for change in found.changes]
+    from benchbook.report import reasons
+
+    return [
+        {
+            **asdict(change), "reason": reasons.sentence(change.reasons),
+            "reasons": [held.row() for held in change.reasons],
+        }
+        for change in found.changes
+    ]  # fmt: skip
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ def _show_floors(results: Path, run_id: str) -> None:
     from benchbook.analyse import noise
     from benchbook.analyse.run import Run
     from benchbook.declare.metric import is_main
+    from benchbook.report import reasons
 
     rows = [
         {
@@ -86,7 +87,9 @@ def _show_floors(results: Path, run_id: str) -> None:
             "metric": row["metric"],
             "trials": row["trials"],
             "A/B": row["ratio"],
-            "noise floor": f"{row['percent']:.1f} %" if row["percent"] is not None else row["reason"],
+            "noise floor": f"{row['percent']:.1f} %"
+            if row["percent"] is not None
+            else reasons.text(row["reason"]),
         }
         for row in noise.rows(noise.measured(Run(results, run_id)))
         if is_main(row["metric"])
@@ -97,9 +100,15 @@ def _show_floors(results: Path, run_id: str) -> None:
 def _show_sources(results: Path, run_id: str) -> None:
     """Compare a system from one source, such as a container, with the same system from another."""
     from benchbook.analyse import compare
+    from benchbook.analyse.reason import Reason
     from benchbook.analyse.run import Run
+    from benchbook.report import reasons
 
-    table.show(compare.rows(Run(results, run_id)), as_json=False, empty="No cell ran from two sources.")
+    rows = [
+        {name: reasons.text(held) if isinstance(held, Reason) else held for name, held in row.items()}
+        for row in compare.rows(Run(results, run_id))
+    ]
+    table.show(rows, as_json=False, empty="No cell ran from two sources.")
 
 
 def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from benchbook.errors import RequestError
 from benchbook.plan.sequential import FIRST
 
 if TYPE_CHECKING:
+    from benchbook.analyse.ratio import Ratio
     from benchbook.analyse.rules import Finding
 
 Facts = Mapping[str, Any]
@@ -48,6 +49,11 @@ def sentence(found: Sequence[Reason]) -> str:
 def why(finding: Finding) -> str:
     """Return why a rule has its mark."""
     return finding.why or sentence(finding.because)
+
+
+def of_ratio(ratio: Ratio) -> str:
+    """Return why a ratio has no interval; empty if it has one."""
+    return text(ratio.reason) if ratio.reason else ""
 
 
 def of_row(row: Mapping[str, Any]) -> Reason:
@@ -166,6 +172,14 @@ def _whole(facts: Facts) -> str:
 
 def _narrow(facts: Facts) -> str:
     return f"the {percent(facts['confidence'], 2)} CI"
+
+
+def _no_interval(facts: Facts) -> str:
+    return text(facts["because"]) if facts["because"] else "there is no interval"
+
+
+def _few(count: int, word: str, least: int) -> str:
+    return f"{_number(count, word)}; an interval needs at least {least}"
 
 
 def _within(facts: Facts) -> str:
@@ -357,7 +371,13 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "too-wide": lambda facts: (
         f"the {_whole(facts)} is too wide: it lies only partly {_band(_expected(facts))}"
     ),
-    "no-interval": lambda facts: facts["why"] or "there is no interval",
+    "no-interval": _no_interval,
+    "no-pairs": "no pairs",
+    "few-pairs": lambda facts: _few(facts["pairs"], "pair", facts["least"]),
+    "few-values": lambda facts: _few(facts["trials"], "trial", facts["least"]),
+    "no-values": "one side has no trials",
+    "negative-value": "a value is negative, or not a number",
+    "zero-value": "a value is not above zero",
     "cases": _cases,
     "alone": "on their own, enough are {verdict}, but not when all are tested together at 5 %",
     "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {_by_level(facts)}",
@@ -368,9 +388,19 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "compared-family": lambda facts: (
         f"{_compared(facts)}, excludes 1 alone, but not among {facts['among']} comparisons (Holm's correction)"
     ),
-    "compared-no-interval": "no verdict on {a} and {b}: {why}",
+    "compared-no-interval": lambda facts: (
+        f"no verdict on {facts['a']} and {facts['b']}: {_no_interval(facts)}"
+    ),
     "compared-failed": _compared_failed,
     "not-ranked": "embedded systems and servers are not ranked together",
+    "ci-excludes-1": "the 95 % CI excludes 1",
+    "ci-includes-1": "the 95 % CI includes 1",
+    "ci-excludes-1-alone": (
+        "the 95 % CI excludes 1 alone, but not among {among} comparisons (Holm's correction)"
+    ),
+    "runs-answer-differently": (
+        "the two runs answered {number} values differently, so the work is not the same"
+    ),
     "answers-agree": "{agreed} of {compared} answers agree",
     "first-differing": "the first that differs is {query}",
     "few-answers": "{agreed} of {compared} answers agree, and fewer than {least} show little",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchbook.analyse.ratio import PAIRED, ratio
+from benchbook.report.reasons import of_ratio
 
 
 def test_a_drift_of_the_machine_cancels_within_blocks() -> None:
@@ -80,4 +81,4 @@ def test_no_interval_without_three_pairs(
 ) -> None:
     found = ratio(a, b)
     assert found.value == (None if value is None else pytest.approx(value))
-    assert (found.low, found.high, found.method, found.reason) == (None, None, "none", reason)
+    assert (found.low, found.high, found.method, of_ratio(found)) == (None, None, "none", reason)

@@ -8,7 +8,7 @@ from benchbook.analyse import comparison, quantity
 from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import figure, theme
+from benchbook.report import figure, reasons, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
@@ -130,7 +130,7 @@ def _ratio_draw(found: list[Versus], base: str) -> Any:
 
 def _interval(one: Versus) -> str:
     if one.advantage.low is None or one.advantage.high is None:
-        return f"no interval: {one.ratio.reason}"
+        return f"no interval: {reasons.of_ratio(one.ratio)}"
     return f"{quantity.number(one.advantage.low)} to {quantity.number(one.advantage.high)}"
 
 

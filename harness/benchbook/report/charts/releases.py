@@ -9,7 +9,7 @@ from typing import Any
 from benchbook.analyse import comparison, limits, quantity
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.run import Pair, Run
-from benchbook.report import theme
+from benchbook.report import reasons, theme
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
 from benchbook.report.figure import Figure
@@ -147,7 +147,7 @@ def _row(label: str, system: str, order: Sequence[str], shift: float) -> dict[st
 def _advantage(one: Versus) -> str:
     held = one.advantage
     if held.low is None or held.high is None:
-        return f"{quantity.number(held.value)} (no interval: {one.ratio.reason})"
+        return f"{quantity.number(held.value)} (no interval: {reasons.of_ratio(one.ratio)})"
     return f"{quantity.number(held.value)} ({quantity.number(held.low)} to {quantity.number(held.high)})"
 
 
