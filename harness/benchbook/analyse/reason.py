@@ -72,6 +72,7 @@ CODES = {
     "operations-failed": "`number` operations failed.",
     "short-phase": "The `phase` lasted `seconds`, and one under `least` is not judged.",
     "answers-missing-all": "No answers were recorded, so it is unknown whether the systems did the same work.",
+    "answers-missing-of": "`number` of `of` trials of a `system` in an `arm` have no recorded answers.",
     "answers-differ": "The answers to `query_types` differ in `number` values or rows.",
     "answers-empty": "Every system answered these `queries` with no rows.",
     "answers-missing": "There is no answer to these `queries`.",

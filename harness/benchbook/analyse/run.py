@@ -622,6 +622,22 @@ class Run:
         )
         return self.query(text)
 
+    def unrecorded(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return (system, arm) → how many of its trials that read data have no recorded answer, and how many read.
+
+        Only trials that count, and only systems with such trials.
+        """
+        reading = [phase for _, phase in self.phases_having(lambda one: one.reads)]
+        text = (
+            "SELECT t.system, coalesce(t.arm, ''), count(*) FILTER (NOT exists(SELECT 1 FROM answers a "
+            "WHERE a.trial_id = t.trial_id)) AS lacking, count(*) FROM trials t WHERE t.run_id = ? "
+            "AND t.status = 'ok' AND exists(SELECT 1 FROM phases p WHERE p.trial_id = t.trial_id "
+            "AND list_contains(?, p.phase)) GROUP BY ALL HAVING lacking > 0 ORDER BY ALL"
+        )
+        return {
+            (system, arm): (lacking, of) for system, arm, lacking, of in self.query(text, reading).iter_rows()
+        }
+
     @property
     def _schema(self) -> str:
         """The schema whose tables keep the order of their rows in ``rowid``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchbook.analyse import answers
@@ -30,12 +30,20 @@ class Group:
 class SameWork:
     """The answers of a run's systems and their comparison; each part is computed once."""
 
-    def __init__(self, groups: Sequence[Group], asked: bool, tolerance: float = TOLERANCE) -> None:
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        asked: bool,
+        tolerance: float = TOLERANCE,
+        unrecorded: Mapping[tuple[str, str], tuple[int, int]] | None = None,
+    ) -> None:
         self.groups = tuple(groups)
         """One for each dataset of the run."""
         self.asked = asked
         """True if the run has queries."""
         self.tolerance = tolerance
+        self.unrecorded = dict(unrecorded or {})
+        """System and arm → its trials without a recorded answer, and its trials: what these answered is unknown."""
         self._faults: dict[frozenset[tuple[str, str]] | None, list[Reason]] = {}
 
     @functools.cached_property
@@ -60,8 +68,8 @@ class SameWork:
 
     @property
     def undecided(self) -> bool:
-        """True if systems differ and no answer has a majority."""
-        return any(one.undecided for one in self.validated)
+        """True if systems differ and no answer has a majority, or if a system's answers are unknown."""
+        return bool(self.unrecorded) or any(one.undecided for one in self.validated)
 
     def faults(self, among: Iterable[tuple[str, str]] | None = None) -> list[Reason]:
         """Return the reasons why the answers do not show the same work; empty if they do.
@@ -86,7 +94,11 @@ class SameWork:
             found = tuple(one for one in found if one.queries)
         if not found:
             return [because("answers-missing-all")]
-        reasons = []
+        reasons = [
+            because("answers-missing-of", system=system, arm=arm, number=number, of=of)
+            for (system, arm), (number, of) in self.unrecorded.items()
+            if among is None or (system, arm) in among
+        ]
         if differing := sum(one.differing for one in found):
             types = sorted({name for one in found for name in one.differing_types})
             reasons.append(because("answers-differ", query_types=types, number=differing))
@@ -110,7 +122,7 @@ def of_run(run: Run) -> SameWork:
         )
         for one in run.answers().partition_by("dataset_digest", maintain_order=True)
     ]
-    return SameWork(groups, asked=True, tolerance=tolerance(run))
+    return SameWork(groups, asked=True, tolerance=tolerance(run), unrecorded=run.unrecorded())
 
 
 def faults(run: Run) -> list[Reason]:

@@ -434,6 +434,10 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "answers-missing-all": (
         "no answers were recorded, so it is unknown whether the systems did the same work"
     ),
+    "answers-missing-of": lambda facts: (
+        f"{facts['number']} of {facts['of']} trials of {facts['system']} ({facts['arm']}) have no recorded answers, so"
+        " it is unknown whether the systems did the same work"
+    ),
     "answers-differ": lambda facts: (
         f"the answers of the systems to {', '.join(facts['query_types'])} differ in {facts['number']:,} values or rows"
     ),
