@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from benchbook.declare import names
 from benchbook.host import guarded
 from benchbook.record import evidence, folder
 from benchbook.record.check import Kind
@@ -25,7 +26,8 @@ SCHEMA = 1
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Text = str | None
-Number = float | None
+Number = Annotated[float, Field(ge=-1e30, le=1e30)] | None
+"""A quantity; no computer has a larger one, and sums and squares of others stay finite."""
 
 _STRICT = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
@@ -164,12 +166,23 @@ def read(where: Path, *, whole: bool = False) -> dict[str, Any]:
         raise ValueError(f"{path} is not a complete trial: {error}") from error
     if trial.get("schema", SCHEMA) != SCHEMA:
         _refuse_newer(path, content)
-    expected = f"{where.parent.parent.name}/{where.name}"
-    if (trial["trial_id"], trial["run_id"]) != (expected, where.parent.parent.name):
-        raise ValueError(f'{path} says it is trial "{trial["trial_id"]}", not "{expected}"')
+    _require_identity(path, trial)
     if whole and (stated := trial.get("files")) is not None:
         evidence.verify(where, stated)
     return dict(trial)
+
+
+def _require_identity(path: Path, trial: Trial) -> None:
+    """Raise ValueError unless a trial is the one of its folder, and its names are names."""
+    run_id, number = path.parent.parent.parent.name, path.parent.name
+    expected = f"{run_id}/{number}"
+    if (trial["trial_id"], trial["run_id"]) != (expected, run_id):
+        raise ValueError(f'{path} says it is trial {names.shown(trial["trial_id"])}, not "{expected}"')
+    if f"{trial['index']:04d}" != number:
+        raise ValueError(f"{path} says it is trial number {trial['index']}, not {number}")
+    for key in ("experiment", "profile", "system", "arm", "storage"):
+        if trial.get(key) is not None and not names.is_name(trial.get(key)):
+            raise ValueError(f"{path}: {key} is {names.shown(trial.get(key))}, which is not the name of one")
 
 
 def _refuse_newer(path: Path, content: bytes) -> None:

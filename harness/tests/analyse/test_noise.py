@@ -13,6 +13,7 @@ from benchbook.analyse import claims, limits, noise
 from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
+from benchbook.record import folder, seal
 from benchbook.report import conclusion
 from benchbook.report.reasons import sentence
 from tests.claims import measured_run
@@ -221,3 +222,18 @@ def test_an_a_a_run_judges_no_claims(tmp_path: Path) -> None:
     aa(tmp_path, "aa-1", 0.05, declared=measured_run.experiment("cnos-vs-influx", claims=[CLAIM]))
     with pytest.raises(RequestError, match="is an A/A run"):
         claims.judge_run(tmp_path, "aa-1", measured_run.PUBLISHED)
+
+
+def test_an_imported_a_a_run_does_not_change_the_verdict_of_the_users_own(tmp_path: Path) -> None:
+    """Whoever knows the published id of a machine can claim it."""
+    run(tmp_path, 1.05, blocks=8)
+    aa(tmp_path, "aa-sent", 0.01, apart=1.0, blocks=8)
+    plan = tmp_path / "runs" / "run-1" / folder.PLAN_FILE
+    assert noise.known(Run(tmp_path, "run-1")), "without a seal, both may be of the same machine"
+    assert seal.seal_plan(plan.parent, plan.read_bytes())
+    noise.known.cache_clear()
+    assert noise.known(Run(tmp_path, "run-1")) == {}
+    sent = tmp_path / "runs" / "aa-sent" / folder.PLAN_FILE
+    assert seal.seal_plan(sent.parent, sent.read_bytes())
+    noise.known.cache_clear()
+    assert set(noise.known(Run(tmp_path, "run-1"))) == {PAIR}

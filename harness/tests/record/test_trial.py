@@ -14,18 +14,19 @@ from benchbook.record import folder, ingest, trial
 from benchbook.record.tables import BY_NAME
 
 NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
-NUMBER = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+NUMBER = st.none() | st.floats(-1e30, 1e30)
+FILE_NAME = st.from_regex("[a-z0-9][a-z0-9._-]{0,20}", fullmatch=True)
 COUNT = st.integers(0, 2**63 - 1)
 TRIALS = st.fixed_dictionaries(
     {
-        "experiment": NAME,
+        "experiment": FILE_NAME,
         "profile": st.sampled_from(["smoke", "quick"]),
-        "system": NAME,
+        "system": FILE_NAME,
         "cell": NAME,
         "levels": st.dictionaries(NAME, NAME | st.integers() | st.booleans() | st.none(), max_size=3),
         "block": COUNT,
         "position": COUNT,
-        "index": COUNT,
+        "index": st.just(7),
         "status": st.sampled_from(["ok", "failed", "skipped", "invalid"]),
         "phases": st.just([]),
         "measurements": st.lists(
@@ -136,3 +137,21 @@ def test_a_named_pipe_or_an_endless_device_in_a_trial_is_a_sentence(
         make()
         with pytest.raises(ValueError, match=f"{name}.* not a regular file"):
             trial.read(place)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"index": 7}, {"trial_id": "quickstart-1/0003"}, {"run_id": "quickstart-1"}, {"experiment": "../X/evil"},
+        {"profile": "a\0"}, {"system": "x" * 5_000}, {"arm": ""}, {"duration_seconds": 1e308}, {"start_seconds": 1e31},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_trial_of_another_run_or_without_a_name_is_left_out(
+    recorded: tuple[Path, str], change: dict[str, object]
+) -> None:
+    where = recorded[0] / "runs" / recorded[1] / "trials" / "0003"
+    file = where / "trial.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(ValueError, match=str(file)):
+        trial.read(where)
