@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator, model_validator
 
@@ -15,7 +15,14 @@ from benchbook.errors import suggestion
 ROWS_PER_TICK_AND_HOST = 9
 
 
-class DevopsParameters(Model):
+class Generated(Model):
+    """Parameters of a generator of benchload."""
+
+    by_worker: ClassVar[bool] = False
+    """True if benchload only generates the dataset, and a worker in Python loads it and asks its questions."""
+
+
+class DevopsParameters(Generated):
     """Parameters of the generator ``devops``: each host reports 9 measurements a tick; rows = 9 x scale x ticks."""
 
     scale: Positive
@@ -84,7 +91,7 @@ MOST_STOCKS = 65_535
 """The published table numbers stocks with an unsigned 16-bit integer."""
 
 
-class KlineParameters(Model):
+class KlineParameters(Generated):
     """Parameters of the generator ``kline``: one-minute bars of stocks on working days; rows = 240 x stocks x days."""
 
     stocks: Annotated[int, Field(ge=1, le=MOST_STOCKS)]
@@ -164,7 +171,7 @@ SizeDistribution = Annotated[str, AfterValidator(_size_distribution)]
 """``4KiB``, ``uniform:1KiB:16KiB``, or ``lognormal:4KiB:1`` (median, standard deviation of the logarithm)."""
 
 
-class BlobParameters(Model):
+class BlobParameters(Generated):
     """Parameters of the generator ``blob``: small objects that cannot be compressed."""
 
     count: Positive
@@ -182,9 +189,10 @@ class BlobParameters(Model):
         return [f"--count={self.count}", f"--size={self.size}"]
 
 
-class FramesParameters(Model):
+class FramesParameters(Generated):
     """Parameters of the generator ``frames``: the table of the group-by questions of the db-benchmark."""
 
+    by_worker: ClassVar[bool] = True
     table_rows: Annotated[int, Field(ge=1, le=10**9)]
     """Number of rows; 1e7 in the smallest published case."""
     groups: Annotated[int, Field(ge=1, le=10**6)] = 100
@@ -205,9 +213,10 @@ class FramesParameters(Model):
         return [f"--rows={self.table_rows}", f"--groups={self.groups}"]
 
 
-class JoinFramesParameters(Model):
+class JoinFramesParameters(Generated):
     """Parameters of the generator ``join-frames``: the four tables of the join questions of the db-benchmark."""
 
+    by_worker: ClassVar[bool] = True
     table_rows: Annotated[int, Field(ge=10, le=10**9)]
     """Number of rows of x and of big; 1e7 in the smallest published case. small has a millionth and medium a thousandth
     of them, but at least 10."""
@@ -221,9 +230,10 @@ class JoinFramesParameters(Model):
         return [f"--rows={self.table_rows}"]
 
 
-class HitsParameters(Model):
+class HitsParameters(Generated):
     """Parameters of the generator ``hits``: the table of ClickBench."""
 
+    by_worker: ClassVar[bool] = True
     table_rows: Annotated[int, Field(ge=1, le=10**9)]
     """Number of rows; about 1e8 in the publication."""
 

@@ -1,4 +1,4 @@
-"""chDB: ClickHouse in this process; it holds the table of ClickBench."""
+"""chDB: ClickHouse in this process; it holds the tables of sets of questions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from chdb.session import Session
 
-from benchbook.embedded import hits
 from benchbook.embedded.engine import Setting
+from benchbook.embedded.questions import QuestionEngine, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class ChDB(hits.HitsEngine):
+class ChDB(QuestionEngine):
     """One folder of chDB with one MergeTree table, sorted by the publication's key."""
 
     title = "chDB"
     dialect = "chdb"
-    definition = f"({hits.DDL}, {hits.KEY}) ENGINE = MergeTree"
+    keyed = True
+    suffix = " ENGINE = MergeTree"
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._path = path
@@ -39,7 +40,8 @@ class ChDB(hits.HitsEngine):
         return [str(row[0]) for row in self.rows("SHOW TABLES")]
 
     def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return hits.typed(batch) if hits.holds(batch) else batch
+        typed = converted(batch)
+        return batch if typed is None else typed
 
     def insert(self, table: str, rows: pa.RecordBatch) -> None:
         """Insert a batch from a file, as the publication does."""

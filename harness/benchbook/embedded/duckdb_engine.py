@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded import frames, hits
 from benchbook.embedded.bars import sql_bar_reader
 from benchbook.embedded.engine import Ask, Count, Found, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
+from benchbook.embedded.questions import converted, declared, of_table, sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,15 +43,15 @@ class DuckDB:
     def create(self, table: str, schema: pa.Schema) -> None:
         """Create a table; times keep their nanoseconds (TIMESTAMP_NS)."""
         columns = ", ".join(f"{quoted(column.name)} {_type(column)}" for column in schema)
-        columns = hits.DDL if table == hits.TABLE else columns
+        columns = found.columns if (found := declared(table)) else columns
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({columns})")
 
     def convert(self, batch: pa.RecordBatch) -> pa.Table:
         """Drop the time zone (UTC) without a copy: DuckDB's type with time zone has no nanoseconds."""
         import pyarrow as pa
 
-        if hits.holds(batch):
-            return pa.Table.from_batches([hits.typed(batch)])
+        if (typed := converted(batch)) is not None:
+            return pa.Table.from_batches([typed])
         place = batch.schema.get_field_index("time")
         times = batch.column(place).view(pa.timestamp("ns"))
         return pa.Table.from_batches([batch]).set_column(place, "time", times)
@@ -65,20 +65,24 @@ class DuckDB:
             self._connection.unregister("benchbook_batch")
 
     def query(self, specification: Specification) -> Found:
-        """Fetch the rows of an answer; a question of frames makes a temporary table, like a frame in memory.
+        """Fetch the rows of an answer; a large answer becomes a temporary table, like a frame in memory.
 
         The table is dropped when the answer is no longer used.
         """
-        if specification.table == hits.TABLE:
-            return hits.ask(specification, "duckdb", lambda text: self._connection.execute(text).fetchall())
-        if specification.form:
+        questions = of_table(specification.table)
+        if questions and not questions.large:
+            return questions.ask(
+                specification, "duckdb", lambda text: self._connection.execute(text).fetchall()
+            )
+        if questions:
             name = f"answer_{next(self._numbers)}"
-            self._connection.execute(f"CREATE TEMP TABLE {name} AS {frames.SQL[specification.form]}")
+            statement = questions.statement(specification, "duckdb")
+            self._connection.execute(f"CREATE TEMP TABLE {name} AS {statement}")
 
             def found() -> list[Row]:
                 # Every release has fetch_arrow_table, although newer ones call it deprecated.
                 answer = self._connection.execute(f"FROM {name}").fetch_arrow_table()
-                return frames.condensed(specification.form, answer)
+                return questions.compared(specification.form, answer)
 
             weakref.finalize(found, self._connection.execute, f"DROP TABLE {name}").atexit = False
             return found
@@ -98,19 +102,20 @@ class DuckDB:
 
         So does the db-benchmark: id1 and id2 in its group-by questions, id4 and id5 in its join questions.
         """
-        for key in ("id1", "id2", "id4", "id5"):
-            self._enumerate(key)
+        for questions in sets():
+            for key in questions.enumerated:
+                self._enumerate(key, questions.tables)
         self._connection.execute("CHECKPOINT")
 
-    def _enumerate(self, key: str) -> None:
-        """Make one ENUM type of a key's texts in all tables of the db-benchmark, if it is text there."""
+    def _enumerate(self, key: str, among: Collection[str]) -> None:
+        """Make one ENUM type of a key's texts in all of these tables, if it is text there."""
         found = self._connection.execute(
             "SELECT table_name FROM duckdb_columns() WHERE column_name = ? AND data_type = 'VARCHAR'", [key]
         ).fetchall()
-        tables = [name for (name,) in found if name in frames.TABLES]
+        tables = [name for (name,) in found if name in among]
         if not tables:
             return
-        values = " UNION ALL ".join(f"SELECT {key} FROM {table}" for table in tables)  # noqa: S608 - names of frames
+        values = " UNION ALL ".join(f"SELECT {key} FROM {table}" for table in tables)  # noqa: S608 - names of ours
         self._connection.execute(f"CREATE TYPE {key} AS ENUM ({values})")
         for table in tables:
             self._connection.execute(f"ALTER TABLE {table} ALTER {key} TYPE {key}")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from benchbook.embedded import hits
 from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
+from benchbook.embedded.questions import QuestionSet, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,6 +138,16 @@ def _numbers(column: pa.ChunkedArray) -> pa.Array:
     return pc.if_else(pc.is_nan(numbers), 0.0, numbers)
 
 
+questions = QuestionSet(
+    tables=tuple(TABLES),
+    dialects=frozenset({"duckdb", "datafusion"}),
+    text=lambda asked, _: SQL[asked.form],
+    compared=condensed,
+    large=True,
+    enumerated=("id1", "id2", "id4", "id5"),
+)
+
+
 class Frames(Engine):
     """A library whose tables are frames in memory. A load collects batches; ``settle`` makes a frame of them."""
 
@@ -180,11 +190,11 @@ class Frames(Engine):
         self._batches.setdefault(table, [])
 
     def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Drop the time, which is the same in every row; give the columns of hits their types."""
+        """Give columns their declared types; otherwise drop the time, which is the same in every row."""
         import pyarrow as pa
 
-        if hits.holds(batch):
-            return hits.typed(batch)
+        if (declared := converted(batch)) is not None:
+            return declared
         names = [name for name in batch.schema.names if name != "time"]
         return pa.RecordBatch.from_arrays([batch.column(name) for name in names], names)
 

@@ -1,19 +1,18 @@
 """ClickBench: the columns of its table, its 43 questions in each dialect, and what is compared of their answers.
 
 ``hits.sql`` has the publication's statements, one a line. Where ties leave the order of rows open, a comment completes
-it. The timed statement lacks the comment; systems are compared by the answers to the completed statement. An engine
-that holds only this table is a subclass of ``HitsEngine``.
+it. The timed statement lacks the comment; systems are compared by the answers to the completed statement.
 """
 
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
+from benchbook.embedded.engine import Row, Specification
+from benchbook.embedded.questions import QuestionSet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,11 +84,6 @@ KEY = "PRIMARY KEY (CounterID, EventDate, UserID, EventTime, WatchID)"
 """The key of the publication's tables in SQLite and chDB."""
 
 
-def holds(batch: pa.RecordBatch) -> bool:
-    """Return whether a batch of benchload has rows of this table."""
-    return (batch.schema.metadata or {}).get(b"table") == TABLE.encode()
-
-
 def typed(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch of benchload with the publication's columns in their order and with their types."""
     import pyarrow as pa
@@ -114,12 +108,6 @@ def statement(specification: Specification, dialect: str, *, complete: bool = Fa
     return text.replace(LARGE_GROUP, f"{specification.limit:.0f}")
 
 
-def ask(specification: Specification, dialect: str, run: Callable[[str], Sequence[Sequence[Any]]]) -> Found:
-    """Ask a question through ``run``, which returns all rows; with its order completed if its answer is compared."""
-    answer = run(statement(specification, dialect, complete=specification.compared))
-    return lambda: compared(answer)
-
-
 def compared(answer: Sequence[Sequence[Any]]) -> list[Row]:
     """Return the number of rows of an answer and every value; times become text."""
     found: list[Row] = [(0, "rows", len(answer))]
@@ -130,44 +118,13 @@ def compared(answer: Sequence[Sequence[Any]]) -> list[Row]:
     return found
 
 
-class HitsEngine(Engine):
-    """An engine that holds only this table and answers only its questions."""
-
-    title: ClassVar[str]
-    """Its name in messages."""
-    dialect: ClassVar[str]
-    """Its dialect in ``ADAPTED``."""
-    definition: ClassVar[str] = f"({DDL})"
-    """What follows the name of the table where it is created."""
-
-    @abstractmethod
-    def rows(self, text: str) -> Sequence[Sequence[Any]]:
-        """Run a statement and return all rows of its answer, none if it has no answer."""
-
-    def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the publication states the columns
-        if table != TABLE:
-            raise FailedError(f"{self.title} knows only the table of the dataset hits, not {table}")
-        self.rows(f"CREATE TABLE IF NOT EXISTS {table} {self.definition}")
-
-    def query(self, specification: Specification) -> Found:
-        if specification.table != TABLE:
-            raise FailedError(
-                f"{self.title} knows only the questions of the dataset hits, not {specification.type}"
-            )
-        return ask(specification, self.dialect, self.rows)
-
-    def count(self) -> dict[str, Count]:
-        wanted = ", ".join(["count(*)", *(f"count({name})" for name in NUMBERS)])
-        counts = {}
-        for table in self.tables():
-            number, *values = self.rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608 - the name of our table
-            counts[table] = Count(number, dict(zip(NUMBERS, values, strict=True)))
-        return counts
-
-    def reader(self) -> Reader:
-        """Raise FailedError: it runs no statements of others."""
-        raise FailedError(f"{self.title} runs no other statements")
-
-    def bar_reader(self) -> Ask:
-        """Raise FailedError: it holds no bars."""
-        raise FailedError(f"{self.title} does not read bars")
+questions = QuestionSet(
+    tables=(TABLE,),
+    dialects=frozenset(ADAPTED),
+    text=lambda asked, dialect: statement(asked, dialect, complete=asked.compared),
+    compared=lambda _, answer: compared(answer),
+    columns=DDL,
+    key=KEY,
+    numbers=NUMBERS,
+    convert=typed,
+)

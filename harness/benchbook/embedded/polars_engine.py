@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from benchbook.embedded import hits
 from benchbook.embedded.engine import Count, Found, Setting, Specification
 from benchbook.embedded.frames import Frames, Join
+from benchbook.embedded.questions import declared, of_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ class Polars(Frames):
 
     def frame(self, name: str, table: pa.Table) -> Any:
         found: Any = pl.from_arrow(table)
-        keys = [] if name == hits.TABLE else [pl.col(pl.String).cast(pl.Categorical)]
+        keys = [] if declared(name) else [pl.col(pl.String).cast(pl.Categorical)]
         return found.with_columns(keys).rechunk()
 
     def counted(self, frame: Any) -> Count:
@@ -57,10 +57,11 @@ class Polars(Frames):
         return left.lazy().join(right.lazy(), how=join.how, on=join.key).collect()
 
     def query(self, specification: Specification) -> Found:
-        """Ask a question of frames through expressions, and one of hits in SQL."""
-        if specification.table == hits.TABLE:
-            context = pl.SQLContext({hits.TABLE: self._frames[hits.TABLE]}, eager=True)
-            return hits.ask(specification, "polars", lambda text: context.execute(text).rows())
+        """Ask a question in SQL if it has a text for Polars, else through expressions."""
+        questions = of_table(specification.table)
+        if questions and "polars" in questions.dialects:
+            context = pl.SQLContext(self._frames, eager=True)
+            return questions.ask(specification, "polars", lambda text: context.execute(text).rows())
         return super().query(specification)
 
     def arrow(self, answer: Any) -> pa.Table:

@@ -1,4 +1,4 @@
-"""PostgreSQL through psycopg, for the questions of ClickBench; benchload loads and asks everything else."""
+"""PostgreSQL through psycopg, for sets of questions; benchload loads and asks everything else."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.numeric import FloatLoader
 
-from benchbook.embedded import hits
 from benchbook.embedded.engine import Setting, text
+from benchbook.embedded.questions import QuestionEngine, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class PostgreSQL(hits.HitsEngine):
+class PostgreSQL(QuestionEngine):
     """One connection to one database; its table has no index, as in the publication."""
 
     title = "this client of PostgreSQL"
@@ -47,7 +47,7 @@ class PostgreSQL(hits.HitsEngine):
         from pyarrow import csv
 
         sink = io.BytesIO()
-        csv.write_csv(hits.typed(batch), sink, csv.WriteOptions(include_header=False))
+        csv.write_csv(converted(batch), sink, csv.WriteOptions(include_header=False))
         return sink.getvalue()
 
     def insert(self, table: str, rows: bytes) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded import hits
 from benchbook.embedded.bars import sql_bar_reader
 from benchbook.embedded.engine import Ask, Count, Found, Reader, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
+from benchbook.embedded.questions import converted, declared, of_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,8 +53,8 @@ class SQLite:
 
     def create(self, table: str, schema: pa.Schema) -> None:
         """Create a table and its index on host and time, or on time alone if there is no host."""
-        if table == hits.TABLE:
-            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({hits.DDL}, {hits.KEY})")
+        if found := declared(table):
+            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({found.columns}, {found.key})")
             return
         columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
@@ -63,13 +63,12 @@ class SQLite:
         self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} ({', '.join(keys)})")
 
     def convert(self, batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
-        """Convert a batch to Python rows for SQLite's binding; times of hits become text, as in the publication."""
+        """Convert a batch to Python rows for SQLite's binding; declared times become text, as ClickBench has them."""
         import pyarrow as pa
 
-        if hits.holds(batch):
+        if (typed := converted(batch)) is not None:
             texts = [
-                one.cast(pa.string()) if pa.types.is_temporal(one.type) else one
-                for one in hits.typed(batch).columns
+                one.cast(pa.string()) if pa.types.is_temporal(one.type) else one for one in typed.columns
             ]
             return list(zip(*(one.to_pylist() for one in texts), strict=True))
         columns = [
@@ -92,8 +91,10 @@ class SQLite:
             raise
 
     def query(self, specification: Specification) -> Found:
-        if specification.table == hits.TABLE:
-            return hits.ask(specification, "sqlite", lambda text: self._connection.execute(text).fetchall())
+        if questions := of_table(specification.table):
+            return questions.ask(
+                specification, "sqlite", lambda text: self._connection.execute(text).fetchall()
+            )
         text, parameters = render(specification, DIALECT)
         return self._connection.execute(text, parameters).fetchall()
 

@@ -54,7 +54,7 @@ def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
         name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})
         for name, table in digested["tables"].items()
     }
-    return DatasetRequest(dataset.generator, dataset.flags(), tables)
+    return DatasetRequest(dataset.generator, dataset.flags(), tables, dataset.typed().by_worker)
 
 
 def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:

@@ -33,8 +33,6 @@ SECONDS = 5.0
 """Length of each measurement; a run with profile smoke does each operation once, because it decides nothing."""
 NULL_SERVER = "null server"
 DATABASE = "calibrate"
-WITHOUT_LOAD = ("frames", "join-frames", "hits")
-"""Datasets that benchload only generates; a worker in Python loads them."""
 
 
 @dataclass
@@ -59,7 +57,7 @@ def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     clients are measured with loads only.
     """
     plan = context.plan
-    if dataset.generator in WITHOUT_LOAD or all(context.system(name).embedded for name in plan.systems()):
+    if dataset.typed().by_worker or all(context.system(name).embedded for name in plan.systems()):
         return []
     context.observer.note("measuring the client's ceiling")
     asked = [one for workload in workloads().values() for one in workload.alone(context, dataset)]

@@ -120,6 +120,8 @@ class DatasetRequest:
     """Flags after ``benchload <verb> <generator>``: ``--seed 1 --scale 10 …``."""
     tables: dict[str, TableCount]
     """Expected rows and values per table, from the dataset's digest."""
+    by_worker: bool = False
+    """True if only a worker in Python can load it and ask its questions."""
 
 
 @dataclass(frozen=True)

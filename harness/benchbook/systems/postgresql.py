@@ -90,7 +90,7 @@ class Psql:
 
 
 class Questions(PythonWorker):
-    """A worker in Python with a connection to one database, which asks the questions of the dataset ``hits``."""
+    """A worker in Python with a connection to one database, for sets of questions (``embedded/questions.py``)."""
 
     def __init__(self, server: PostgreSQL, database: str) -> None:
         super().__init__(server.place, f"client-{database}", "PostgreSQL client")
@@ -106,7 +106,7 @@ class Questions(PythonWorker):
 
 
 class PostgreSQLClient(BenchloadBars):
-    """benchload; for the dataset ``hits``, whose questions are texts in SQL, a worker in Python."""
+    """benchload; for datasets whose questions are texts in SQL, a worker in Python."""
 
     def __init__(self, benchload: Path, questions: Questions, **options: Any) -> None:
         super().__init__(benchload, **options)
@@ -115,7 +115,7 @@ class PostgreSQLClient(BenchloadBars):
         self._asks_worker = False
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
-        self._asks_worker = request.dataset.generator == "hits"
+        self._asks_worker = request.dataset.by_worker
         if not self._asks_worker:
             return super().load(request)
         self._questions.connect()

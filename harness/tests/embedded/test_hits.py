@@ -159,7 +159,7 @@ def test_postgresql_gets_rows_as_csv_in_which_empty_texts_are_not_null(monkeypat
     assert [int(row["UserID"]) for row in rows] == one.column("UserID").to_pylist()
     assert {row["EventDate"] for row in rows} == {"2013-07-01"}
     assert text.splitlines()[0].count('""') == list(rows[0].values()).count("")
-    with pytest.raises(FailedError, match="only the table of the dataset hits, not cpu"):
+    with pytest.raises(FailedError, match="only questions about hits, not the table cpu"):
         engine.create("cpu", one.schema)
-    with pytest.raises(FailedError, match="only the questions of the dataset hits"):
+    with pytest.raises(FailedError, match="only questions about hits, not questions of the type"):
         engine.query(replace(QUESTION, table="cpu"))

@@ -148,9 +148,9 @@ def test_an_external_server_is_asked_at_its_address(place, monkeypatch) -> None:
     assert (bare.port, bare.user) == (5432, "postgres")
 
 
-@pytest.mark.parametrize(("generator", "asker"), [("hits", "worker"), ("devops", "benchload")])
-def test_a_worker_asks_the_questions_of_hits_and_benchload_all_others(
-    local, monkeypatch, tmp_path, generator, asker
+@pytest.mark.parametrize(("by_worker", "asker"), [(True, "worker"), (False, "benchload")])
+def test_a_worker_asks_sets_of_questions_and_benchload_all_others(
+    local, monkeypatch, tmp_path, by_worker, asker
 ) -> None:
     connected = []
     monkeypatch.setattr(Questions, "start", lambda worker: setattr(worker, "worker", True))
@@ -164,7 +164,7 @@ def test_a_worker_asks_the_questions_of_hits_and_benchload_all_others(
     one.configure()
     client = one.client(tmp_path / "benchload")
     said = [
-        *client.load(LoadRequest(DatasetRequest(generator, (), {}), 1, 10)),
+        *client.load(LoadRequest(DatasetRequest("any", (), {}, by_worker), 1, 10)),
         *client.query(QueryRequest(tmp_path / "queries")),
     ]
     assert said == [f"{asker} load", f"{asker} query"]
