@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,8 +24,11 @@ def command(
 ) -> int:
     """Repeat a run at the revision that made it.
 
-    Prints the command, with the options and the order of the run. Executes it if Nix is on PATH.
+    Prints the command, with the options and the order of the run. Executes it if Nix is on PATH and the run is yours:
+    you began it on this machine, or it is published in this checkout.
     """
+    from benchbook.declare.catalogue import root
+    from benchbook.record import seal
     from benchbook.record.opened import facts, is_folder
     from benchbook.record.rerun import OWN_EXIT_CODES, rerun
 
@@ -43,7 +47,11 @@ def command(
         f"The checkout of {run_id} had uncommitted changes, which its revision {revision} does not contain."
     )
     elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
+    place = Path(run) if is_folder(run) else results / "runs" / run_id
+    own = seal.is_own(place) or place.resolve().is_relative_to(root() / "reports" / "data")
+    foreign = f"The command is of {run_id}, which you did not begin on this machine."
     for holds, why, way in (
+        (again.executable and not own, foreign, "Read it, and type it yourself if it does what you want."),
         (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),
         (
             again.elsewhere,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from benchbook.declare.names import shown
 from benchbook.errors import RequestError, command
 
 NIX_VARIABLE = "BENCHBOOK_NIX"
@@ -29,6 +31,10 @@ NEEDED = ("experiment", "profile", "order_seed", "argv", "provenance")
 
 OWN_EXIT_CODES = (0, 2, 3, 4, 130)
 """Exit codes of ``bench run``; any other one means that Nix failed before."""
+
+
+_REVISION = re.compile(r"[0-9a-f]{7,64}")
+"""Anything else is an expression of Git or Nix, or of the shell that a user types the command into."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,10 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     ``flake`` names the source (``github:owner/name`` or a Git URL of Nix); by default it is a local Git checkout.
     Raises RequestError if ``run.json`` lacks a key, or if the revision is unknown or not in a checkout.
     """
-    lacking = [key for key in NEEDED if run.get(key) is None]
+    kinds = {"argv": list, "provenance": dict}
+    lacking = [
+        key for key in NEEDED if run.get(key) is None or not isinstance(run[key], kinds.get(key, object))
+    ]
     if lacking:
         raise RequestError(
             f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
@@ -86,8 +95,19 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
             f"{run['run_id']} has no revision: {provenance.get('git_detail') or 'it was unknown'}.",
             f"Compare lock_digest and source_digest of `{command('show')}` with the checkouts you have.",
         )
+    if not isinstance(revision, str) or not _REVISION.fullmatch(revision):
+        raise RequestError(
+            f"The run.json of {run['run_id']}: git_revision is {shown(revision)}, but a revision is a hexadecimal"
+            " number.",
+            "Use the unchanged run.json from the folder of the run, and trust no other.",
+        )
     does, given = made_by(run["argv"])
     asked = [*arguments(run, given), *options]
+    if odd := next((word for word in asked if not word.isprintable()), None):
+        raise RequestError(
+            f"The run.json of {run['run_id']}: argv has control characters, in {shown(odd)}.",
+            "Use the unchanged run.json from the folder of the run, and trust no other.",
+        )
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
@@ -97,7 +117,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
     checkout = _checkout(revision)
     folder = f"benchbook-{revision[:12]}"
     by_hand = (
-        f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
+        f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "  # both are hexadecimal
         f"{shlex.quote(str(checkout.parent / folder / 'bench'))} {typed}"
     )
     if nix and _has(checkout, f"{revision}:flake.nix"):
@@ -123,7 +143,7 @@ def arguments(run: dict[str, Any], given: list[str] | None) -> list[str]:
     ``given`` are the arguments of the command that made the run; None uses experiment and profile of its plan.
     """
     kept: list[str] = []
-    words = iter([run["experiment"], "--profile", run["profile"]] if given is None else given)
+    words = iter([str(run["experiment"]), "--profile", str(run["profile"])] if given is None else given)
     for word in words:
         if word == "--results":
             next(words, None)

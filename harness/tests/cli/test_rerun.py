@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.cli.app import run
+from benchbook.record import seal
 
 REVISION = "a" * 40
 
@@ -29,6 +31,8 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             }
         )
     )  # fmt: skip
+    (place / "plan.json").write_text("{}")
+    seal.seal_plan(place, b"{}")
     return tmp_path / "results"
 
 
@@ -150,7 +154,8 @@ def test_what_a_description_lacks_is_named(key: str, clean: Path, capsys: pytest
     del facts[key]
     file.write_text(json.dumps(facts))
     assert run(["rerun", str(file.parent)]) == 2
-    assert f"The run.json of quickstart-1 lacks {key}." in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"The run.json of quickstart-1 lacks {key}." in told or f'"{key}" is missing' in told
 
 
 @pytest.mark.parametrize("text", ["[1]", "{", "{}"])
@@ -174,3 +179,54 @@ def test_of_an_experiment_that_was_not_run_here_the_published_run_is_named(
     told = capsys.readouterr().err
     assert f"There are no runs in {tmp_path} yet." in told
     assert told.rstrip().endswith("reports/data/quickstart")
+
+
+def changed(results: Path, **changes: object) -> Path:
+    file = results / "runs" / "quickstart-1" / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    return file.parent
+
+
+def test_a_command_of_somebody_else_is_only_printed(
+    clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    nix(0)
+    (clean / "runs" / "quickstart-1" / seal.FILE).unlink()
+    assert rerun(clean) == 2
+    told = capfd.readouterr()
+    assert "#experiment" in told.out
+    assert "which you did not begin on this machine. The command above was not executed." in told.err
+    assert "nixpkgs" not in told.err
+
+
+@pytest.mark.parametrize(
+    "revision",
+    ["HEAD^{/.*\\|$(id>f)}", "$(touch f)", "HEAD", "a; touch f", "--upload-pack=x", "A" * 40, "ab", 5, ["a"]],
+)
+@pytest.mark.parametrize("flake", [["--flake", "github:owner/name"], []])
+def test_a_revision_that_is_not_hexadecimal_is_refused(
+    clean: Path, revision: object, flake: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = changed(clean, provenance={"git_revision": revision, "git_dirty": False})
+    assert run(["rerun", str(place), *flake]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "git_revision is" in told.err
+    assert "a revision is a hexadecimal number" in told.err
+
+
+def test_every_word_is_quoted_for_the_shell(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["quickstart", "--system", "minio=$(touch f)", "; touch f", "`touch f`", "a'b"]
+    changed(clean, argv=["run", *words], order_seed="1; touch f")
+    assert rerun(clean, "--print") == 0
+    printed = capsys.readouterr().out.strip()
+    assert shlex.split(printed)[-10:-2] == [*words, "--order-seed", "1; touch f"]
+    assert "$(touch f)" not in shlex.join(shlex.split(printed)).replace("'minio=$(touch f)'", "")
+
+
+def test_control_characters_are_not_printed(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed(clean, argv=["run", "quickstart", "\x1b[2K\rls"])
+    assert rerun(clean, "--print") == 2
+    told = capsys.readouterr()
+    assert "argv has control characters" in told.err
+    assert "\x1b" not in told.err + told.out
