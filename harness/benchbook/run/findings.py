@@ -17,6 +17,7 @@ from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
+from benchbook.record.foreign import LARGEST, SMALLEST
 from benchbook.run.watchdog import Hang
 from benchbook.systems.driver import TableCount
 
@@ -354,6 +355,14 @@ class Findings:
                     )
                 elif value is not None:
                     self.measurements.append(Measurement(phase, metric, float(value)))
+
+    def leave_out_impossible(self) -> None:
+        """Drop numbers that no quantity has, such as Infinity from a broken client; the record could not hold them."""
+        odd = [one for one in self.measurements if one.value and not SMALLEST <= abs(one.value) <= LARGEST]
+        self.measurements = [one for one in self.measurements if one not in odd]
+        self.unmeasured |= {
+            f"{one.metric} of {one.phase}": f"the value was {one.value}, which no quantity has" for one in odd
+        }
 
     def require_whole(self) -> None:
         """Raise TrialInvalid if data or answers are incomplete: such a trial is not comparable."""

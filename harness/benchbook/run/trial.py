@@ -323,6 +323,7 @@ def record_of(
         found.measurements.append(Measurement("trial", "start_seconds", start_seconds))
     if status != "skipped":
         found.measurements.append(Measurement("trial", "overhead_fraction", overhead / duration))
+    found.leave_out_impossible()
     found.measurements += unread(found.measurements)
     return {
         "schema": SCHEMA,

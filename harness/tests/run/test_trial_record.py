@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from benchbook.declare.experiment import Limits
 from benchbook.measure.measurement import Measurement
+from benchbook.record import folder
+from benchbook.record.trial import read
 from benchbook.run import trial
 from benchbook.run.findings import Findings, Timeline
 
@@ -46,6 +50,21 @@ def test_cold_without_a_byte_read_is_recorded_as_lukewarm(monkeypatch: pytest.Mo
     assert record(monkeypatch, findings, Limits())["cache_state"] == "cold"
     findings.measurements[0] = Measurement("q", "server_read_bytes", 0.0)
     assert record(monkeypatch, findings, Limits())["cache_state"] == "lukewarm"
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 1e308, 1e-308])
+def test_a_number_that_no_quantity_has_is_left_out_and_the_others_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: float
+) -> None:
+    findings = Findings()
+    findings.measurements += [Measurement("load", "rows_per_second", value), Measurement("load", "rows", 5.0)]
+    made = record(monkeypatch, findings, Limits())
+    kept = {one["metric"]: one["value"] for one in made["measurements"] if one["phase"] == "load"}
+    assert kept == {"rows": 5.0}
+    assert made["unmeasured"]["rows_per_second of load"] == f"the value was {value}, which no quantity has"
+    place = tmp_path / "r" / "trials" / "0000"
+    folder.write_trial(place, {**made, "data_to_memory": 0.5})
+    assert read(place)["measurements"] == made["measurements"]
 
 
 def test_every_digest_of_its_work_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
