@@ -42,11 +42,6 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
 
 def store(made: Plan, results: Path) -> None:
     """Store a plan after every check that could refuse it, so that a refused request leaves no run behind."""
-    if not (root() / "reports" / f"{made.experiment}.qmd").is_file():
-        raise RequestError(
-            f"The experiment {made.experiment} has no report: there is no file reports/{made.experiment}.qmd.",
-            f"Start with a copy: cp reports/quickstart.qmd reports/{made.experiment}.qmd",
-        )
     spawn.find_benchload()
     with engine.connected_cluster(made, Progress(0.0)):
         pass  # checks that the scheduler answers and its workers run the same Benchbook

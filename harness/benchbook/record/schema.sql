@@ -26,7 +26,7 @@ CREATE TABLE runs (
     argv VARCHAR                  -- The command line, a JSON list.
 );
 
--- Everything else that is known about a run: one row for each entry of each part of run.json, and what was planned.
+-- Everything else that is known about a run: one row for each entry of each part of run.json.
 CREATE TABLE run_facts (
     run_id VARCHAR NOT NULL,  -- Run the fact belongs to.
     topic VARCHAR NOT NULL,   -- Part of run.json: provenance, host, controls, dataset, programs, …; planned is the dataset and phases of plan.json.

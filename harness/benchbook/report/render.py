@@ -1,4 +1,7 @@
-"""Render the report of a run, ``reports/<slug>.qmd``: with Quarto if it is on PATH, else with Benchbook's renderer."""
+"""Render the report of a run: with Quarto if it is on PATH, else with Benchbook's renderer.
+
+The page of an experiment is ``reports/<slug>.qmd``, or ``template/experiment.qmd`` if it has no page of its own.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,9 @@ TARGETS = {"html": "html", "pdf": "typst"}
 CONFIGURATION = "_quarto.yml"
 """File of Quarto's configuration, in ``reports``; other files there whose names begin with _ belong to it."""
 OUTPUT = "_site"
+
+DEFAULT = Path(__file__).parent / "template" / "experiment.qmd"
+"""The page of every experiment that has no page of its own."""
 
 LAST_LINES = 12
 """Lines of Quarto's output that an error repeats."""
@@ -63,8 +69,10 @@ def executed(
     return texts
 
 
-def with_quarto(program: str, source: Path, environment: dict[str, str], to: str, reports: Path) -> bytes:
-    """Return the page or the PDF that Quarto makes of ``source`` as configured in ``reports``.
+def with_quarto(
+    program: str, source: Path, environment: dict[str, str], to: str, reports: Path, title: str = ""
+) -> bytes:
+    """Return the page or the PDF that Quarto makes of ``source`` as configured in ``reports``, perhaps with a title.
 
     Quarto renders a copy in an empty folder, so that it neither writes into ``reports`` nor renders other pages. Raises
     BenchbookError with the end of its output if it fails.
@@ -79,6 +87,7 @@ def with_quarto(program: str, source: Path, environment: dict[str, str], to: str
         shutil.copyfile(source, project / source.name)
         arguments = [program, "render", source.name, "--to", TARGETS[to]]
         arguments += ["--execute-dir", str(reports.resolve()), "--no-execute-daemon"]
+        arguments += ["-M", f"title:{title}"] if title else []
         added = {"QUARTO_PYTHON": sys.executable, "JUPYTER_PREFER_ENV_PATH": "1", **environment}
         done = _run(arguments, project, notebook.surroundings(added, scratch), source)
         made = project / OUTPUT / f"{source.stem}.{to}"
@@ -149,8 +158,7 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
     """Render the report of a run and return the path of the file, which is replaced atomically.
 
     Without ``target``, the file is in the run's folder. A page of HTML has a data page beside it. ``reports`` is the
-    folder of the .qmd files. Raises RequestError for an unknown format or a run without a report, and BenchbookError
-    if a cell or Quarto fails.
+    folder of the .qmd files. Raises RequestError for an unknown format, and BenchbookError if a cell or Quarto fails.
     """
     from benchbook.report import colophon, data
 
@@ -159,7 +167,9 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
     run = results / "runs" / run_id
     if not run.is_dir():
         raise unknown("run", run_id, [folder.name for folder in sorted(results.glob("runs/*"))], str(results))
+    about = colophon.of_run(results, run_id)
     source = document_of(results, run_id, reports)
+    title = about.title if source == DEFAULT else ""
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
     target = target or run / FORMATS[to]
     program = quarto()
@@ -168,26 +178,27 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
         # Links to the run's own files hold only from its folder.
         files = run if target.parent.resolve() == run.resolve() else None
         environment |= data.environment(beside, numbers_file(target), files)
-        about = colophon.of_run(results, run_id, beside.name)
-        about_data = replace(about, title=f"Data: {about.title}", data="", report=target.name)
-        _pages(source, environment, {target: about, beside: about_data}, program)
+        about_data = replace(about, title=f"Data: {about.title}", report=target.name)
+        documents = [notebook.read(source, title), notebook.read(data.SOURCE, about_data.title)]
+        feet = {target: replace(about, data=beside.name), beside: about_data}
+        _pages(Work(documents, environment), feet, reports.resolve(), program)
     elif to == "pdf" and program:
         notebook.read(source)  # refuses what only Quarto renders
-        write(target, with_quarto(program, source, environment, to, source.parent))
+        write(target, with_quarto(program, source, environment, to, reports.resolve(), title))
     elif to == "pdf":
         raise RequestError(
             "PDF needs Quarto, and there is no program quarto on PATH.",
             "Install Quarto or start a shell that has it with `nix develop`, or print report.html from a browser.",
         )
     else:
-        document = notebook.read(source)
-        notebook.execute([Work([document], environment)], source.parent)
+        document = notebook.read(source, title)
+        notebook.execute([Work([document], environment)], reports.resolve())
         write(target, notebook.ipynb(document))
     return target
 
 
 def document_of(results: Path, run_id: str, reports: Path) -> Path:
-    """Return the .qmd of a run's experiment."""
+    """Return the .qmd of a run's experiment, or the one of every experiment that has none."""
     from benchbook.record import database
 
     with database.open(results, read_only=True) as connection:
@@ -197,33 +208,32 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
             f"{results}: run {run_id} is not in the database.",
             f"Build the database again: {command('rebuild')}",
         )
-    slug = str(row[0])
+    return document(str(row[0]), reports)
+
+
+def document(experiment: str, reports: Path) -> Path:
+    """Return the .qmd of an experiment, or the one of every experiment that has none."""
     # A page is code. Its name comes from the run, so it is looked up among the pages of the checkout.
     pages = {file.stem: file for file in reports.glob("*.qmd") if file.stem != "index"}
-    if slug not in pages:
-        raise unknown("report", slug, pages, str(reports))
-    page = pages[slug].resolve()
+    if experiment not in pages:
+        return DEFAULT
+    page = pages[experiment].resolve()
     if not page.is_file() or page.parent != reports.resolve():
         raise RequestError(
-            f"{pages[slug]} leads to {page}, outside {reports}.",
+            f"{pages[experiment]} leads to {page}, outside {reports}.",
             "A page is a file of the checkout: restore it with Git.",
         )
     return page
 
 
-def _pages(
-    source: Path, environment: dict[str, str], targets: dict[Path, Colophon], program: str | None
-) -> None:
+def _pages(work: Work, feet: dict[Path, Colophon], reports: Path, program: str | None) -> None:
     """Write the report and its data page; make the code for charts while the cells run."""
-    from benchbook.report import data
-
-    (target, about), (beside, about_data) = targets.items()
-    document, other = notebook.read(source), notebook.read(data.SOURCE, about_data.title)
     with ThreadPoolExecutor(max_workers=1) as pool:
         code = pool.submit(page.bundle)
-        text, other_text = executed([Work([document, other], environment)], source.parent, program)
-        write(beside, page.render(other, code.result(), colophon=about_data, text=other_text))
-        write(target, page.render(document, code.result(), colophon=about, text=text))
+        texts = executed([work], reports, program)
+        made = list(zip(feet.items(), work.documents, texts, strict=True))
+        for (target, about), one, text in reversed(made):
+            write(target, page.render(one, code.result(), colophon=about, text=text))
 
 
 def write(target: Path, content: str | bytes) -> None:

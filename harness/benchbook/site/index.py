@@ -61,8 +61,8 @@ def data_page(experiment: str) -> str:
 
 
 def pages(root: Path, published: list[Published]) -> list[Page]:
-    """Return the pages of the site: the fixed ones, and two for each published run that has a .qmd."""
-    from benchbook.report.data import SOURCE
+    """Return the pages of the site: the fixed ones, and two for each published run."""
+    from benchbook.report import data, render
 
     reports = root / "reports"
     catalogue = Catalogue(root)
@@ -70,12 +70,11 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
     reran = sum(catalogue.publication(one.experiment) is not None for one in runs)
     made[0] = Page("index", made[0].source, None, title=title(reran))
-    for one in runs:
-        source = reports / f"{one.experiment}.qmd"
-        if source.is_file() and one.experiment not in dict(FIXED):
-            slug, named = one.experiment, f"Data: {_title(catalogue, one.experiment)}"
-            made.append(Page(slug, source, one.run_id, slug))
-            made.append(Page(f"{slug}-data", SOURCE, one.run_id, slug, named, data=True))
+    for one in (one for one in runs if one.experiment not in dict(FIXED)):
+        slug, named = one.experiment, _title(catalogue, one.experiment)
+        source = render.document(slug, reports)
+        made.append(Page(slug, source, one.run_id, slug, named if source == render.DEFAULT else ""))
+        made.append(Page(f"{slug}-data", data.SOURCE, one.run_id, slug, f"Data: {named}", data=True))
     return made
 
 
@@ -286,8 +285,7 @@ def _every(one: Comparison) -> str:
 def _linked_title(run: Run) -> str:
     slug = run.experiment
     named = escape_html(run.info["title"] or slug)
-    there = (root() / "reports" / f"{slug}.qmd").is_file()
-    return f'<a href="{escape_html(slug)}.html">{named}</a>' if there else named
+    return f'<a href="{escape_html(slug)}.html">{named}</a>'
 
 
 # Defects of method that changed a result

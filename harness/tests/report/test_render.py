@@ -9,6 +9,7 @@ import pytest
 
 from benchbook.errors import BenchbookError, RequestError
 from benchbook.report import render
+from tests.claims import measured_run
 
 
 def test_an_unknown_format_names_the_nearest(made, reports):
@@ -17,10 +18,17 @@ def test_an_unknown_format_names_the_nearest(made, reports):
         render.report(run.results, run.run_id, reports, to="htm")
 
 
-def test_an_experiment_without_a_page_is_named(made, reports):
-    run = made(experiment="aa")
-    with pytest.raises(RequestError, match='no report "aa"'):
-        render.report(run.results, run.run_id, reports)
+@pytest.mark.parametrize("claimed", [True, False])
+def test_an_experiment_without_a_page_gets_the_default_one(tmp_path, monkeypatch, claimed):
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
+    measured_run.write(
+        tmp_path, "r", {"system": ["a", "b"]}, lambda levels, block: {("load", "rows_per_second"): 1000.0 + block},
+        name="mine", declared=measured_run.experiment("cnos-vs-influx") if claimed else None, seconds=lambda *_: 9.0,
+    )  # fmt: skip
+    page = render.report(tmp_path, "r", tmp_path).read_text(encoding="utf-8")
+    assert "<title>mine</title>" in page
+    assert ("Of 5 claims: " in page) == claimed
+    assert ("Rows loaded per second: a is not clearly ahead of b" in page) != claimed
 
 
 def test_an_unknown_run_is_named(made, reports):

@@ -140,12 +140,6 @@ def test_without_a_published_run_the_page_shows_the_command(tmp_path, without_qu
     assert not (made / "quickstart.html").exists()
 
 
-def test_every_experiment_has_a_report():
-    there = {path.stem for path in (making.ROOT / "reports").glob("*.qmd")}
-    experiments = {path.parent.name for path in making.ROOT.glob("experiments/*/experiment.toml")}
-    assert experiments - there == set()
-
-
 def test_what_is_not_a_site_is_not_replaced(tmp_path, checkout: Path):
     mine = tmp_path / "mine"
     mine.mkdir()
