@@ -34,7 +34,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "project"
     for part in PARTS:
         shutil.copytree(root() / part, place / part)
-    (place / "reports").mkdir()
+    for part in ("reports", "experiments"):
+        (place / part).mkdir()
     shutil.copyfile(root() / "reports/quickstart.qmd", place / "reports/quickstart.qmd")
     monkeypatch.setattr("benchbook.process.spawn.find_benchload", lambda: Path("benchload"))
     monkeypatch.setattr("benchbook.cli.carry_out.carry_out_and_report", lambda *_: 0)
@@ -48,7 +49,7 @@ def test_adding_an_experiment(
     [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
     steps = commands(page)
     assert [words[1] for words in steps] == ["show", "plan", "reports/quickstart.qmd", "run"]
-    (project / "experiments/mine").mkdir(parents=True)
+    (project / "experiments/mine").mkdir()
     (project / "experiments/mine/experiment.toml").write_text(declared)
     monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
     monkeypatch.chdir(project)
@@ -79,7 +80,7 @@ def test_the_tutorial(
     [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
     steps = [words for words in commands(page) if "batches" in words]
     assert [words[1] for words in steps] == ["show", "plan", "run", "run", "aa"]
-    (project / "experiments/batches").mkdir(parents=True)
+    (project / "experiments/batches").mkdir()
     (project / "experiments/batches/experiment.toml").write_text(declared)
     monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
     monkeypatch.chdir(project)
