@@ -18,7 +18,7 @@ from benchbook.errors import command, suggestion
 
 Side = dict[Name, Setting]
 """Factor → level of one side of a comparison."""
-Number = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Number = Annotated[float, Field(ge=1e-30, le=1e30, allow_inf_nan=False)]
 Column = Annotated[str, StringConstraints(min_length=1)]
 
 

@@ -93,6 +93,18 @@ def test_a_hostile_experiment_hides_no_other(
         assert "experiments/hostile/experiment.toml: " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", ["1e300", "1e308", "1e-320", "inf"])
+def test_a_published_number_that_nothing_has_is_refused(
+    value: str, catalogue: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = (LAUNCHER.parent / "experiments/sqlite-vs-filesystem/experiment.toml").read_text()
+    assert "of = 1_024_512_000" in declared
+    changed = declared.replace("of = 1_024_512_000", f"of = {value}")
+    (catalogue / "experiments/hostile/experiment.toml").write_text(changed)
+    assert run(["plan", "hostile"]) == 2
+    assert "experiments/hostile/experiment.toml: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "error",
     [
