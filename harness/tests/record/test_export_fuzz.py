@@ -28,7 +28,7 @@ from benchbook.record.tables import OF_RUN, OF_TRIAL, TABLES, script
 from benchbook.report import render
 from tests.record import synthetic_run
 
-INPUTS = int(os.environ.get("BENCHBOOK_FUZZ") or 150)
+INPUTS = int(os.environ.get("BENCHBOOK_FUZZ") or 60)
 FIRST = int(os.environ.get("BENCHBOOK_FUZZ_SEED") or 0)
 WHOLE = 40 if INPUTS > 1000 else 15
 """Each so many inputs that enter a database go through every command too."""
