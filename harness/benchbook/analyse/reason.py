@@ -131,6 +131,18 @@ def because(code: str, **facts: Any) -> Reason:
     return Reason(code, facts)
 
 
+def of_row(row: Mapping[str, Any]) -> Reason:
+    """Return the reason that ``Reason.row`` made JSON of."""
+    return Reason(row["code"], {name: _parsed(fact) for name, fact in row["facts"].items()})
+
+
+def _parsed(fact: Any) -> Any:
+    if isinstance(fact, dict):
+        is_reason = fact.keys() == {"code", "facts"}
+        return of_row(fact) if is_reason else {name: _parsed(held) for name, held in fact.items()}
+    return [_parsed(held) for held in fact] if isinstance(fact, list) else fact
+
+
 def _plain(fact: Any) -> Any:
     if isinstance(fact, Reason):
         return fact.row()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.power import ENOUGH
-from benchbook.analyse.reason import Reason
+from benchbook.analyse.reason import Reason, of_row
 from benchbook.analyse.verdict import interval_words, percent, shown
 from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
 from benchbook.declare.catalogue import Catalogue
@@ -54,17 +54,6 @@ def why(finding: Finding) -> str:
 def of_ratio(ratio: Ratio) -> str:
     """Return why a ratio has no interval; empty if it has one."""
     return text(ratio.reason) if ratio.reason else ""
-
-
-def of_row(row: Mapping[str, Any]) -> Reason:
-    """Return a reason that was recorded as JSON."""
-    facts = {
-        name: of_row(fact) if isinstance(fact, dict) and fact.keys() == {"code", "facts"} else
-        [of_row(one) if isinstance(one, dict) and one.keys() == {"code", "facts"} else one for one in fact]
-        if isinstance(fact, list) else fact
-        for name, fact in row["facts"].items()
-    }  # fmt: skip
-    return Reason(row["code"], facts)
 
 
 # Parts of reasons that are shown alone.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.analyse.reason import CODES, because
+from benchbook.analyse.reason import CODES, because, of_row
 from benchbook.cli.app import run
 from benchbook.declare.catalogue import root
 from benchbook.report import reasons
@@ -34,7 +34,7 @@ def test_several_causes_are_one_reason_with_a_part_for_each() -> None:
         "code": "answers-missing",
         "facts": {"queries": ["b", "c"]},
     }
-    assert reasons.of_row(json.loads(json.dumps(refused.row()))) == refused
+    assert of_row(json.loads(json.dumps(refused.row()))) == refused
 
 
 def test_a_semicolon_in_a_declared_text_does_not_split_it() -> None:
