@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -62,6 +62,9 @@ class Metric:
     """The counted thing, such as ``rows``."""
     brief: str = ""
     """A shorter title; by default the title."""
+    did: str = ""
+    """What a side with a higher value did: its verb and ``{ratio}``, also with ``{phase}`` or ``{done}`` (``Words``).
+    Empty: reports name the title."""
     main: bool = False
     """True if tables show it by default."""
     measured_in: str = ""
@@ -71,6 +74,16 @@ class Metric:
     def short(self) -> str:
         """The title in a word or two, for the label of a row."""
         return self.brief or self.title.lower()
+
+
+@dataclass(frozen=True)
+class Words:
+    """What an operation does, for sentences."""
+
+    doing: str
+    """What takes time: "reading"."""
+    done: str = "handled"
+    """What a system did: "got"."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,8 @@ class Workload:
     """True if it reads the dataset that a load has written; its answers are recorded and compared."""
     paced: bool = False
     """True if its intervals show whether the rate was steady."""
+    words: Mapping[str, Words] = field(default_factory=dict)
+    """Option ``do`` of a phase, which is the first word of its name or a factor → its words."""
     own_data: bool = False
     """True if it writes other data than the dataset of the experiment."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
+from benchbook.declare.workload import Words, workloads
 from benchbook.report import reasons
 
 if TYPE_CHECKING:
@@ -120,26 +121,17 @@ def ratio_text(value: float | None, low: float | None, high: float | None) -> st
 
 # The finding: who, what, by how much, what was published, and what it means.
 
-VERBS = (
-    (r".*rows_per_second_acknowledged", "had {} times as many acknowledged rows per second as"),
-    (r".*rows_per_second", "loaded {} times as many rows per second as"),
-    (r".*values_per_second.*", "loaded {} times as many values per second as"),
-    (r"(queries|operations)_per_second", "reached {} times as many \\1 per second as"),
-    (r"bytes_per_second", "moved {} times as many bytes per second as"),
-    (r"(.*_)?seconds", "took {} times as long as"),
-    (r"disk_bytes", "needed {} times as much disk space as"),
-    (r"bytes_per_row", "needed {} times as much disk space for the same data as"),
-)  # fmt: skip
-"""Pattern of a metric → what the better side did; other metrics are named by their title."""
-
-
 TOOL = "tool"
 """Factor of the workload ``original``: the published tool, whose phase is called ``tool`` for all of them."""
 
-DOING = {"put": "putting", "get": "getting", "delete": "deleting", "read": "reading", "write": "writing"}
-"""Option ``do`` of a phase of objects, which is the first word of its name or a factor → what takes time."""
-DONE = {"put": "put", "get": "got", "delete": "deleted"}
-"""The same → what was done."""
+LONGER = "took {ratio} times as long as"
+"""What a side with a higher value of a time did."""
+
+
+@functools.cache
+def _words() -> Mapping[str, Words]:
+    """Return option ``do``, or the first word of a phase's name → the words of such operations."""
+    return {name: words for one in workloads().values() for name, words in one.words.items()}
 
 
 def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) -> str:
@@ -147,18 +139,15 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
     phase, over = one.phase, sides.over
     of = f"{sides.system} {sides.of}".strip()
     act = one.cells[0].sides.levels.get("do") or phase.partition("-")[0]
-    if one.metric == "objects_per_second":
-        return f"{of} {DONE.get(act, 'handled')} {ratio} times as many objects per second as {over}"
-    if one.metric == "reads_per_second":
-        return f"{of} answered {ratio} times as many {phase} reads per second as {over}"
-    for pattern, verb in VERBS:
-        if found := re.fullmatch(pattern, one.metric):
-            return f"{of} {found.expand(verb).format(ratio)} {over}"
+    metric, words = describe(one.metric), _words().get(act)
+    if did := metric.did or (LONGER if one.metric.endswith("seconds") else ""):
+        done = words.done if words else Words.done
+        return f"{of} {did.format(ratio=ratio, phase=phase, done=done)} {over}"
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
         where = "" if TOOL in one.cells[0].sides.levels else f" in phase {phase}"
         operation = f"a query of type {phase}" if phase in queries else f"an operation{where}"
-        doing = DOING.get(act, operation)
+        doing = words.doing if words else operation
         if sides.system:
             return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
         return f"{doing} {usually}took {ratio} times as long with {of} as with {over}"

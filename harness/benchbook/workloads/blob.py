@@ -16,7 +16,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
-from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
+from benchbook.declare.workload import LoopOptions, Metric, Rate, Words, Workload, refuse_two_ends
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
@@ -259,10 +259,23 @@ workload = Workload(
         "settled_seconds",
         *OPEN_LOOP,
         *LATENCY,
-        Metric("objects_per_second", "1/s", "higher", "Objects per second", "objects", "objects/s"),
+        Metric(
+            "objects_per_second",
+            "1/s",
+            "higher",
+            "Objects per second",
+            "objects",
+            "objects/s",
+            did="{done} {ratio} times as many objects per second as",
+        ),
         Metric("objects", "1", "none", "Objects", "objects"),
         Metric("synced_writes_per_second", "1/s", "none", "Synced writes per second of fio", "writes"),
     ),
     rate=Rate("objects_per_second", "rows_per_second", "operations_per_second"),
     alone=alone,
+    words={
+        "put": Words("putting", "put"),
+        "get": Words("getting", "got"),
+        "delete": Words("deleting", "deleted"),
+    },
 )

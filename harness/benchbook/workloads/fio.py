@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY
 from benchbook.declare.toml import Positive
-from benchbook.declare.workload import Metric, Options, Workload
+from benchbook.declare.workload import Metric, Options, Words, Workload
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement
 
@@ -233,4 +233,5 @@ workload = Workload(
         Metric("bytes", "B", "none", "Bytes"),
     ),
     programs=(FIO,),
+    words={"read": Words("reading"), "write": Words("writing")},
 )
