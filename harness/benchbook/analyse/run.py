@@ -67,10 +67,10 @@ class Cell:
     configurations: tuple[str, ...]
     title: str = ""
     """The title of its system; reports add a flag where its answers differ."""
-    flagged: bool = False
-    """True if reports flag that its answers differ."""
     varying: tuple[tuple[str, str], ...] = ()
     """Its levels of the factors that vary in the run, except the system, in the order of the factors."""
+    flagged: bool = False
+    """True if reports flag that its answers differ."""
 
     @property
     def label(self) -> str:
