@@ -35,8 +35,8 @@ from benchbook.record.folder import (
     write_whole,
 )
 from benchbook.record.runs import left
-from benchbook.run import context as shared
-from benchbook.run.context import Context
+from benchbook.run.context import Context, prepare
+from benchbook.run.description import check_same, describe, keep_declarations
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
@@ -155,7 +155,7 @@ def carry_out(
         try:
             if todo:
                 with connected_cluster(plan, observer) as cluster:
-                    context = shared.prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
+                    context = prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
                     _require_entrance(context)
                     _run_record(context, folder, argv)
                     for block, trials in itertools.groupby(todo, key=lambda trial: trial.block):
@@ -205,7 +205,7 @@ def statuses(folder: Path) -> dict[str, int]:
     return dict(Counter(str(trial["status"]) for trial in read_all(folder)))
 
 
-def _carry_out_trial(context: shared.Context, trial: PlannedTrial, folder: Path) -> None:
+def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> None:
     place = _trial_folder(folder, trial)
     if (place / TRIAL_FILE).exists():
         _set_aside(place, folder / "corrupt", context.observer)
@@ -247,14 +247,14 @@ def _require_entrance(context: Context) -> None:
             ) from None
 
 
-def _run_record(context: shared.Context, folder: Path, argv: list[str]) -> None:
+def _run_record(context: Context, folder: Path, argv: list[str]) -> None:
     """Write ``run.json``; when resuming, check that the existing one still applies."""
     path = folder / RUN_FILE
     if path.exists():
-        shared.check_same(context, read_object(path))
+        check_same(context, read_object(path))
         return
-    shared.keep_declarations(context)
-    write_json(path, shared.describe(context, argv))
+    keep_declarations(context)
+    write_json(path, describe(context, argv))
 
 
 def _finish(folder: Path) -> None:

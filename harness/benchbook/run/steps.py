@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import Phase
 from benchbook.declare.toml import Setting
 from benchbook.declare.workload import Options, workload
@@ -61,14 +60,12 @@ class StorageWork:
         ]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Steps:
     """Drives a running system through the phases of the plan, in order."""
 
     context: Context
     planned: PlannedTrial
-    dataset: Dataset
-    digest: dict[str, Any]
     timeline: Timeline
     findings: Findings
     driver: Driver
@@ -81,6 +78,10 @@ class Steps:
     """The data folder, on the storage."""
     restart: Callable[[], None]
     """Starts the system again after its driver has stopped it, and waits until it answers."""
+
+    def __post_init__(self) -> None:
+        """Look up the trial's dataset and its digest."""
+        self.dataset, self.digest = self.context.dataset(self.planned)
 
     def all(self) -> None:
         """Do every phase; raise TrialFailed if one does not finish."""

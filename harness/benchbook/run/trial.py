@@ -51,7 +51,7 @@ class Trial:
         self.planned = planned
         self.folder = folder
         self.system = context.system(str(planned.levels["system"]))
-        self.dataset, self.digest = context.dataset(planned)
+        _, self.digest = context.dataset(planned)
         self.timeline = Timeline(self._phase_begins, self._phase_ends)
         self.findings = Findings()
         self.version: str | None = None
@@ -220,10 +220,18 @@ class Trial:
                 with watch.watched(), watchdog.disk_full_as_failure(*where):
                     self._start(driver, place, confined)
                     Steps(
-                        self.context, self.planned, self.dataset, self.digest,
-                        self.timeline, self.findings, driver, client, events, self.folder, storage, place.data,
-                        lambda: self._restart(driver, place.program.url, confined),
-                    ).all()  # fmt: skip
+                        context=self.context,
+                        planned=self.planned,
+                        timeline=self.timeline,
+                        findings=self.findings,
+                        driver=driver,
+                        client=client,
+                        events=events,
+                        folder=self.folder,
+                        storage=storage,
+                        data=place.data,
+                        restart=lambda: self._restart(driver, place.program.url, confined),
+                    ).all()
             except TrialFailed as error:
                 message = with_cause(watch.failure, error, driver.ready)
                 raise TrialFailed(

@@ -10,19 +10,20 @@ import pytest
 
 from benchbook.errors import RequestError, Unavailable
 from benchbook.process.launch import Program
-from benchbook.run import context as shared
+from benchbook.run import description
+from benchbook.run.context import Context
 
 PROGRAM = Program("a-system", "1", "go", digest="sha256:one")
 
 
 @pytest.fixture
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(shared.benchload, "identity", lambda _: {"digest": "sha256:tool"})
+    monkeypatch.setattr(description.benchload, "identity", lambda _: {"digest": "sha256:tool"})
     monkeypatch.setattr(
-        "benchbook.run.context.provenance", lambda _: {"source_digest": "s", "lock_digest": "l"}
+        "benchbook.run.description.provenance", lambda _: {"source_digest": "s", "lock_digest": "l"}
     )
     (tmp_path / "q.jsonl").write_text('{"id": 1}\n')
-    return shared.Context(
+    return Context(
         SimpleNamespace(run_id="quickstart-1"), SimpleNamespace(root=tmp_path), tmp_path, tmp_path, tmp_path,
         tmp_path, SimpleNamespace(), {"a-system": PROGRAM}, {(): {"sha256": "data"}},
         {((), "q", 1): tmp_path / "q.jsonl"},
@@ -40,14 +41,14 @@ def begun(context: Any) -> dict[str, Any]:
 
 
 def test_the_same_goes_on(context: Any) -> None:
-    shared.check_same(context, begun(context))
+    description.check_same(context, begun(context))
 
 
 def test_other_queries_are_refused(context: Any, tmp_path: Path) -> None:
     before = begun(context)
     (tmp_path / "q.jsonl").write_text('{"id": 2}\n')
     with pytest.raises(RequestError, match="the digest of queries was"):
-        shared.check_same(context, before)
+        description.check_same(context, before)
 
 
 def test_another_program_is_refused(context: Any) -> None:
@@ -56,7 +57,7 @@ def test_another_program_is_refused(context: Any) -> None:
     with pytest.raises(
         RequestError, match="the digest of a-system was sha256:two at its start, and is sha256:one now"
     ):
-        shared.check_same(context, before)
+        description.check_same(context, before)
 
 
 def test_a_program_that_is_gone_is_refused_not_skipped(context: Any) -> None:
@@ -66,13 +67,13 @@ def test_a_program_that_is_gone_is_refused_not_skipped(context: Any) -> None:
     with pytest.raises(
         RequestError, match=r"a-system was available at its start, and is not now: a-system: no such"
     ):
-        shared.check_same(context, before)
+        description.check_same(context, before)
     before["programs"]["a-system"] = {"unavailable": "not found"}
-    shared.check_same(context, before)  # it was skipped from the start
+    description.check_same(context, before)  # it was skipped from the start
 
 
 def test_another_dataset_is_refused(context: Any) -> None:
     before = begun(context)
     context.digests[()] = {"sha256": "other"}
     with pytest.raises(RequestError, match="the digest of dataset was"):
-        shared.check_same(context, before)
+        description.check_same(context, before)

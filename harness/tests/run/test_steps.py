@@ -60,22 +60,26 @@ def loaded(
 ) -> Findings:
     findings = Findings()
     phases = [{"name": "load", "workload": "load"}, *later]
-    context = SimpleNamespace(plan=SimpleNamespace(record_operations=False, phases=phases))
+    dataset = SimpleNamespace(
+        generator="devops", flags=lambda: (), typed=lambda: SimpleNamespace(by_worker=False)
+    )
+    context = SimpleNamespace(
+        plan=SimpleNamespace(record_operations=False, phases=phases),
+        dataset=lambda planned: (dataset, DIGEST),
+    )
     made: Any = Steps  # of stand-ins
     steps = made(
-        context,
-        SimpleNamespace(levels={}),
-        SimpleNamespace(generator="devops", flags=lambda: ()),
-        DIGEST,
-        Timeline(),
-        findings,
-        system,
-        system,
-        EventFile(tmp_path, lambda rate, unit: None),
-        tmp_path,
-        SimpleNamespace(),
-        tmp_path,
-        lambda: None,
+        context=context,
+        planned=SimpleNamespace(levels={}),
+        timeline=Timeline(),
+        findings=findings,
+        driver=system,
+        client=system,
+        events=EventFile(tmp_path, lambda rate, unit: None),
+        folder=tmp_path,
+        storage=SimpleNamespace(),
+        data=tmp_path,
+        restart=lambda: None,
     )
     load.run(steps, "load", options or LoadOptions())
     return findings
