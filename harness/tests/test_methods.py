@@ -68,7 +68,10 @@ def test_numbers_in_the_text_are_those_of_the_program():
     assert f"counts as a ratio of e^-{model.WORST:g}" in text
     assert f"(fewer than {steady.FEWEST_INTERVALS} whole intervals" in text
     assert f"server and client have {watchdog.REPORT_SECONDS:.0f} s to report it" in text
-    assert f"if nothing moves for {watchdog.HANG_SECONDS:.0f} s, it is ended" in text
+    assert (
+        f"if nothing moves for {watchdog.HANG_SECONDS:.0f} s or a client reports nothing for an hour, it is ended"
+        in text
+    )
 
 
 def test_every_rule_has_a_line():
