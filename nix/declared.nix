@@ -16,7 +16,10 @@ in rec {
 
   storages = named ../storage;
 
-  experiments = lib.genAttrs folders (slug: read (../experiments + "/${slug}/experiment.toml"));
+  # hasClient: the experiment has a client in Go, which the harness builds at its first run.
+  experiments = lib.genAttrs folders (slug:
+    read (../experiments + "/${slug}/experiment.toml")
+    // {hasClient = builtins.pathExists (../experiments + "/${slug}/client/go.mod");});
 
   # The levels of a factor in any profile.
   levels = experiment: factor:

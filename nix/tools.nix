@@ -48,7 +48,12 @@
     first = lib.unique (always
       ++ builtins.concatMap (name: ofSystem declared.systems.${name}) (declared.systemsOf experiment)
       ++ builtins.concatMap (driver: byStorage.${driver} or []) drivers
-      ++ builtins.concatMap (phase: byWorkload.${phase.workload} or []) experiment.phases);
+      ++ builtins.concatMap (phase: byWorkload.${phase.workload} or []) experiment.phases
+      ++ (
+        if experiment.hasClient
+        then [pkgs.go]
+        else []
+      ));
     # The store has no setuid programs, so the machine's own fusermount, which ordinary users need, has to come first.
     last =
       if builtins.elem "minio_s3fs" drivers

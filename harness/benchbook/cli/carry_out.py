@@ -13,8 +13,9 @@ from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.plan.budget import estimate_seconds, magnitude
 from benchbook.plan.plan import Plan
-from benchbook.process import interrupt, spawn
+from benchbook.process import interrupt
 from benchbook.run import engine
+from benchbook.run.benchload import load_client
 from benchbook.run.engine import Outcome
 from benchbook.run.progress import Progress
 
@@ -42,7 +43,7 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
 
 def store(made: Plan, results: Path) -> None:
     """Store a plan after every check that could refuse it, so that a refused request leaves no run behind."""
-    spawn.find_benchload()
+    load_client(made.experiment)
     with engine.connected_cluster(made, Progress(0.0)):
         pass  # checks that the scheduler answers and its workers run the same Benchbook
     engine.store_plan(results, made)
@@ -90,7 +91,7 @@ def _skipped(made: Plan) -> list[str]:
     """Return the systems that are unavailable here; empty for a cluster, which checks its machines itself."""
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
-    from benchbook.run.context import go_command
+    from benchbook.run.benchload import go_command
 
     if made.cluster:
         return []

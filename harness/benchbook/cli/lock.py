@@ -25,7 +25,7 @@ def command(
     from benchbook.errors import Unavailable, unknown
     from benchbook.provision import image, image_lock
     from benchbook.provision.request import Request
-    from benchbook.run.context import go_command
+    from benchbook.run.benchload import go_command
 
     catalogue = Catalogue()
     names = catalogue.names("system")

@@ -42,7 +42,7 @@ def command(
     from benchbook.plan.plan import short_labels
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
-    from benchbook.run.context import go_command
+    from benchbook.run.benchload import go_command
 
     catalogue = Catalogue()
     made = planned(catalogue, slug, profile, sets, trials, order_seed, system)

@@ -43,12 +43,11 @@ def command(
     codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]
     # The last pass mostly waits for servers, so the tests of Go run beside it.
     with tempfile.TemporaryFile() as output:
-        beside = None if only == "python" else _start_go(harness, output)
+        beside = [] if only == "python" else _start_go(harness, output)
         codes += [_pytest(harness, [*every, *arguments]) for arguments in passes[-1:]]
-        if beside is not None:
-            codes.append(beside.wait())
-            output.seek(0)
-            sys.stdout.write(output.read().decode(errors="replace"))
+        codes += [one.wait() for one in beside]
+        output.seek(0)
+        sys.stdout.write(output.read().decode(errors="replace"))
     return next((code for code in codes if code), 0)
 
 
@@ -56,8 +55,8 @@ def _pytest(harness: Path, arguments: Sequence[str]) -> int:
     return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=harness, check=False).returncode
 
 
-def _start_go(harness: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the tests of benchload, whose output goes to a file."""
+def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]:
+    """Start the tests of benchload and of the clients of experiments, whose output goes to a file."""
     go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
     if go is None:
         raise RequestError(
@@ -65,9 +64,14 @@ def _start_go(harness: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
             "Start the tests with ./bench test, which installs one.",
         )
     environment = {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    return subprocess.Popen(
-        [go, "test", "./..."], cwd=harness / "benchload", env=environment, stdout=output, stderr=output
-    )
+    modules = [harness / "benchload"]
+    # Nix's offline copy has the libraries of benchload alone.
+    if environment.get("GOPROXY") != "off":
+        modules += sorted(path.parent for path in harness.parent.glob("experiments/*/client/go.mod"))
+    return [
+        subprocess.Popen([go, "test", "./..."], cwd=module, env=environment, stdout=output, stderr=output)
+        for module in modules
+    ]
 
 
 def _passes(every: list[str]) -> list[list[str]]:

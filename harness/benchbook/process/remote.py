@@ -62,7 +62,9 @@ class Agent:
     Every call returns at once, because all actors of a worker share one thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: Path) -> None:
+        """``program`` is the load client on this machine."""
+        self._program = program
         self._held = temporary.folder("client")  # removed with the agent
         self._folder = Path(self._held.name)
         self._running: dict[int, tuple[spawn.Running, deque[bytes], threading.Thread]] = {}
@@ -84,7 +86,7 @@ class Agent:
             arguments[place] = str(path)
         log = self._folder / f"{key}.log"
         running = spawn.start(
-            [spawn.find_benchload(), *arguments],
+            [self._program, *arguments],
             name="benchload",
             log=log,
             pipes=True,

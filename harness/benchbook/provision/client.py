@@ -11,11 +11,23 @@ import sys
 from pathlib import Path
 
 from benchbook.errors import Unavailable
+from benchbook.process import spawn
 from benchbook.provision import go
 from benchbook.provision.request import Request, fill_once, last_lines, watched
 
 PROGRAM = "client"
 """Name of the program in its cache folder."""
+
+
+def find(root: Path, experiment: str, request: Request) -> Path:
+    """Return the program that loads and measures for an experiment: its own client if it has one, else benchload.
+
+    A client in Go is benchload with more commands, so it does all that benchload does.
+    """
+    folder = root / "experiments" / experiment / "client"
+    if not (folder / "go.mod").is_file():
+        return spawn.find_benchload()
+    return client(folder, root / "harness" / "benchload", request)
 
 
 def client(folder: Path, benchload: Path, request: Request) -> Path:

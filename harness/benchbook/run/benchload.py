@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare.catalogue import root
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import BenchbookError, RequestError, Unavailable
 from benchbook.host import exhausted
 from benchbook.host.provenance import sha256_of
-from benchbook.process.spawn import find_benchload
 from benchbook.record.folder import write_json, write_whole
 from benchbook.systems.driver import DatasetRequest, TableCount
+
+
+def go_command() -> Path | None:
+    """Return the Go toolchain that ``./bench`` set up, or None to use the one on PATH."""
+    configured = os.environ.get("BENCHBOOK_GO")
+    return Path(configured) if configured else None
+
+
+def load_client(experiment: str) -> Path:
+    """Return the program that loads and measures for an experiment on this machine."""
+    from benchbook.provision import client
+    from benchbook.provision.request import Request
+
+    return client.find(root(), experiment, Request(go=go_command()))
 
 
 def identity(binary: Path) -> dict[str, str]:
@@ -96,9 +111,9 @@ class Calibration:
         return [f"--batch-rows={self.batch_rows}", f"--workers={self.workers}", *packed, *lasts]
 
 
-def calibrate(dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
-    """Return the summaries of a load into a null server by the benchload of this machine, a worker of a cluster."""
-    text = _output(find_benchload(), "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
+def calibrate(experiment: str, dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
+    """Return the summaries of a load into a null server by the client of this machine, a worker of a cluster."""
+    text = _output(load_client(experiment), "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
     events = [json.loads(line) for line in text.splitlines() if line.strip()]
     return [event for event in events if event.get("type") == "summary"]
 

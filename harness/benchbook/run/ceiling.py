@@ -64,7 +64,7 @@ def ceiling(context: Context, dataset: Dataset) -> list[dict[str, Any]]:
     if context.cluster:
         return [
             {**event, **one.about} for one in asked if one.calibration
-            for event in context.cluster.on_client(calibrate, dataset, one.calibration)
+            for event in context.cluster.on_client(calibrate, plan.experiment, dataset, one.calibration)
         ]  # fmt: skip
     return [
         {**event, **one.about} for one in asked for cores in _pairs(context)

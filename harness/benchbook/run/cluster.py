@@ -20,12 +20,13 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.host import guarded
 from benchbook.plan.plan import Plan, PlannedTrial
-from benchbook.process import confinement, containers, launch, leftovers, spawn, strays
+from benchbook.process import confinement, containers, launch, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until, within
 from benchbook.run import benchload
-from benchbook.run.context import Context, go_command
+from benchbook.run.benchload import go_command, load_client
+from benchbook.run.context import Context
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
@@ -53,13 +54,13 @@ class RemoteTrial:
     """Address, actor and description of each client's worker."""
 
 
-def about() -> dict[str, Any]:
-    """Return what identifies this worker's Benchbook and machine."""
+def about(experiment: str = "") -> dict[str, Any]:
+    """Return what identifies this worker's Benchbook and machine, with the load client of an experiment."""
     import benchbook
     from benchbook.host.provenance import source_digest
 
     try:
-        tool = benchload.identity(spawn.find_benchload())["digest"]
+        tool = benchload.identity(load_client(experiment))["digest"]
     except Unavailable as reason:
         tool = str(reason)
     return {
@@ -119,7 +120,7 @@ def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
             results,
             folder,
             scratch,
-            spawn.find_benchload(),
+            load_client(task.plan.experiment),
             _RemoteObserver(worker, worker.get_current_task()),
             task.program,
             task.digests,
@@ -211,12 +212,13 @@ PICKLED = ("dask", "distributed", "cloudpickle")
 class Cluster:
     """A connection to a Dask scheduler for one run."""
 
-    def __init__(self, address: str, observer: Observer) -> None:
+    def __init__(self, address: str, observer: Observer, experiment: str) -> None:
         """Connect, wait for workers of both kinds, and check that they run the same Benchbook."""
         from distributed import Client
 
         self.address = address
         self._observer = observer
+        self._experiment = experiment
         warnings.filterwarnings("ignore", "Mismatched versions found", Warning)  # ``_check`` reports them
         # It logs a traceback when it loses the scheduler; ``_lost_scheduler`` says so in a sentence.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
@@ -271,7 +273,7 @@ class Cluster:
         """Return the machines for ``run.json``: the server's as the run's host, and all workers."""
         host = self._call(facts, self.server())
         workers = {
-            at: {"resource": kind, **self._call(about, at)}
+            at: {"resource": kind, **self._call(about, at, self._experiment)}
             for kind in (SERVER, CLIENT)
             for at in self.workers(kind)
         }
@@ -362,8 +364,11 @@ class Cluster:
 
     def _agent(self, at: str) -> tuple[Any, dict[str, Any]]:
         """Create the actor of a client worker; return it with what it says about its machine."""
-        future = self._client.submit(Agent, actor=True, workers=[at], allow_other_workers=False, pure=False)
         try:
+            program = self._call(load_client, at, self._experiment)
+            future = self._client.submit(
+                Agent, program, actor=True, workers=[at], allow_other_workers=False, pure=False
+            )
             agent = future.result(timeout=WORKER_SECONDS)
             return agent, agent.about().result(timeout=WORKER_SECONDS)
         except Exception as error:  # of Dask, or of the worker
@@ -412,11 +417,11 @@ class Cluster:
 
         if at in self._checked:
             return
-        worker, ours = f"The worker {at}", about()
+        worker, ours = f"The worker {at}", about(self._experiment)
         # ``run`` asks the worker itself, without the scheduler reading the question.
         packages = _answer(worker, lambda: self._client.run(get_versions, workers=[at])[at])
         _require_same(worker, _packages(packages), _packages(get_versions()))
-        theirs = _answer(worker, lambda: self._client.run(about, workers=[at])[at])
+        theirs = _answer(worker, lambda: self._client.run(about, self._experiment, workers=[at])[at])
         for name, key in (("Benchbook", "source_digest"), ("benchload", "benchload")):
             _require_same(f"{worker} on {theirs['host']}", {name: theirs[key]}, {name: ours[key]})
         self._checked.add(at)

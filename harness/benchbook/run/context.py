@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,9 +15,9 @@ from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
-from benchbook.process import spawn
 from benchbook.process.launch import Program
 from benchbook.run import benchload
+from benchbook.run.benchload import go_command
 from benchbook.run.progress import Observer
 
 if TYPE_CHECKING:
@@ -104,12 +103,13 @@ def prepare(
 
     For an unavailable system, ``programs`` holds the reason. Raise RequestError if the request is invalid.
     """
+    from benchbook.provision import client
     from benchbook.provision.find import find
     from benchbook.provision.request import Request
 
     folder = results / "runs" / plan.run_id
-    binary = spawn.find_benchload()
     asked = Request(given=given, go=go_command(), progress=observer.note)
+    binary = client.find(catalogue.root, plan.experiment, asked)
     programs: dict[str, Program | Unavailable] = {}
     sources = {trial.program: trial.levels for trial in plan.trials}
     for name in [*sources, *_needed(plan, catalogue)]:
@@ -154,12 +154,6 @@ def program_record(program: Program | Unavailable | None) -> dict[str, Any] | No
     record = {**asdict(program), "path": str(program.path) if program.path else None}
     del record["root"]  # a folder of the cache; the digest names the image
     return record
-
-
-def go_command() -> Path | None:
-    """Return the Go toolchain that ``./bench`` set up, or None to use the one on PATH."""
-    configured = os.environ.get("BENCHBOOK_GO")
-    return Path(configured) if configured else None
 
 
 def combined(digests: list[str]) -> str | None:

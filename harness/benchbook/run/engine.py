@@ -55,7 +55,7 @@ def connected_cluster(plan: Plan, observer: Observer) -> Iterator[Cluster | None
         return
     from benchbook.run.cluster import Cluster
 
-    cluster = Cluster(plan.cluster, observer)
+    cluster = Cluster(plan.cluster, observer, plan.experiment)
     try:
         yield cluster
     finally:

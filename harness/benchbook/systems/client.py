@@ -7,21 +7,13 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
 from benchbook.process.remote import RemoteRunning
 from benchbook.systems.driver import Flag, LoadRequest, Operations, QueryRequest
-
-Defect = Literal["one-stock", "three-bars", "undecoded"]
-"""Defects of published readers: always reading the first stock, reading one more minute on each side of the bar of a
-short read, or accepting any answer.
-"""
-
-SQL_DEFECTS: frozenset[Defect] = frozenset({"one-stock", "three-bars"})
-"""The defects of the published reader of MySQL, used for every SQL database without a published reader."""
 
 SCHEMA = 1
 """Version of the events that the harness reads (docs/benchload-events.md)."""
@@ -36,7 +28,6 @@ COUNTED = ("interval", "summary", "histogram", "error")
 class BarsClient(Protocol):
     """What is known of a client whose system stores bars."""
 
-    published_defects: frozenset[Defect]
     program: str
     """Name of the client's program and library, for the report."""
 
@@ -228,10 +219,8 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
 class BenchloadBars(BenchloadClient):
     """Runs benchload against a server that also stores bars."""
 
-    def __init__(self, *arguments: Any, defects: frozenset[Defect], program: str, **options: Any) -> None:
-        """``defects`` are those of the reader that the publication used for this system."""
+    def __init__(self, *arguments: Any, program: str, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.published_defects = defects
         self.program = program
 
     def load(self, request: LoadRequest) -> Iterator[Event]:

@@ -310,7 +310,6 @@ class PostgreSQL(DatabaseServer):
         return PostgreSQLClient(
             benchload,
             self._questions[database],
-            defects=frozenset({"three-bars"}),
             program="benchload, pgx",
             **self.client_options(database, log),
         )

@@ -23,7 +23,7 @@ from benchbook.measure.measurement import Event
 from benchbook.process import spawn
 from benchbook.process.wait import limited
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import SQL_DEFECTS, events
+from benchbook.systems.client import events
 from benchbook.systems.driver import Flag, LoadRequest, Operations, Place, QueryRequest, Setting, TableCount
 from benchbook.systems.server import Server
 
@@ -147,8 +147,6 @@ class PythonWorker:
 
 class WorkerClient:
     """Loads and queries through a worker; an embedded system and its client are the same process."""
-
-    published_defects = SQL_DEFECTS
 
     def __init__(
         self,

@@ -249,7 +249,7 @@ class Redis(Server):
         self._benchload = benchload
         options = self.client_options(self.place.databases[0], self.place.logs / "benchload.log")
         program = f"benchload, {'HTTP' if self._service else 'go-redis'}"
-        self._client = BenchloadBars(benchload, defects=frozenset({"undecoded"}), program=program, **options)
+        self._client = BenchloadBars(benchload, program=program, **options)
         return self._client
 
     def processes(self) -> list[int]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from benchbook.run.ceiling import Alone
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
-    from benchbook.systems.client import BarsClient, Defect
     from benchbook.systems.driver import Operations
 
 Read = Literal["short", "long"]
@@ -66,6 +65,21 @@ class KlineOptions(LoopOptions):
         return int(self.in_flight)
 
 
+Defect = Literal["one-stock", "three-bars", "undecoded"]
+"""Defects of published readers: always reading the first stock, reading one more minute on each side of the bar of a
+short read, or accepting any answer.
+"""
+
+SQL_DEFECTS: frozenset[Defect] = frozenset({"one-stock", "three-bars"})
+"""The defects of the published reader of MySQL, used for every SQL database without a published reader."""
+
+PUBLISHED_DEFECTS: dict[str, frozenset[Defect]] = {
+    "postgresql": frozenset({"three-bars"}),
+    "redis": frozenset({"undecoded"}),
+    "kvrocks": frozenset({"undecoded"}),
+}
+"""Driver → the defects of the reader that the publication used for it."""
+
 ANSWERS = 20
 """Answers of each kind of read that are compared with the dataset and across systems."""
 
@@ -81,9 +95,9 @@ FLAGS: dict[Defect, str] = {"one-stock": "--one-stock", "three-bars": "--margin=
 """Defects that affect the requests, as flags of ``benchload bars-requests``."""
 
 
-def remaining_defects(options: KlineOptions, client: BarsClient) -> frozenset[Defect]:
-    """Return the defects of a client's published reader that the method does not correct."""
-    return client.published_defects - CORRECTED[options.method]
+def remaining_defects(options: KlineOptions, driver: str) -> frozenset[Defect]:
+    """Return the defects of the published reader of a driver's systems that the method does not correct."""
+    return PUBLISHED_DEFECTS.get(driver, SQL_DEFECTS) - CORRECTED[options.method]
 
 
 def request_flags(options: KlineOptions, defects: frozenset[Defect]) -> tuple[str, ...]:
@@ -123,7 +137,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
             "Name only other systems: --set system=A,B.",
         )
     system = str(steps.planned.levels["system"])
-    defects = remaining_defects(options, client)
+    defects = remaining_defects(options, steps.context.system(system).driver)
     in_flight, undecoded = options.in_flight_of(system), "undecoded" in defects
     flags = {
         "duration": timedelta(seconds=seconds(options.duration)),

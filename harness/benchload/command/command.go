@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -37,6 +38,55 @@ type Program struct {
 	// a struct of flags with the method Run(*Console) error.
 	Commands any
 	Names    map[string]string // that help texts contain, as ${name}
+	Details  map[string]string // more help of commands whose struct has no method Help
+}
+
+// With returns a program that has more commands, and more names in lists of names. A command
+// that both have is a group, and gets the commands of both.
+func (p Program) With(commands any, names map[string]string) Program {
+	old := p
+	p.Details, p.Names = map[string]string{}, map[string]string{}
+	maps.Copy(p.Details, old.Details)
+	maps.Copy(p.Names, old.Names)
+	for name, more := range names {
+		p.Names[name] += "; " + more
+	}
+	joined := p.joined(reflect.TypeOf(p.Commands), reflect.TypeOf(commands))
+	p.Commands = reflect.New(joined).Elem().Interface()
+	return p
+}
+
+// joined is a struct with the fields of both. The help of a group that both have is kept in
+// the details, because a joined struct has no methods.
+func (p Program) joined(one, other reflect.Type) reflect.Type {
+	var fields []reflect.StructField
+	for i := range one.NumField() {
+		field := one.Field(i)
+		if more, both := other.FieldByName(field.Name); both {
+			if group, ok := reflect.New(field.Type).Interface().(kong.HelpProvider); ok {
+				p.Details[commandName(field)] = group.Help()
+			}
+			field.Type = p.joined(field.Type, more.Type)
+		}
+		fields = append(fields, field)
+	}
+	for i := range other.NumField() {
+		if field := other.Field(i); !hasField(one, field.Name) {
+			fields = append(fields, field)
+		}
+	}
+	return reflect.StructOf(fields)
+}
+
+// hasField reports whether a struct has a field of this name.
+func hasField(kind reflect.Type, name string) bool {
+	_, has := kind.FieldByName(name)
+	return has
+}
+
+// commandName is the name of the command of a field.
+func commandName(field reflect.StructField) string {
+	return cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
 }
 
 // Exit codes.
@@ -108,6 +158,9 @@ func (p Program) dispatch(c *Console, arguments []string) error {
 	if err != nil {
 		return fmt.Errorf("the command line is defined wrongly: %w", err)
 	}
+	for _, child := range parser.Model.Children {
+		child.Detail = cmp.Or(child.Detail, p.Details[child.Name])
+	}
 	parsed, err := parser.Parse(arguments)
 	if err == nil {
 		return parsed.Run(c)
@@ -131,7 +184,7 @@ func named(grammar reflect.Type, arguments []string) reflect.Type {
 		_, isCommand := field.Tag.Lookup("cmd")
 		if !isCommand {
 			kept = append(kept, field)
-		} else if arguments[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) {
+		} else if arguments[0] == commandName(field) {
 			field.Type = named(field.Type, arguments[1:])
 			kept, found = append(kept, field), true
 		}

@@ -86,3 +86,40 @@ func TestOnlyTheNamedCommandHasItsFlagsRead(t *testing.T) {
 		}
 	}
 }
+
+// helped is a group with more help.
+type helped struct {
+	Floor paint `cmd:"" help:"Paint a floor."`
+}
+
+func (helped) Help() string { return "Floors need two coats." }
+
+func TestAProgramWithMoreCommands(t *testing.T) {
+	small := Program{Name: "painter", Version: "7", Commands: struct {
+		Groups helped `cmd:"" help:"Paint a lot."`
+	}{}, Names: map[string]string{"what": "wall"}}
+	more := small.With(struct {
+		Groups struct {
+			Door paint `cmd:"" help:"Paint a door, not a ${what}."`
+		} `cmd:""`
+		Paint paint `cmd:"" help:"Paint."`
+	}{}, map[string]string{"what": "window"})
+	for arguments, words := range map[string][]string{
+		"groups --help":             {"groups floor", "groups door", "not a wall; window.", "Floors need two coats."},
+		"--help":                    {"Paint a lot.", "Paint."},
+		"groups door --target null": {"nothing"},
+		"paint --target null":       {"nothing"},
+	} {
+		var out, notes bytes.Buffer
+		code := more.Run(context.Background(), strings.Fields(arguments), &out, &notes)
+		for _, word := range words {
+			if code != 0 || !strings.Contains(out.String(), word) {
+				t.Errorf("painter %s ends with %d and %s%s, without %q", arguments, code, out.String(), notes.String(), word)
+			}
+		}
+	}
+	var out, notes bytes.Buffer
+	if code := small.Run(context.Background(), []string{"paint"}, &out, &notes); code != 2 {
+		t.Errorf("the smaller program has the command too: %s", out.String())
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/dataset/devops"
 	"benchbook/benchload/dataset/iot"
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/format"
 )
 
@@ -30,12 +29,6 @@ var datasets = []made{
 		e.WindowEnd = e.End
 		return iot.New(e)
 	}, iot.TableNames()},
-	{"kline", func(string) dataset.Generator {
-		e := extent("")
-		e.End = kline.NewCalendar(e.Start).End(1)
-		e.WindowEnd = e.End
-		return kline.New(e)
-	}, []string{kline.TableName}},
 }
 
 // reference is a table as encoding/csv reads it: the names, then the rows.
@@ -101,12 +94,4 @@ var golden = map[string]string{
 	"iot parquet":          "b0b46b7a559d71c6",
 	"iot postgres":         "999ee36e0ee15371",
 	"iot rows":             "58c71d1ca5695a53",
-	"kline arrow":          "5bff9317c0af2675",
-	"kline csv":            "e942333320c1b43d",
-	"kline elasticsearch":  "2f14aba0a770b89d",
-	"kline influx":         "b6e17978046e603e",
-	"kline opentsdb":       "8e0be48cba35e617",
-	"kline parquet":        "6d682ef8f2ccf7ab",
-	"kline postgres":       "a3e7a7f62a5fee31",
-	"kline rows":           "e2717b012b275173",
 }

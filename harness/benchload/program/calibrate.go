@@ -20,11 +20,10 @@ import (
 
 // calibrateCommand has a command for each kind of dataset.
 type calibrateCommand struct {
-	Devops calibrate[devopsFlags] `cmd:"" help:"Load telemetry of hosts into a null server."`
-	IoT    calibrate[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks into a null server."`
-	Kline  calibrate[klineFlags]  `cmd:"" help:"Load one-minute bars into a null server."`
-	Inch   calibrate[inchFlags]   `cmd:"" help:"Load the points of the tool inch into a null server."`
-	Stress calibrate[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress into a null server."`
+	Devops Calibrate[devopsFlags] `cmd:"" help:"Load telemetry of hosts into a null server."`
+	IoT    Calibrate[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks into a null server."`
+	Inch   Calibrate[inchFlags]   `cmd:"" help:"Load the points of the tool inch into a null server."`
+	Stress Calibrate[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress into a null server."`
 }
 
 // Help describes all of them.
@@ -33,7 +32,7 @@ func (calibrateCommand) Help() string {
 }
 
 // calibrate measures what the client alone reaches on this machine.
-type calibrate[D datasetFlags] struct {
+type Calibrate[D DatasetFlags] struct {
 	Dataset   D             `embed:""`
 	BatchRows int64         `default:"5000" range:"1:4194304" placeholder:"N" help:"Rows of a batch. Default: ${default}."`
 	Workers   int           `default:"1" range:"1:4096" placeholder:"N" help:"Connections. Default: ${default}."`
@@ -43,8 +42,8 @@ type calibrate[D datasetFlags] struct {
 }
 
 // Run loads and asks.
-func (k *calibrate[D]) Run(c *command.Console) error {
-	extent, err := k.Dataset.extent()
+func (k *Calibrate[D]) Run(c *command.Console) error {
+	extent, err := k.Dataset.Extent()
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (k *calibrate[D]) Run(c *command.Console) error {
 	tested := influx.New(address, "calibrate", 30*time.Second)
 	pace := drive.Pace{Workers: k.Workers}
 	loading := loading{
-		kind: k.Dataset.kind(), create: k.Dataset.generator, extent: extent, target: tested, gzip: k.Gzip, batchRows: k.BatchRows,
+		kind: k.Dataset.Kind(), create: k.Dataset.Generator, extent: extent, target: tested, gzip: k.Gzip, batchRows: k.BatchRows,
 		pace: drive.Pace{Workers: k.Workers, Duration: k.Duration},
 	}
 	err = loading.run(command.NewWorkload(c, event.Start{Workload: "calibrate-load", Workers: k.Workers, Loop: "closed"}), false, false)

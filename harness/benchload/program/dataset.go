@@ -12,69 +12,68 @@ import (
 	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/hits"
 	"benchbook/benchload/dataset/iot"
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/dataset/series"
 )
 
-// datasetFlags are the flags of one kind of dataset that consists of ticks, series and
+// DatasetFlags are the flags of one kind of dataset that consists of ticks, series and
 // tables. A new one adds a type here and an entry to the commands that take it.
-type datasetFlags interface {
-	// kind returns the name of the dataset.
-	kind() string
-	// extent checks the flags against each other.
-	extent() (dataset.Extent, error)
-	// generator creates the generator of an extent.
-	generator(dataset.Extent) dataset.Generator
+type DatasetFlags interface {
+	// Kind returns the name of the dataset.
+	Kind() string
+	// Extent checks the flags against each other.
+	Extent() (dataset.Extent, error)
+	// Generator creates the generator of an extent.
+	Generator(dataset.Extent) dataset.Generator
 }
 
 // devopsFlags are those of the dataset devops.
 type devopsFlags struct {
-	fleetFlags
+	Fleet
 	clockFlags
 }
 
-func (devopsFlags) kind() string { return "devops" }
+func (devopsFlags) Kind() string { return "devops" }
 
-func (f devopsFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+func (f devopsFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
 
-func (devopsFlags) generator(e dataset.Extent) dataset.Generator { return devops.New(e) }
+func (devopsFlags) Generator(e dataset.Extent) dataset.Generator { return devops.New(e) }
 
 // iotFlags are those of the dataset iot.
 type iotFlags struct {
-	fleetFlags
+	Fleet
 	clockFlags
 }
 
-func (iotFlags) kind() string { return "iot" }
+func (iotFlags) Kind() string { return "iot" }
 
-func (f iotFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+func (f iotFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
 
-func (iotFlags) generator(e dataset.Extent) dataset.Generator { return iot.New(e) }
+func (iotFlags) Generator(e dataset.Extent) dataset.Generator { return iot.New(e) }
 
 // stressFlags are those of the dataset stress.
 type stressFlags struct {
-	fleetFlags
+	Fleet
 	clockFlags
 }
 
-func (stressFlags) kind() string { return "stress" }
+func (stressFlags) Kind() string { return "stress" }
 
-func (f stressFlags) extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.kind()) }
+func (f stressFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
 
-func (stressFlags) generator(e dataset.Extent) dataset.Generator { return series.NewStress(e) }
+func (stressFlags) Generator(e dataset.Extent) dataset.Generator { return series.NewStress(e) }
 
 // inchFlags are those of the dataset inch.
 type inchFlags struct {
-	fleetFlags
+	Fleet
 	clockFlags
 	Tags   []int64 `required:"" range:"1:2147483647" placeholder:"N" help:"How many values each tag has. Every combination is a series, so --scale is the product."`
 	Fields int64   `default:"1" range:"1:1000" help:"Fields of a row."`
 }
 
-func (inchFlags) kind() string { return "inch" }
+func (inchFlags) Kind() string { return "inch" }
 
-func (f inchFlags) extent() (dataset.Extent, error) {
-	x, err := f.clocked(f.clockFlags, f.kind())
+func (f inchFlags) Extent() (dataset.Extent, error) {
+	x, err := f.clocked(f.clockFlags, f.Kind())
 	if err != nil {
 		return x, err
 	}
@@ -92,42 +91,9 @@ func (f inchFlags) extent() (dataset.Extent, error) {
 	return x, nil
 }
 
-func (inchFlags) generator(e dataset.Extent) dataset.Generator {
+func (inchFlags) Generator(e dataset.Extent) dataset.Generator {
 	return series.NewInch(e, e.Tags, int(e.Fields))
 }
-
-// klineFlags are those of the dataset kline, whose clock counts working days.
-type klineFlags struct {
-	fleetFlags
-	End  *command.Instant `placeholder:"TIME" help:"When the dataset ends, exclusively; instead of --days."`
-	Days *int64           `range:"1:1048576" placeholder:"N" help:"Working days, instead of --end. Default: 500."`
-}
-
-func (klineFlags) kind() string { return "kline" }
-
-func (f klineFlags) extent() (dataset.Extent, error) {
-	calendar := kline.NewCalendar(int64(f.Start))
-	x := dataset.Extent{Interval: int64(time.Minute), Clock: calendar}
-	switch {
-	case f.End != nil && f.Days != nil:
-		return x, command.Mistakef("--days and --end are both given; leave one of them out.")
-	case f.End != nil:
-		x.End = int64(*f.End)
-	default:
-		days := int64(500)
-		if f.Days != nil {
-			days = *f.Days
-		}
-		if days > (1<<63-1-int64(f.Start))/int64(48*time.Hour) {
-			return x, command.Mistakef("--days %d goes beyond the year 2262; give fewer.", days)
-		}
-		x.End = calendar.End(days)
-	}
-	err := f.fill(&x, f.kind())
-	return x, err
-}
-
-func (klineFlags) generator(e dataset.Extent) dataset.Generator { return kline.New(e) }
 
 // framesFlags are those of the dataset frames, whose rows are series with one tick.
 type framesFlags struct {
@@ -136,18 +102,18 @@ type framesFlags struct {
 	Groups int64  `default:"100" range:"1:1000000" placeholder:"N" help:"Values of id1, id2, id4 and id5; id3 and id6 have --rows / --groups. Default: ${default}."`
 }
 
-func (framesFlags) kind() string { return "frames" }
+func (framesFlags) Kind() string { return "frames" }
 
-func (f framesFlags) extent() (dataset.Extent, error) {
+func (f framesFlags) Extent() (dataset.Extent, error) {
 	if f.Groups > f.Rows {
 		return dataset.Extent{}, command.Mistakef("--groups %d is above --rows %d; give fewer.", f.Groups, f.Rows)
 	}
-	x, err := rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows}, f.kind())
+	x, err := rowsExtent(Fleet{Seed: f.Seed, Scale: f.Rows}, f.Kind())
 	x.Tags = []int64{f.Groups}
 	return x, err
 }
 
-func (framesFlags) generator(e dataset.Extent) dataset.Generator { return frames.New(e) }
+func (framesFlags) Generator(e dataset.Extent) dataset.Generator { return frames.New(e) }
 
 // joinFlags are those of the dataset join-frames.
 type joinFlags struct {
@@ -156,18 +122,18 @@ type joinFlags struct {
 	Table string `placeholder:"NAME" help:"Makes only the rows of this table: x, small, medium or big."`
 }
 
-func (joinFlags) kind() string { return "join-frames" }
+func (joinFlags) Kind() string { return "join-frames" }
 
-func (f joinFlags) extent() (dataset.Extent, error) {
-	return rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows, Table: f.Table}, f.kind())
+func (f joinFlags) Extent() (dataset.Extent, error) {
+	return rowsExtent(Fleet{Seed: f.Seed, Scale: f.Rows, Table: f.Table}, f.Kind())
 }
 
-func (joinFlags) generator(e dataset.Extent) dataset.Generator { return frames.NewJoins(e) }
+func (joinFlags) Generator(e dataset.Extent) dataset.Generator { return frames.NewJoins(e) }
 
 // rowsExtent is the extent of a dataset whose rows are series with one tick.
-func rowsExtent(fleet fleetFlags, kind string) (dataset.Extent, error) {
+func rowsExtent(fleet Fleet, kind string) (dataset.Extent, error) {
 	x := dataset.Extent{End: int64(time.Second), Interval: int64(time.Second)}
-	err := fleet.fill(&x, kind)
+	err := fleet.Fill(&x, tablesOf[kind])
 	return x, err
 }
 
@@ -177,13 +143,13 @@ type hitsFlags struct {
 	Rows int64  `required:"" range:"1:1000000000" placeholder:"N" help:"Rows of the table."`
 }
 
-func (hitsFlags) kind() string { return "hits" }
+func (hitsFlags) Kind() string { return "hits" }
 
-func (f hitsFlags) extent() (dataset.Extent, error) {
-	return rowsExtent(fleetFlags{Seed: f.Seed, Scale: f.Rows}, f.kind())
+func (f hitsFlags) Extent() (dataset.Extent, error) {
+	return rowsExtent(Fleet{Seed: f.Seed, Scale: f.Rows}, f.Kind())
 }
 
-func (hitsFlags) generator(e dataset.Extent) dataset.Generator { return hits.New(e) }
+func (hitsFlags) Generator(e dataset.Extent) dataset.Generator { return hits.New(e) }
 
 // clockFlags are those of a dataset with a tick per interval.
 type clockFlags struct {
@@ -191,8 +157,8 @@ type clockFlags struct {
 	Interval time.Duration   `default:"10s" placeholder:"LENGTH" help:"The time from one tick to the next. Default: ${default}."`
 }
 
-// fleetFlags are those of every dataset.
-type fleetFlags struct {
+// Fleet are those of every dataset.
+type Fleet struct {
 	Seed        uint64           `required:"" placeholder:"N" help:"The number that all values follow from."`
 	Scale       int64            `required:"" range:"1:" placeholder:"N" help:"Number of series: hosts, trucks or stocks."`
 	Start       command.Instant  `required:"" placeholder:"TIME" help:"When the dataset begins, such as 2016-01-01T00:00:00Z."`
@@ -205,23 +171,23 @@ type fleetFlags struct {
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
-	"devops": devops.TableNames(), "iot": iot.TableNames(), "kline": {kline.TableName}, "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
 }
 
 // clocked is the extent of a dataset with a tick per interval.
-func (f *fleetFlags) clocked(clock clockFlags, kind string) (dataset.Extent, error) {
+func (f *Fleet) clocked(clock clockFlags, kind string) (dataset.Extent, error) {
 	x := dataset.Extent{End: int64(clock.End), Interval: int64(clock.Interval)}
-	err := f.fill(&x, kind)
+	err := f.Fill(&x, tablesOf[kind])
 	return x, err
 }
 
 // fill adds the flags of every dataset to an extent and checks them against each other.
-func (f *fleetFlags) fill(x *dataset.Extent, kind string) error {
+func (f *Fleet) Fill(x *dataset.Extent, tables []string) error {
 	x.Seed, x.Scale, x.Start = f.Seed, f.Scale, int64(f.Start)
 	x.WindowStart, x.WindowEnd = x.Start, x.End
 	x.SeriesFirst, x.SeriesCount, x.Table = f.SeriesFirst, f.Scale-f.SeriesFirst, f.Table
-	if allowed := tablesOf[kind]; f.Table != "" && !slices.Contains(allowed, f.Table) {
-		return command.Mistakef("--table: %s", command.Unknown(f.Table, allowed))
+	if f.Table != "" && !slices.Contains(tables, f.Table) {
+		return command.Mistakef("--table: %s", command.Unknown(f.Table, tables))
 	}
 	if x.End <= x.Start {
 		return command.Mistakef("--end is %s, which is not after --start %s; give a later --end.", command.Clock(x.End), f.Start)

@@ -7,26 +7,17 @@ import (
 
 const (
 	trucks  = "iot --seed 1 --scale 20 --start 2022-01-01T00:00:00Z --end 2022-01-01T01:00:00Z --interval 50s"
-	stocks  = "kline --seed 1 --scale 3 --start 2020-01-06T00:00:00Z --days 2"
 	objects = "blob --seed 1 --count 100 --size uniform:1B:100B"
 )
 
 // The digest of each dataset is that of its output.
 func TestDigestsAreOfTheOutput(t *testing.T) {
-	for _, dataset := range []string{trucks, stocks} {
+	for _, dataset := range []string{trucks} {
 		code, _, out, notes := run(t, strings.Fields("generate "+dataset)...)
 		_, lines, _, _ := run(t, strings.Fields("generate "+dataset+" --digest")...)
 		if code != 0 || lines[0]["rows"] != float64(strings.Count(out, "\n")) || lines[0]["bytes"] != float64(len(out)) {
 			t.Errorf("%s: code %d, %s%v", dataset, code, notes, lines)
 		}
-	}
-}
-
-func TestTheEndOfAKlineIsItsDays(t *testing.T) {
-	_, _, days, _ := run(t, strings.Fields("generate "+stocks)...)
-	_, _, end, _ := run(t, strings.Fields("generate kline --seed 1 --scale 3 --start 2020-01-06T00:00:00Z --end 2020-01-08T00:00:00Z")...)
-	if days != end || strings.Count(days, "\n") != 3*2*240 {
-		t.Errorf("%d bars of two days, %d up to the third", strings.Count(days, "\n"), strings.Count(end, "\n"))
 	}
 }
 
@@ -43,13 +34,10 @@ func TestObjectsJoinedAreTheWhole(t *testing.T) {
 func TestMistakesOfDatasets(t *testing.T) {
 	for arguments, word := range map[string]string{
 		"generate blobs": `did you mean "blob"`,
-		"load blob":      "devops, iot, kline",
+		"load blob":      "devops, iot, inch",
 		"generate iot --seed 1 --scale 1 --start 2022-01-01T00:00:00Z":                                          "--end",
 		"generate " + trucks + " --table cpu":                                                                   "readings, diagnostics",
 		"generate " + trucks + " --days 3":                                                                      "--days",
-		"generate " + stocks + " --interval 1m":                                                                 "--interval",
-		"generate " + stocks + " --end 2020-01-08T00:00:00Z":                                                    "--days",
-		"generate kline --seed 1 --scale 1 --start 2020-01-06T00:00:00Z --days 1048576":                         "2262",
 		"generate blob --seed 1 --count 1":                                                                      "--size",
 		"generate blob --seed 1 --count 1 --size 4kb":                                                           "--size",
 		"generate inch --seed 1 --scale 4 --start 2020-01-01T00:00:00Z --end 2020-01-02T00:00:00Z":              "--tags",
@@ -57,7 +45,7 @@ func TestMistakesOfDatasets(t *testing.T) {
 		"generate inch --seed 1 --scale 4 --start 2020-01-01T00:00:00Z --end 2020-01-02T00:00:00Z --tags 2,two": "whole number",
 		"generate " + objects + " --first 100":                                                                  "--first",
 		"generate " + objects + " --first 90 --objects 11":                                                      "--objects",
-		"queries kline": "devops",
+		"queries stress": "devops",
 	} {
 		code, _, _, notes := run(t, strings.Fields(arguments)...)
 		if code != 2 || !strings.Contains(notes, word) {

@@ -22,7 +22,7 @@ import (
 func TestALoadForATimeGoesOnPastItsDataset(t *testing.T) {
 	for _, dataset := range []string{
 		"stress --seed 1 --scale 10 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:02Z --interval 1s",
-		trucks, stocks,
+		trucks,
 	} {
 		server, at := nullServing(t)
 		code, lines, _, notes := run(t, strings.Fields("load "+dataset+" --target influx --url "+at+" --workers 2 --batch-rows 500 --duration 200ms")...)
@@ -66,7 +66,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // A whole load has every row of its dataset once, however early its time is over; its
 // rates count the rows within the time alone.
 func TestAWholeLoadHasEveryRowOfItsDataset(t *testing.T) {
-	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks, stocks} {
+	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks} {
 		_, _, rows, _ := run(t, append([]string{"generate"}, strings.Fields(dataset)...)...)
 		for _, options := range []string{"", " --gzip", " --rate 1000"} {
 			kept := &receiver{lines: map[string]int{}}
@@ -109,7 +109,7 @@ func (r *reader) Write(text []byte) (int, error) {
 
 // An endless generation begins with the dataset and ends well when its reader goes away.
 func TestAnEndlessGenerationBeginsWithTheDataset(t *testing.T) {
-	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks, stocks} {
+	for _, dataset := range []string{strings.Join(words("DATASET"), " "), trucks} {
 		_, _, rows, _ := run(t, append([]string{"generate"}, strings.Fields(dataset)...)...)
 		out := &reader{most: 2 * len(rows)}
 		var notes bytes.Buffer

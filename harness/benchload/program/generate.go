@@ -18,20 +18,19 @@ import (
 
 // generateCommand has a command for each kind of dataset.
 type generateCommand struct {
-	Devops generateRows[devopsFlags] `cmd:"" help:"Write telemetry of hosts: nine tables, 101 fields per host and tick."`
-	IoT    generateRows[iotFlags]    `cmd:"" name:"iot" help:"Write telemetry of trucks; rows are missing, late, or lack a tag or a field."`
-	Kline  generateRows[klineFlags]  `cmd:"" help:"Write one-minute bars of the prices of stocks, 240 per working day."`
-	Frames generateRows[framesFlags] `cmd:"" help:"Write the table of the group-by questions of the db-benchmark."`
-	Joins  generateRows[joinFlags]   `cmd:"" name:"join-frames" help:"Write the four tables of the join questions of the db-benchmark."`
-	Hits   generateRows[hitsFlags]   `cmd:"" help:"Write the table of ClickBench: page views with 105 columns."`
-	Inch   generateRows[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
-	Stress generateRows[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
-	Blob   generateBlobs             `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`
+	Devops Generate[devopsFlags] `cmd:"" help:"Write telemetry of hosts: nine tables, 101 fields per host and tick."`
+	IoT    Generate[iotFlags]    `cmd:"" name:"iot" help:"Write telemetry of trucks; rows are missing, late, or lack a tag or a field."`
+	Frames Generate[framesFlags] `cmd:"" help:"Write the table of the group-by questions of the db-benchmark."`
+	Joins  Generate[joinFlags]   `cmd:"" name:"join-frames" help:"Write the four tables of the join questions of the db-benchmark."`
+	Hits   Generate[hitsFlags]   `cmd:"" help:"Write the table of ClickBench: page views with 105 columns."`
+	Inch   Generate[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
+	Stress Generate[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
+	Blob   generateBlobs         `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`
 }
 
-// generateRows writes a dataset, or its digest. The bytes depend on the flags alone: not
+// Generate writes a dataset, or its digest. The bytes depend on the flags alone: not
 // on the number of cores, nor on when or where they are made.
-type generateRows[D datasetFlags] struct {
+type Generate[D DatasetFlags] struct {
 	Dataset   D      `embed:""`
 	Format    string `default:"influx" enum:"${formats}" help:"How rows are written: ${enum}."`
 	BatchRows int64  `range:"1:4194304" placeholder:"N" help:"Rows of a batch of arrow, for each table, or of a row group of parquet. Other formats have no batches."`
@@ -42,15 +41,15 @@ type generateRows[D datasetFlags] struct {
 }
 
 // Run generates.
-func (g *generateRows[D]) Run(c *command.Console) error {
-	extent, err := g.Dataset.extent()
+func (g *Generate[D]) Run(c *command.Console) error {
+	extent, err := g.Dataset.Extent()
 	if err != nil {
 		return err
 	}
 	if g.Digest && g.Format != "influx" {
 		return command.Mistakef("--digest is of the format influx, but --format is %q; leave one of them out.", g.Format)
 	}
-	generator := g.Dataset.generator(extent)
+	generator := g.Dataset.Generator(extent)
 	form, rows, err := newFormat(g.Format, generator, g.BatchRows)
 	if err != nil {
 		return err
@@ -60,7 +59,7 @@ func (g *generateRows[D]) Run(c *command.Console) error {
 		if _, isFramed := form.(format.Framed); isFramed || g.Digest {
 			return command.Mistakef("--endless has no last row, which --digest and --format parquet need; leave it out.")
 		}
-		source := endless(extent, g.Dataset.generator, form, options)
+		source := endless(extent, g.Dataset.Generator, form, options)
 		defer source.Stop()
 		defer context.AfterFunc(c.Context, source.Stop)()
 		return copyEndless(c, source, form)

@@ -17,11 +17,10 @@ import (
 
 // loadCommand has a command for each kind of dataset.
 type loadCommand struct {
-	Devops loadRows[devopsFlags] `cmd:"" help:"Load telemetry of hosts."`
-	IoT    loadRows[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks."`
-	Kline  loadRows[klineFlags]  `cmd:"" help:"Load one-minute bars of the prices of stocks."`
-	Inch   loadRows[inchFlags]   `cmd:"" help:"Load the points of the tool inch."`
-	Stress loadRows[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress."`
+	Devops Load[devopsFlags] `cmd:"" help:"Load telemetry of hosts."`
+	IoT    Load[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks."`
+	Inch   Load[inchFlags]   `cmd:"" help:"Load the points of the tool inch."`
+	Stress Load[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress."`
 }
 
 // Help describes all of them.
@@ -30,8 +29,8 @@ func (loadCommand) Help() string {
 		"acknowledged them. Events are JSON lines (docs/benchload-events.md). The exit code is 0 if all rows were loaded, else 1."
 }
 
-// loadRows loads a dataset, generated on the fly, or a file.
-type loadRows[D datasetFlags] struct {
+// Load loads a dataset, generated on the fly, or a file.
+type Load[D DatasetFlags] struct {
 	Dataset D `embed:""`
 	targetFlags
 	command.Pace
@@ -48,8 +47,8 @@ type loadRows[D datasetFlags] struct {
 }
 
 // Run loads.
-func (l *loadRows[D]) Run(c *command.Console) error {
-	extent, err := l.Dataset.extent()
+func (l *Load[D]) Run(c *command.Console) error {
+	extent, err := l.Dataset.Extent()
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func (l *loadRows[D]) Run(c *command.Console) error {
 	}
 	pace.Tick = l.Tick
 	loading := loading{
-		kind: l.Dataset.kind(), create: l.Dataset.generator, extent: extent, target: tested, pace: pace,
+		kind: l.Dataset.Kind(), create: l.Dataset.Generator, extent: extent, target: tested, pace: pace,
 		rule: drive.Rule{Retries: l.Retries, Pause: 100 * time.Millisecond, KeepGoing: l.KeepGoing},
 		gzip: l.Gzip, batchRows: l.BatchRows, file: l.File,
 	}

@@ -21,25 +21,21 @@ var Benchload = command.Program{
 
 // commands are what the program can do; a new one adds an entry.
 type commands struct {
-	Generate     generateCommand     `cmd:"" help:"Write a dataset to standard output."`
-	Load         loadCommand         `cmd:"" help:"Load a dataset, or a file, into a system."`
-	Queries      queriesCommand      `cmd:"" help:"Write queries for a dataset."`
-	Query        queryCommand        `cmd:"" help:"Ask queries and measure."`
-	BarsLoad     barsLoadCommand     `cmd:"" name:"bars-load" help:"Store the dataset kline for reads of ranges."`
-	BarsRequests barsRequestsCommand `cmd:"" name:"bars-requests" help:"Write requests for ranges of bars."`
-	BarsRead     barsReadCommand     `cmd:"" name:"bars-read" help:"Read ranges of bars and measure."`
-	BarsService  barsServiceCommand  `cmd:"" name:"bars-service" help:"Serve bars over HTTP from packed days in Redis."`
-	Inspect      inspectCommand      `cmd:"" help:"Print a server's version and what it holds."`
-	Blob         blobCommand         `cmd:"" help:"Put, get and delete objects and measure."`
-	Ycsb         ycsb.Command        `cmd:"" help:"Do the operations of a YCSB core workload and measure."`
-	NullServer   nullServerCommand   `cmd:"" name:"null-server" help:"Serve requests and keep nothing, for calibration."`
-	Calibrate    calibrateCommand    `cmd:"" help:"Measure what the client alone reaches on this machine."`
+	Generate   generateCommand   `cmd:"" help:"Write a dataset to standard output."`
+	Load       loadCommand       `cmd:"" help:"Load a dataset, or a file, into a system."`
+	Queries    queriesCommand    `cmd:"" help:"Write queries for a dataset."`
+	Query      queryCommand      `cmd:"" help:"Ask queries and measure."`
+	Inspect    inspectCommand    `cmd:"" help:"Print a server's version and what it holds."`
+	Blob       blobCommand       `cmd:"" help:"Put, get and delete objects and measure."`
+	Ycsb       ycsb.Command      `cmd:"" help:"Do the operations of a YCSB core workload and measure."`
+	NullServer nullServerCommand `cmd:"" name:"null-server" help:"Serve requests and keep nothing, for calibration."`
+	Calibrate  calibrateCommand  `cmd:"" help:"Measure what the client alone reaches on this machine."`
 }
 
 // helpNames are the lists of names in help texts.
 func helpNames() map[string]string {
 	var tables []string
-	for _, kind := range []string{"devops", "iot", "kline", "frames", "join-frames", "hits", "inch", "stress"} {
+	for _, kind := range []string{"devops", "iot", "frames", "join-frames", "hits", "inch", "stress"} {
 		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
 	}
 	return map[string]string{

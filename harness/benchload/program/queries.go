@@ -28,7 +28,7 @@ func (queriesCommand) Help() string {
 }
 
 // writeQueries writes queries for a dataset.
-type writeQueries[D datasetFlags] struct {
+type writeQueries[D DatasetFlags] struct {
 	Dataset   D      `embed:""`
 	QuerySeed uint64 `required:"" placeholder:"N" help:"The number that the windows and hosts of the queries follow from."`
 	Types     string `required:"" placeholder:"NAME,…" help:"The types of queries, separated by commas."`
@@ -37,12 +37,12 @@ type writeQueries[D datasetFlags] struct {
 
 // Run writes them.
 func (q *writeQueries[D]) Run(c *command.Console) error {
-	extent, err := q.Dataset.extent()
+	extent, err := q.Dataset.Extent()
 	if err != nil {
 		return err
 	}
 	known, draw := devops.QueryTypes(), devops.Queries
-	switch q.Dataset.kind() {
+	switch q.Dataset.Kind() {
 	case "iot":
 		known, draw = iot.QueryTypes(), iot.Queries
 	case "frames":

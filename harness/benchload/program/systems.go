@@ -1,18 +1,10 @@
 package program
 
 import (
-	"cmp"
-	"errors"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 
-	"benchbook/benchload/bars"
-	"benchbook/benchload/bars/mysql"
-	barnull "benchbook/benchload/bars/null"
-	"benchbook/benchload/bars/packedday"
-	barpostgres "benchbook/benchload/bars/postgres"
 	"benchbook/benchload/command"
 	"benchbook/benchload/dataset/blob"
 	"benchbook/benchload/object"
@@ -114,49 +106,6 @@ func served(create func(wire.Address, system.Place) target.Target) func(system.P
 		}
 		return create(address, p), nil
 	}
-}
-
-// barPlace is where bars are kept.
-type barPlace struct {
-	system.Place
-	days       *bars.Days
-	through    *wire.Address // of a packed-day service; nil for none
-	partitions int64
-}
-
-// address returns the parts of an address, which must have a port.
-func (p barPlace) address() (*url.URL, error) {
-	address, err := url.Parse(p.URL)
-	if err == nil && address.Port() == "" {
-		err = errors.New("it has no port")
-	}
-	return address, err
-}
-
-// barStores are the systems that keep bars; a new one adds an entry.
-var barStores = system.Kinds[barPlace, bars.Store]{
-	{Name: "mysql", Example: "mysql://root@127.0.0.1:3306", Open: func(p barPlace) (bars.Store, error) {
-		address, err := p.address()
-		if err != nil {
-			return nil, err
-		}
-		password, _ := address.User.Password()
-		return mysql.New(address.Host, p.Database, cmp.Or(address.User.Username(), "root"), password, p.Timeout,
-			cmp.Or(p.partitions, mysql.Partitions(p.days.Rows()))), nil
-	}},
-	{Name: "postgresql", Example: overPostgres, Open: func(p barPlace) (bars.Store, error) { return barpostgres.New(p.Place) }},
-	{Name: "redis", Example: overRedis, Open: func(p barPlace) (bars.Store, error) {
-		address, err := p.address()
-		if err != nil {
-			return nil, err
-		}
-		direct := packedday.NewDirect(address.Host, p.Timeout)
-		if p.through == nil {
-			return direct, nil
-		}
-		return packedday.NewRemote(*p.through, direct, p.Timeout), nil
-	}},
-	{Name: "null", Open: func(p barPlace) (bars.Store, error) { return barnull.Store{Days: p.days}, nil }},
 }
 
 // objectPlace is where objects are kept.

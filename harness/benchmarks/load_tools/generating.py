@@ -57,7 +57,6 @@ def cores(work: Work) -> Iterator[Line]:
     for name, dataset in (
         ("devops", work.devops(12 * work.rows)),
         ("iot", work.iot(12 * work.rows)),
-        ("kline", work.kline(24 * work.rows)),
     ):
         command = f"{work.benchload} generate {dataset}"
         runs: dict[str, list[Run]] = {"1": [], "2": []}

@@ -18,8 +18,6 @@ from statistics import median
 IOT_ROWS_PER_SECOND = 100 * 2 * 0.9 / 10
 """Rows per second of the iot dataset at scale 100 and an interval of 10 s."""
 DEVOPS_ROWS_PER_SECOND = 100 * 9 / 10
-BARS_OF_FOUR_WEEKS = 20 * 240
-"""Rows of one stock."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,6 @@ class Work:
     def devops(self, rows: int | None = None) -> str:
         """Return benchload's arguments for the devops dataset."""
         return f"devops --seed 4 --scale 100 --start {moment(0)} --end {self.devops_end(rows)} --interval 10s"
-
-    def kline(self, rows: int) -> str:
-        """Return benchload's arguments for about ``rows`` bars of four weeks."""
-        stocks = max(round(rows / BARS_OF_FOUR_WEEKS), 1)
-        return f"kline --seed 1 --scale {stocks} --start 2016-01-04T00:00:00Z --end 2016-01-30T00:00:00Z"
 
     def counted(self, dataset: str) -> tuple[int, int]:
         """Return rows and values of a dataset."""

@@ -21,7 +21,7 @@ TOXICS = {"latency": {"latency": 120}, "reset_peer": {"timeout": 100}, "timeout"
 
 def program() -> Path:
     """Return the proxy's program, built into the user's cache; skip by name where it cannot be."""
-    from benchbook.run.context import go_command
+    from benchbook.run.benchload import go_command
 
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchbook" / "tests"
     found = cache / "server"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import Unavailable
-from benchbook.provision.client import client, key
+from benchbook.process import spawn
+from benchbook.provision.client import client, find, key
 from benchbook.provision.request import Request
 
 BENCHLOAD = Path(__file__).parents[2] / "benchload"
@@ -79,6 +80,8 @@ def request_to(tmp_path):
     go = os.environ.get("BENCHBOOK_GO") or shutil.which("go")
     if go is None:
         pytest.skip("no go command on PATH")
+    if os.environ.get("GOPROXY") == "off":
+        pytest.skip("GOPROXY=off: only benchload's own build has its libraries")
     return Request(go=Path(go), cache=tmp_path / "cache")
 
 
@@ -117,3 +120,21 @@ def test_without_go_the_message_names_the_folder(module, tmp_path):
     with pytest.raises(Unavailable, match=r"no go command on PATH to build it from .*rest/client") as refused:
         client(module, BENCHLOAD, Request(cache=tmp_path / "cache", environment={"PATH": str(tmp_path)}))
     assert "./bench" in refused.value.hint
+
+
+def test_an_experiment_without_a_client_uses_benchload(tmp_path, monkeypatch):
+    monkeypatch.setattr(spawn, "find_benchload", lambda: Path("/benchload"))
+    assert find(tmp_path, "other", Request(environment={})) == Path("/benchload")
+
+
+def test_the_client_of_an_experiment_takes_the_place_of_benchload(request_to):
+    program = find(BENCHLOAD.parents[1], "kline-mysql-vs-kv", request_to)
+    flags = ["--seed=1", "--scale=2", "--start=2020-01-06T00:00:00Z", "--days=1"]
+    for dataset, rows in (
+        (["kline", *flags], 480),
+        (["devops", *flags[:3], "--end=2020-01-06T00:00:10Z"], 18),
+    ):
+        done = subprocess.run(
+            [program, "generate", *dataset, "--digest"], capture_output=True, text=True, check=True
+        )
+        assert json.loads(done.stdout)["rows"] == rows

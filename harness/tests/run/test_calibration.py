@@ -14,6 +14,7 @@ from benchbook.errors import Unavailable
 from benchbook.process import spawn
 from benchbook.run import benchload
 from benchbook.run import ceiling as ceilings
+from benchbook.run.benchload import load_client
 from benchbook.run.ceiling import ceiling
 from benchbook.workloads import kline
 from benchbook.workloads.kline import KlineOptions
@@ -163,6 +164,7 @@ def test_reads_of_bars_have_a_ceiling_without_a_connection(
     )  # fmt: skip
     monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
     asked = context("off")
+    asked.benchload = load_client("kline-mysql-vs-kv")
     asked.folder, asked.query_files, asked.plan.profile = tmp_path, {}, "quick"
     options = {"read": "long", "requests": 20, "in_flight": 3}
     asked.plan.phases = [{"name": "long", "workload": "kline", "options": options}]

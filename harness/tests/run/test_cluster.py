@@ -58,7 +58,7 @@ def test_a_port_that_is_silent_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(RequestError, match="no Dask scheduler answers there"):
-            Cluster(address, Progress(estimate_seconds=0))
+            Cluster(address, Progress(estimate_seconds=0), "quickstart")
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def scheduler() -> Iterator[str]:
 
 def test_dasks_own_updates_do_not_make_workers_disappear(scheduler: str) -> None:
     """Dask's client asks the scheduler for its state now and then, without the workers."""
-    cluster = Cluster(scheduler, Progress(estimate_seconds=0))
+    cluster = Cluster(scheduler, Progress(estimate_seconds=0), "quickstart")
     try:
         first = cluster.workers(SERVER)
         assert len(first) == 1

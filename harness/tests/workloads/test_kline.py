@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.systems.client import SQL_DEFECTS
 from benchbook.workloads import kline
-from benchbook.workloads.kline import KlineOptions
-
-
-class Client:
-    program = "x"
-
-    def __init__(self, defects):
-        self.published_defects = frozenset(defects)
-
-    def bars(self, request):
-        return iter(())
+from benchbook.workloads.kline import SQL_DEFECTS, KlineOptions
 
 
 @pytest.mark.parametrize(
@@ -30,8 +19,11 @@ class Client:
 )
 def test_each_method_puts_one_more_defect_right(method, sql, store):
     options = KlineOptions(read="short", method=method)
-    assert kline.remaining_defects(options, Client(SQL_DEFECTS)) == sql
-    assert kline.remaining_defects(options, Client({"undecoded"})) == store
+    for driver in ("mysql", "oracle", "sqlite"):
+        assert kline.remaining_defects(options, driver) == sql
+    assert kline.remaining_defects(options, "postgresql") == sql - {"one-stock"}
+    for driver in ("redis", "kvrocks"):
+        assert kline.remaining_defects(options, driver) == store
 
 
 def test_only_short_reads_ask_for_more_than_their_bar():

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/dataset/kline"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 const second = 1_000_000_000

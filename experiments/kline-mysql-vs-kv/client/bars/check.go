@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/event"
 	"benchbook/benchload/system"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 // Answers asks each request once, unmeasured, compares its answer with the dataset and

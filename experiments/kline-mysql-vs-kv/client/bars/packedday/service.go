@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"benchbook/benchload/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // Service answers GET /bars?stock=N&from=S&to=S with packed bars, which it reads from

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"benchbook/benchload/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 func at(text string) int64 {

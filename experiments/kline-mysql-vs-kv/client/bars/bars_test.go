@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/format"
 	"benchbook/benchload/stream"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 func extent(stocks, days int64) dataset.Extent {

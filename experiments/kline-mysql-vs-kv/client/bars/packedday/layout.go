@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"benchbook/benchload/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 const (

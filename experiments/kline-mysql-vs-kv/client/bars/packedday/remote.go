@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"time"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/system"
 	"benchbook/benchload/target/lines"
 	"benchbook/benchload/target/wire"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // Remote is a packed-day service that is read over HTTP; days are written directly to

@@ -14,8 +14,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/system"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // columns of the published table, in its order.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/postgres"
 	"benchbook/benchload/system"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 const columns = "stock_name, date_time, open, close, high, low, volume, amount, turn"

@@ -1,4 +1,4 @@
-package program
+package main
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/command"
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/event"
 	"benchbook/benchload/system"
 	"benchbook/benchload/target/wire"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 // barStoreFlags say which store of bars is meant.
@@ -98,7 +98,7 @@ func (b *barsLoadCommand) Run(c *command.Console) error {
 
 // days returns the days of the dataset and the store of them.
 func (f klineFlags) days(stores *barStoreFlags) (*bars.Days, bars.Store, error) {
-	extent, err := f.extent()
+	extent, err := f.Extent()
 	if err != nil {
 		return nil, nil, err
 	}

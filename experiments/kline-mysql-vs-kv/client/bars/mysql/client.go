@@ -9,7 +9,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"benchbook/benchload/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // client is one connection with one prepared statement, like an application that

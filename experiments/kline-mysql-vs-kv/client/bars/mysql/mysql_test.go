@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/system"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // TestAServerThatDripsIsLeftAtTheTimeout asks a server whose bytes each come in time.

@@ -3,7 +3,7 @@
 // how fast the client alone is at least.
 package null
 
-import "benchbook/benchload/bars"
+import "benchbook/experiments/kline-mysql-vs-kv/client/bars"
 
 // Store is the store. It holds the days of a dataset.
 type Store struct{ Days *bars.Days }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"benchbook/benchload/bars"
 	"benchbook/benchload/system"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
 )
 
 // Direct is Redis or Kvrocks, which the client reads directly.

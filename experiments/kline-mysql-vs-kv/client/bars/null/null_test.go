@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"benchbook/benchload/bars"
-	"benchbook/benchload/bars/null"
 	"benchbook/benchload/dataset"
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/event"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars/null"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 func TestItAnswersAsTheDatasetHas(t *testing.T) {

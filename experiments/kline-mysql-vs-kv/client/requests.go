@@ -1,4 +1,4 @@
-package program
+package main
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"time"
 
-	"benchbook/benchload/bars"
-	"benchbook/benchload/bars/packedday"
 	"benchbook/benchload/command"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars"
+	"benchbook/experiments/kline-mysql-vs-kv/client/bars/packedday"
 )
 
 // digested is how many requests have the digest of their bars, for clients that do not
@@ -35,7 +35,7 @@ func (barsRequestsCommand) Help() string {
 
 // Run writes them.
 func (b *barsRequestsCommand) Run(c *command.Console) error {
-	extent, err := b.extent()
+	extent, err := b.Extent()
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"benchbook/benchload/dataset/kline"
 	"benchbook/benchload/walk"
+	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
 
 // Request asks for the bars of one stock in a range of time, both ends included.
