@@ -71,7 +71,8 @@ def key(*folders: Path) -> str:
 def _build(new: Path, folder: Path, toolchain: Path, title: str, request: Request) -> None:
     """Run ``go build`` with its result in ``new``; raise Unavailable with the end of its log if it fails."""
     log = new / "build.log"
-    flags = ("-trimpath", "-mod=readonly", "-ldflags", "-s -w")
+    # Neither the folder nor the commit is in the program, so that all machines of a cluster build the same one.
+    flags = ("-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", "-s -w")
     command: list[str | Path] = [toolchain, "-C", folder, "build", *flags, "-o", new / PROGRAM, "."]
     request.progress(f"building {title} once from {folder}")
     code = watched(command, log, go.environment(request), lambda: f"building {title}", request)
