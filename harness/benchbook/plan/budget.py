@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.declare.dataset import DevopsParameters, IotParameters
-from benchbook.plan.plan import Plan, phase_options, trial_dataset
+from benchbook.plan.plan import Plan, trial_dataset
 from benchbook.record.folder import TRIAL_FILE, read_object
 
 BYTES_PER_ROW = 100
@@ -50,7 +50,7 @@ def largest_bytes(plan: Plan) -> float:
         parameters = trial_dataset(plan, trial.levels).typed()
         if not isinstance(parameters, DevopsParameters | IotParameters):
             continue
-        options = [phase_options(phase, trial.levels) for phase in plan.phases]
+        options = [phase.replaced(trial.levels) for phase in plan.phases]
         loads = sum(one.copies() for one in options)
         largest = max(largest, float(parameters.rows() * loads * BYTES_PER_ROW))
     return largest

@@ -17,7 +17,6 @@ from benchbook.declare.dataset import GENERATORS, Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profile
 from benchbook.declare.names import is_run_id, shown
 from benchbook.declare.toml import Setting
-from benchbook.declare.workload import Options
 from benchbook.errors import RequestError, unknown
 from benchbook.plan.factors import AA, AA_LABELS, FROM, SOURCE, Factors, factors
 
@@ -140,9 +139,9 @@ class Plan:
     trials_per_cell: int
     trial_seconds: float
     """Declared estimate of the length of a trial."""
-    dataset: dict[str, Any]
+    dataset: Dataset
     """The dataset's declaration with the profile's parameters."""
-    phases: list[dict[str, Any]]
+    phases: list[Phase]
     """Phases with the profile's options, before factors replace some."""
     given: dict[str, str]
     """Programs or servers from ``--system NAME=PATH-or-URL``."""
@@ -162,7 +161,8 @@ class Plan:
 
     def text(self) -> str:
         """Return the plan as the JSON of ``plan.json``."""
-        return json.dumps(asdict(self), indent=1, default=str) + "\n"
+        models = {"dataset": self.dataset.model_dump(mode="json"), "phases": list(map(_stored, self.phases))}
+        return json.dumps({**asdict(self), **models}, indent=1, default=str) + "\n"
 
     def cells(self) -> list[str]:
         """Return the cells in order of first occurrence."""
@@ -188,7 +188,11 @@ class Plan:
             if trial.trial_id != f"{run_id}/{index:04d}" or trial.index != index:
                 raise ValueError(f"trial {index} is called {shown(trial.trial_id)}")
         known = {key: value for key, value in data.items() if key != "precision"}  # older plans have it
-        return Plan(**{**known, "trials": trials})
+        dataset, phases = (
+            Dataset.model_validate(data["dataset"]),
+            [Phase.model_validate(phase) for phase in data["phases"]],
+        )
+        return Plan(**{**known, "trials": trials, "dataset": dataset, "phases": phases})
 
 
 def profile_named(slug: str, experiment: Experiment, name: str) -> Profile:
@@ -276,7 +280,7 @@ def plan(
         created_at=moment.isoformat(timespec="milliseconds"),
         trials_per_cell=count,
         trial_seconds=profile.trial_seconds,
-        dataset=dataset.model_dump(mode="json"),
+        dataset=dataset,
         phases=_phases(experiment, profile),
         given=given or {},
         trials=planned,
@@ -290,22 +294,24 @@ def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: P
         raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
 
 
-def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
-    planned = []
+def _stored(phase: Phase) -> dict[str, Any]:
+    """Return a phase as ``plan.json`` keeps it: its options, and what restricts it."""
+    return {
+        "name": phase.name,
+        "workload": phase.workload,
+        "options": phase.options,
+        **phase.model_dump(mode="json", include={"fixed", "only", "without"}, exclude_defaults=True),
+    }
+
+
+def _phases(experiment: Experiment, profile: Profile) -> list[Phase]:
     run = [phase for phase in experiment.phases if not profile.phases or phase.name in profile.phases]
-    for phase in run:
-        options = phase.replaced(profile.options_of(phase))
-        fixed: dict[str, Any] = {"fixed": list(phase.fixed)} if phase.fixed else {}
-        fixed |= {"only": dict(phase.only)} if phase.only else {}
-        fixed |= {"without": dict(phase.without)} if phase.without else {}
-        planned.append(
-            {
-                "name": phase.name,
-                "workload": phase.workload,
-                "options": options.model_dump(mode="json"),
-                **fixed,
-            }
+    planned = [
+        phase.model_copy(
+            update={"options": phase.replaced(profile.options_of(phase)).model_dump(mode="json")}
         )
+        for phase in run
+    ]
     unused = [name for name in profile.options if not any(phase.accepts(name) for phase in run)]
     if unused:
         allowed = sorted({name for phase in run for name in phase.typed(phase.options).model_dump()})
@@ -315,11 +321,5 @@ def _phases(experiment: Experiment, profile: Profile) -> list[dict[str, Any]]:
 
 def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
     """Return the dataset of one cell: the plan's, with factors that are dataset parameters applied."""
-    declared = Dataset.model_validate(planned.dataset)
-    parameters = GENERATORS[declared.generator].model_fields
-    return declared.replaced({name: level for name, level in levels.items() if name in parameters})
-
-
-def phase_options(planned: dict[str, Any], levels: dict[str, Setting]) -> Options:
-    """Return the checked options of a planned phase under a cell's levels."""
-    return Phase.model_validate(planned).replaced(levels)
+    parameters = GENERATORS[planned.dataset.generator].model_fields
+    return planned.dataset.replaced({name: level for name, level in levels.items() if name in parameters})

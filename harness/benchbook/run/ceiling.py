@@ -19,7 +19,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import limits
 from benchbook.declare.workload import workloads
 from benchbook.errors import BenchbookError
-from benchbook.plan.plan import PlannedTrial, phase_options, trial_dataset
+from benchbook.plan.plan import PlannedTrial, trial_dataset
 from benchbook.process import spawn
 from benchbook.process.confinement import Confinement, confine
 from benchbook.process.launch import Program
@@ -90,14 +90,14 @@ def of_phases(
         if context.system(str(trial.levels["system"])).embedded:
             continue
         for phase in context.plan.phases:
-            options = phase_options(phase, trial.levels)
-            if phase["workload"] != workload or getattr(options, "rate", 0):
+            options = phase.replaced(trial.levels)
+            if phase.workload != workload or getattr(options, "rate", 0) > 0:
                 continue
             one = of(trial_dataset(context.plan, trial.levels), trial, options)
             if one is None:
                 continue
             one.arguments += (f"--duration={lasts:g}s",) if lasts else ()
-            one.about = {"phase": str(phase["name"]), **one.about, "cells": []}
+            one.about = {"phase": phase.name, **one.about, "cells": []}
             kept = found.setdefault((one.about["phase"], one.arguments), one)
             if trial.cell not in kept.about["cells"]:
                 kept.about["cells"].append(trial.cell)

@@ -14,7 +14,7 @@ from benchbook.declare.workload import workload
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.plan.factors import SOURCE
-from benchbook.plan.plan import Plan, PlannedTrial, phase_options, trial_dataset
+from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.process.launch import Program
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command
@@ -132,8 +132,8 @@ def prepare(
         if dataset.flags() not in context.digests:
             context.digests[dataset.flags()] = benchload.digest(binary, dataset, results)
         for phase in plan.phases:
-            options = phase_options(phase, trial.levels)
-            workload(phase["workload"]).prepare(context, dataset, options)
+            options = phase.replaced(trial.levels)
+            workload(phase.workload).prepare(context, dataset, options)
     return context
 
 
@@ -141,7 +141,7 @@ def _needed(plan: Plan, catalogue: Catalogue) -> list[str]:
     """Return the systems that the plan's storages and tools need, apart from those under test."""
     storages = dict.fromkeys(str(trial.levels["storage"]) for trial in plan.trials)
     found = dict.fromkeys(name for one in storages for name in catalogue.storage(one).programs)
-    found |= dict.fromkeys(name for phase in plan.phases for name in workload(phase["workload"]).programs)
+    found |= dict.fromkeys(name for phase in plan.phases for name in workload(phase.workload).programs)
     return [name for name in found if name not in plan.systems()]
 
 

@@ -90,7 +90,7 @@ def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:
 def keep_declarations(context: Context) -> None:
     """Copy the run's TOML declarations and the published numbers of its claims into its folder."""
     catalogue, plan = context.catalogue, context.plan
-    wanted = [("experiment", plan.experiment), ("dataset", str(plan.dataset["name"]))]
+    wanted = [("experiment", plan.experiment), ("dataset", plan.dataset.name)]
     systems = dict.fromkeys(name.partition(FROM)[0] for name in context.programs)
     wanted += [("system", name) for name in systems]
     wanted += [("storage", str(name)) for name in {trial.levels["storage"] for trial in plan.trials}]

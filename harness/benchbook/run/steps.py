@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchbook.declare.experiment import Phase
-from benchbook.declare.toml import Setting
 from benchbook.declare.workload import Options, workload
 from benchbook.measure.measurement import Measurement
-from benchbook.plan.plan import PlannedTrial, phase_options
+from benchbook.plan.plan import PlannedTrial
 from benchbook.record import lines
 from benchbook.run.context import Context
 from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.storage.local import Storage
 from benchbook.systems.driver import Client, Driver
-
-
-def done_at(planned: dict[str, Any], levels: dict[str, Setting]) -> bool:
-    """Return whether a planned phase applies to a cell."""
-    return Phase.model_validate(planned).done_at(levels)
 
 
 class StorageWork:
@@ -88,7 +81,7 @@ class Steps:
         with self.timeline.phase("prepare"):
             self.driver.prepare()
         for phase, options in self._done():
-            workload(phase["workload"]).run(self, phase["name"], options)
+            workload(phase.workload).run(self, phase.name, options)
             # Data may have stayed in the page cache, so a dead storage may have gone unnoticed.
             self.storage.check()
         self._after()
@@ -101,13 +94,13 @@ class Steps:
         """Do the untimed work of the phases after the last one: store answers."""
         with self.timeline.phase("answers"):
             for phase, options in self._done():
-                workload(phase["workload"]).after(self, phase["name"], options)
+                workload(phase.workload).after(self, phase.name, options)
 
-    def _done(self) -> Iterator[tuple[dict[str, Any], Options]]:
+    def _done(self) -> Iterator[tuple[Phase, Options]]:
         """Yield the planned phases that apply to the trial's cell, each with its options."""
         for phase in self.context.plan.phases:
-            if done_at(phase, self.planned.levels):
-                yield phase, phase_options(phase, self.planned.levels)
+            if phase.done_at(self.planned.levels):
+                yield phase, phase.replaced(self.planned.levels)
 
 
 WARM, COLD, LUKEWARM = "warm", "cold", "lukewarm"

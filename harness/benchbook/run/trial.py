@@ -21,7 +21,7 @@ from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInv
 from benchbook.host import conditions, exhausted, hardware
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
-from benchbook.plan.plan import PlannedTrial, phase_options
+from benchbook.plan.plan import PlannedTrial
 from benchbook.process import network, secret, strays
 from benchbook.process.launch import Program
 from benchbook.process.output import TooMuchOutput
@@ -247,7 +247,7 @@ class Trial:
 
     def _databases(self) -> tuple[str, ...]:
         """Return the names of the databases that the clients of this trial load into."""
-        options = [phase_options(phase, self.planned.levels) for phase in self.context.plan.phases]
+        options = [phase.replaced(self.planned.levels) for phase in self.context.plan.phases]
         return databases(max(1, *(one.copies() for one in options)))
 
     def _start(self, driver: Driver, place: Place, confined: Confined) -> None:

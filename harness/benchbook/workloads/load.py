@@ -17,7 +17,6 @@ from benchbook.measure import steady
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency
 from benchbook.measure.rate import per_second
-from benchbook.plan.plan import phase_options
 
 if TYPE_CHECKING:
     from benchbook.run.benchload import Calibration
@@ -175,12 +174,10 @@ def run(steps: Steps, phase: str, options: LoadOptions) -> None:
 
 def _is_read_after(steps: Steps, load_phase: str) -> bool:
     """Return whether a phase after ``load_phase`` asks for the dataset."""
-    from benchbook.run.steps import done_at
-
     phases = steps.context.plan.phases
-    later = phases[[phase["name"] for phase in phases].index(load_phase) + 1 :]
+    later = phases[[phase.name for phase in phases].index(load_phase) + 1 :]
     reading = having(lambda one: one.reads)
-    return any(phase["workload"] in reading and done_at(phase, steps.planned.levels) for phase in later)
+    return any(phase.workload in reading and phase.done_at(steps.planned.levels) for phase in later)
 
 
 def _found(steps: Steps, options: LoadOptions, summary: Event) -> float:
@@ -250,7 +247,7 @@ def alone(context: Context, dataset: Dataset) -> list[Alone]:
         options
         for trial in context.plan.trials
         for phase in context.plan.phases
-        if isinstance(options := phase_options(phase, trial.levels), LoadOptions)
+        if isinstance(options := phase.replaced(trial.levels), LoadOptions)
     ]
     asked = dict.fromkeys(_calibration(context, one) for one in loads or [LoadOptions()])
     sending = [
@@ -278,7 +275,7 @@ def _encodings(context: Context, dataset: Dataset) -> list[Alone]:
         # Embedded systems, and tools and databases with a client of their own, have no protocol of benchload.
         protocol = getattr(driver_class(system.driver), "target", None) if not system.embedded else None
         for phase in context.plan.phases:
-            options = phase_options(phase, trial.levels)
+            options = phase.replaced(trial.levels)
             if protocol in (None, SERVED_PROTOCOL) or not isinstance(options, LoadOptions):
                 continue
             asked = _calibration(context, options)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import Phase
-from benchbook.plan.plan import phase_options, plan
+from benchbook.plan.plan import plan
 from benchbook.workloads.load import LoadOptions
 from benchbook.workloads.query import QueryOptions
 
@@ -20,7 +20,7 @@ def test_a_fixed_option_is_not_a_factors() -> None:
     assert Phase.model_validate(QUERY).accepts("workers")
     fixed = {**QUERY, "fixed": ["workers"]}
     assert not Phase.model_validate(fixed).accepts("workers")
-    options = phase_options(fixed, {"workers": 100, "queries": 7})
+    options = Phase.model_validate(fixed).replaced({"workers": 100, "queries": 7})
     assert isinstance(options, QueryOptions)
     assert (options.workers, options.queries) == (1, 7)
 
@@ -33,6 +33,6 @@ def test_an_unknown_fixed_option_names_the_nearest() -> None:
 def test_the_workers_of_the_flagship_are_those_of_its_load() -> None:
     made = plan(Catalogue(), "cnos-vs-influx", "quick")
     for phase in made.phases:
-        options = phase_options(phase, made.trials[0].levels)
+        options = phase.replaced(made.trials[0].levels)
         assert not isinstance(options, LoadOptions) or options.workers == 100
         assert not isinstance(options, QueryOptions) or options.workers == 1

@@ -53,8 +53,8 @@ def test_a_dataset_parameter_can_be_a_factor() -> None:
 
 def test_the_profile_replaces_parameters_and_options() -> None:
     smoke, quick = made(profile_name="smoke"), made()
-    assert smoke.dataset["parameters"]["scale"] == 8
-    assert smoke.phases[1]["options"]["queries"] < quick.phases[1]["options"]["queries"]
+    assert smoke.dataset.parameters["scale"] == 8
+    assert smoke.phases[1].options["queries"] < quick.phases[1].options["queries"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_smoke_covers_every_workload() -> None:
     for slug in CATALOGUE.names("experiment"):
         smoke = plan(CATALOGUE, slug, "smoke")
         declared = CATALOGUE.experiment(slug)
-        assert {phase["workload"] for phase in smoke.phases} == {phase.workload for phase in declared.phases}
+        assert {phase.workload for phase in smoke.phases} == {phase.workload for phase in declared.phases}
         for factor, levels in declared.factors.items():
             planned = {trial.levels[factor] for trial in smoke.trials}
             assert len(planned) >= min(2, len(levels)), factor

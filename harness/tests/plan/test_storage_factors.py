@@ -13,7 +13,6 @@ from benchbook.declare.experiment import Experiment, Phase
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
-from benchbook.run.steps import done_at
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "influx-local-vs-s3fs"
@@ -68,13 +67,13 @@ def test_a_wrong_option_of_a_storage_is_one_sentence(sets: list[str], words: lis
 def test_a_phase_is_done_in_the_cells_that_it_names_and_no_others() -> None:
     planned = made()
     done = {
-        (trial.levels["cache"], phase["name"])
+        (trial.levels["cache"], phase.name)
         for trial in planned.trials
         for phase in planned.phases
-        if done_at(phase, trial.levels)
+        if phase.done_at(trial.levels)
     }
     assert {name for cache, name in done if cache == "cold"} == {"load", "1-host-1-hr"}
-    assert {name for cache, name in done if cache == "warm"} == {phase["name"] for phase in planned.phases}
+    assert {name for cache, name in done if cache == "warm"} == {phase.name for phase in planned.phases}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_profile_that_names_an_unknown_factor_is_named():
 
 def test_a_profile_runs_only_the_phases_that_it_names():
     made = plan(Catalogue(ROOT), "seaweedfs-vs-postgres", "seed")
-    assert [phase["name"] for phase in made.phases] == ["put", "get", "put-100"]
+    assert [phase.name for phase in made.phases] == ["put", "get", "put-100"]
     assert len(plan(Catalogue(ROOT), "seaweedfs-vs-postgres", "quick").phases) == 6
 
 
@@ -83,9 +83,9 @@ def with_phase_options(slug: str, profile: str, options: dict[str, Any]) -> Expe
 
 def test_an_option_of_one_phase_leaves_the_other_phases_as_they_are():
     sizes = {
-        phase["name"]: phase["options"]["size"]
+        phase.name: phase.options["size"]
         for phase in plan(Catalogue(ROOT), "influx-local-vs-s3fs", "seed").phases
-        if phase["workload"] == "fio"
+        if phase.workload == "fio"
     }
     assert sizes == {"fio-read": "8g", "fio-write": "12g"}
 

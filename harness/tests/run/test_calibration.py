@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.declare.dataset import Dataset
+from benchbook.declare.experiment import Phase
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
 from benchbook.run import benchload
@@ -47,7 +48,7 @@ def context(tmp_path: Path) -> Any:
             SimpleNamespace(levels={"system": "a-server", "pinning": one}, program="a-server", cell=one)
             for one in pinnings
         ]
-        phases = [{"name": "load", "workload": "load", "options": {"batch_size": 500, "workers": 1}}]
+        phases = [Phase(name="load", workload="load", options={"batch_size": 500, "workers": 1})]
         return SimpleNamespace(
             plan=SimpleNamespace(profile="smoke", systems=lambda: ["a-server"], phases=phases, trials=trials),
             system=lambda name: SimpleNamespace(
@@ -86,7 +87,7 @@ def test_queries_have_a_ceiling_by_phase_and_workers(
     asked = context("off", "off")
     file = benchload.queries(asked.benchload, dataset, "last-loc", 5, tmp_path)
     asked.plan.profile = "quick"
-    asked.plan.phases = [{"name": "last", "workload": "query", "options": {"type": "last-loc", "queries": 5}}]
+    asked.plan.phases = [Phase(name="last", workload="query", options={"type": "last-loc", "queries": 5})]
     asked.query_files = {(dataset.flags(), "last-loc", 5): file}
     monkeypatch.setattr(ceilings, "trial_dataset", lambda plan, levels: dataset)
     for trial, workers in zip(asked.plan.trials, ("1", "2"), strict=True):
@@ -143,8 +144,8 @@ def test_objects_have_a_ceiling_without_a_connection(
     asked = context("off", "off")
     asked.plan.profile = "quick"
     asked.plan.phases = [
-        {"name": do, "workload": "blob", "options": {"do": do, "workers": 2}},
-        {"name": "delete", "workload": "blob", "options": {"do": "delete"}},
+        Phase(name=do, workload="blob", options={"do": do, "workers": 2}),
+        Phase(name="delete", workload="blob", options={"do": "delete"}),
     ]
     [found] = ceiling(asked, dataset)
     assert (found["phase"], found["cells"], found["workers"]) == (do, ["off"], 2)
@@ -167,7 +168,7 @@ def test_reads_of_bars_have_a_ceiling_without_a_connection(
     asked.benchload = load_client("kline-mysql-vs-kv")
     asked.folder, asked.query_files, asked.plan.profile = tmp_path, {}, "quick"
     options = {"read": "long", "requests": 20, "in_flight": 3}
-    asked.plan.phases = [{"name": "long", "workload": "kline", "options": options}]
+    asked.plan.phases = [Phase(name="long", workload="kline", options=options)]
     kline.prepare(asked, dataset, KlineOptions.model_validate(options))
     [_, found] = ceiling(asked, dataset)
     assert (found["phase"], found["cells"], found["workers"]) == ("long", ["off"], 3)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.declare.experiment import Phase
 from benchbook.errors import TrialFailed
 from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.run.steps import Steps
@@ -59,7 +60,7 @@ def loaded(
     tmp_path: Path, system: Watched, options: LoadOptions | None = None, later: Sequence[dict[str, Any]] = ()
 ) -> Findings:
     findings = Findings()
-    phases = [{"name": "load", "workload": "load"}, *later]
+    phases = [Phase(name="load", workload="load"), *map(Phase.model_validate, later)]
     dataset = SimpleNamespace(
         generator="devops", flags=lambda: (), typed=lambda: SimpleNamespace(by_worker=False)
     )
