@@ -1,7 +1,7 @@
 """The workload ``ycsb``: the core workloads of the Yahoo! Cloud Serving Benchmark (Cooper et al., SoCC 2010).
 
-Every value names its record, field and version, so that each value that is read is checked; after writes, every record
-is read back. ``benchload ycsb`` is the client of servers. ``serve`` is that of SQLite, in a worker in Python, with the
+Every value follows from its record, field and version, so that each value that is read is checked; after writes, every
+record is read back. ``benchload ycsb`` is the client of servers. ``serve`` is that of SQLite, in a worker in Python, with the
 same keys, values and choices.
 """
 
@@ -222,26 +222,34 @@ def fnv(number: int) -> int:
     return abs(hashed - (1 << 64) if hashed >> 63 else hashed)
 
 
-def value(key: str, place: int, version: int, size: int) -> str:
-    """Return the value of a field: its version, and digits that follow from key, field and version.
+class Values:
+    """The values of one record's fields.
 
-    >>> value("user1", 0, 10, 24)
-    'a.9ce470a487c684dc9ce8ba'
+    A value is its version, a dot, and the digits of the key's digest from a place on that follows from field and
+    version. So a value of another record, field or version is found, at the cost of one digest for each record.
     """
-    digits = hashlib.sha256(f"{key}/{place}/{version:x}".encode()).hexdigest()
-    head = f"{version:x}."
-    return (head + digits * -(-size // len(digits)))[:size]
 
+    def __init__(self, key: str, size: int) -> None:
+        digits = hashlib.sha256(key.encode()).hexdigest()
+        self._digits, self._size = digits * (2 + size // len(digits)), size
 
-def valid(key: str, values: tuple[str, ...], size: int) -> bool:
-    """Return whether each value is one that was written to its field."""
-    try:
-        return all(
-            text == value(key, place, int(text.partition(".")[0], 16), size)
-            for place, text in enumerate(values)
-        )
-    except ValueError:
-        return False
+    def of(self, place: int, version: int) -> str:
+        """Return the value of a field in a version.
+
+        >>> Values("user1", 24).of(0, 10)
+        'a.3d96f6d178cabfce900a04'
+        """
+        head, start = f"{version:x}.", (place + 11 * version) % 64
+        return head + self._digits[start : start + self._size - len(head)]
+
+    def valid(self, found: tuple[str, ...]) -> bool:
+        """Return whether each value is one that was written to its field."""
+        try:
+            return all(
+                text == self.of(place, int(text.partition(".")[0], 16)) for place, text in enumerate(found)
+            )
+        except ValueError:
+            return False
 
 
 SKEW, ITEMS, ZETA = 0.99, 10_000_000_000, 26.46902820178302
@@ -384,8 +392,9 @@ class Client(threading.Thread):
         key, fields, size = f"user{fnv(record)}", self._table.fields, int(self._asked["field-bytes"])
         count = 1 if kind != "scan" else self._draw.randint(1, int(self._asked["scan-longest"]))
         place = self._draw.randrange(fields)
-        values = [value(key, at, 0, size) for at in range(fields)] if kind == "insert" else []
-        text = value(key, place, version, size) if kind in ("update", "rmw") else ""
+        written = Values(key, size)
+        values = [written.of(at, 0) for at in range(fields)] if kind == "insert" else []
+        text = written.of(place, version) if kind in ("update", "rmw") else ""
         began_ns = time.perf_counter_ns()
         found: list[tuple[str, ...]] = []
         try:
@@ -404,13 +413,13 @@ class Client(threading.Thread):
         if kind in ("read", "rmw", "scan") and (fault := _fault(key, found, count, size)):
             self._failed(kind, "answer", fault, began_ns)
             return
-        written = sum(map(len, values)) + len(text)
+        sent = sum(map(len, values)) + len(text)
         read = sum(len(one) for row in found for one in row[1:])
         with self._shared.lock:
             if kind == "insert":
                 self._shared.inserted(record)
             self._shared.recorders[kind].done(
-                began_ns, ended_ns, rows=len(found) or 1, size=read + written, worker=self._worker
+                began_ns, ended_ns, rows=len(found) or 1, size=read + sent, worker=self._worker
             )
 
     def _failed(self, kind: str, how: str, message: str, began_ns: int) -> None:
@@ -426,7 +435,7 @@ def _fault(key: str, found: list[tuple[str, ...]], count: int, size: int) -> str
         return f"a scan of {count} records returned {len(found)}"
     if any(one[0] >= other[0] for one, other in itertools.pairwise(found)):
         return "a scan returned keys out of order"
-    if not all(valid(row[0], row[1:], size) for row in found):
+    if not all(Values(row[0], size).valid(row[1:]) for row in found):
         return "a field has a value that was never written to it"
     return ""
 

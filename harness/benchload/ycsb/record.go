@@ -33,18 +33,27 @@ func hash(number int64) int64 {
 // keyOf is the key of the record of a number.
 func keyOf(number int64) string { return "user" + strconv.FormatInt(hash(number), 10) }
 
-// appendValue appends the value of a field: its version, a dot, and digits that follow
-// from key, field and version, so that every value that is read can be checked.
-func appendValue(into []byte, key string, field int, version uint64, size int) []byte {
-	end := len(into) + size
+// values are the values of one record's fields. A value is its version, a dot, and the
+// digits of the key's digest from a place on that follows from field and version. So a
+// value of another record, field or version is found, at the cost of one digest for each
+// record.
+type values struct {
+	digits []byte // repeated
+	size   int
+}
+
+// valuesOf returns the values of a record.
+func valuesOf(key string, size int) values {
+	sum := sha256.Sum256([]byte(key))
+	return values{bytes.Repeat(hex.AppendEncode(nil, sum[:]), 2+size/(2*sha256.Size)), size}
+}
+
+// append appends the value of a field in a version.
+func (v values) append(into []byte, field int, version uint64) []byte {
+	end := len(into) + v.size
 	into = append(strconv.AppendUint(into, version, 16), '.')
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%x", key, field, version))
-	var digits [2 * sha256.Size]byte
-	hex.Encode(digits[:], sum[:])
-	for len(into) < end {
-		into = append(into, digits[:min(len(digits), end-len(into))]...)
-	}
-	return into
+	start := int((uint64(field) + 11*version) % (2 * sha256.Size))
+	return append(into, v.digits[start:start+end-len(into)]...)
 }
 
 // fill generates all fields in a version.
@@ -52,8 +61,9 @@ func (r *Record) fill(fields, size int, version uint64) {
 	if len(r.Fields) != fields {
 		r.Fields = make([][]byte, fields)
 	}
+	written := valuesOf(r.Key, size)
 	for i := range r.Fields {
-		r.Fields[i] = appendValue(r.Fields[i][:0], r.Key, i, version, size)
+		r.Fields[i] = written.append(r.Fields[i][:0], i, version)
 	}
 }
 
@@ -62,12 +72,13 @@ func (r *Record) check(fields, size int) error {
 	if len(r.Fields) != fields {
 		return wrong("a record has %d fields in place of %d", len(r.Fields), fields)
 	}
+	written := valuesOf(r.Key, size)
 	var expected []byte
 	for i, value := range r.Fields {
 		text, _, _ := bytes.Cut(value, []byte{'.'})
 		version, err := strconv.ParseUint(string(text), 16, 64)
 		if err == nil {
-			expected = appendValue(expected[:0], r.Key, i, version, size)
+			expected = written.append(expected[:0], i, version)
 		}
 		if err != nil || !bytes.Equal(value, expected) {
 			return wrong("a field has a value that was never written to it")

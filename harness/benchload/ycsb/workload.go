@@ -174,7 +174,7 @@ func (c *client) Next(operation int64) bool {
 		c.record.fill(y.Fields, y.FieldBytes, 0)
 	case update, readModifyWrite:
 		c.field = c.draw.IntN(y.Fields)
-		c.value = appendValue(c.value[:0], c.record.Key, c.field, uint64(operation)+1, y.FieldBytes)
+		c.value = valuesOf(c.record.Key, y.FieldBytes).append(c.value[:0], c.field, uint64(operation)+1)
 	case scan:
 		c.length = 1 + c.draw.IntN(y.ScanLongest)
 	}

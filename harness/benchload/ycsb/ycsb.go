@@ -34,7 +34,7 @@ type Command struct {
 
 // Help describes it.
 func (Command) Help() string {
-	return "Every value names its record, field and version, so each value that is read is checked. Events are JSON lines " +
+	return "Every value follows from its record, field and version, so each value that is read is checked. Events are JSON lines " +
 		"(docs/benchload-events.md). The exit code is 1 if anything failed or differs."
 }
 

@@ -118,7 +118,7 @@ func TestAValueThatWasNeverWrittenIsFound(t *testing.T) {
 	if err := record.check(3, 30); err != nil {
 		t.Fatal(err)
 	}
-	record.Fields[1] = appendValue(nil, "user1", 1, 99, 30) // an update
+	record.Fields[1] = valuesOf("user1", 30).append(nil, 1, 99) // an update
 	if err := record.check(3, 30); err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +126,7 @@ func TestAValueThatWasNeverWrittenIsFound(t *testing.T) {
 		"another record's": func(r *Record) { r.Key = "user2" },
 		"another field's":  func(r *Record) { r.Fields[0], r.Fields[1] = r.Fields[1], r.Fields[0] },
 		"changed":          func(r *Record) { r.Fields[2][29] ^= 1 },
+		"an older":         func(r *Record) { r.Fields[2][0] = '9' },
 		"cut":              func(r *Record) { r.Fields[2] = r.Fields[2][:29] },
 		"absent":           func(r *Record) { r.Fields = r.Fields[:2] },
 	} {
@@ -136,7 +137,7 @@ func TestAValueThatWasNeverWrittenIsFound(t *testing.T) {
 			t.Errorf("%s value is taken as right", name)
 		}
 	}
-	if text := string(appendValue(nil, "user1", 0, 10, 24)); text != "a.9ce470a487c684dc9ce8ba" {
+	if text := string(valuesOf("user1", 24).append(nil, 0, 10)); text != "a.3d96f6d178cabfce900a04" {
 		t.Errorf("the value is %s, which is not that of the client in Python", text)
 	}
 }
