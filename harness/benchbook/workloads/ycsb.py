@@ -1,8 +1,8 @@
 """The workload ``ycsb``: the core workloads of the Yahoo! Cloud Serving Benchmark (Cooper et al., SoCC 2010).
 
 Every value follows from its record, field and version, so that each value that is read is checked; after writes, every
-record is read back. ``benchload ycsb`` is the client of servers. ``serve`` is that of SQLite, in a worker in Python, with the
-same keys, values and choices.
+record is read back. ``benchload ycsb`` is the client of servers. ``serve`` is that of SQLite, in a worker in Python,
+with the same keys, values and choices.
 """
 
 from __future__ import annotations
