@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
@@ -64,7 +65,8 @@ func newOperationTable(path string) (*operationTable, error) {
 	var fields schema.FieldList
 	for column, name := range columns {
 		if isText[column] {
-			properties = append(properties, parquet.WithDictionaryFor(name, true))
+			// Not a dictionary: the library allocates twice for each text that it looks up.
+			properties = append(properties, parquet.WithCompressionFor(name, compress.Codecs.Snappy))
 			fields = append(fields, schema.MustPrimitive(schema.NewPrimitiveNodeLogical(
 				name, parquet.Repetitions.Required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1)))
 		} else {
