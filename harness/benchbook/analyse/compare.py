@@ -263,14 +263,12 @@ def _notes(a: Run, b: Run, found: list[Difference], faults: list[Reason], change
         notes.append(
             f"The two runs did different work, and --across compares them anyway: {', '.join(mixed)}."
         )
-    if any(difference.group == "machine" for difference in found) or (
-        a.machine and b.machine and a.machine != b.machine
-    ):
+    if any(difference.group == "machine" for difference in found):
         notes.append("The machines or their settings differ: each ratio is of system and machine together.")
     if faults:
         notes.append("Nothing is judged, because the two runs answered some values differently.")
     if changes and all(change.noise is None for change in changes):
-        notes.append("The noise floor of neither machine is known (./bench aa).")
+        notes.append("The noise floor of neither run's processor is known (./bench aa).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
     if changes and fewest < FEWEST:
         notes.append(f"Fewer than {FEWEST} trials per setup give no interval, and no conclusion.")

@@ -490,7 +490,7 @@ def _differ(held: Mapping[tuple[str, str], Noise]) -> tuple[str, str]:
     words = f"{quantity.percent(most.factor - 1)} ({describe(pair[1]).title}, {pair[0]})"
     return (
         counted,
-        f"Beyond the scatter of their trials, two equal setups on this machine differ by up to {words}.",
+        f"Beyond the scatter of their trials, two equal setups on this processor differ by up to {words}.",
     )
 
 

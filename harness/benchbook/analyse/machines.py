@@ -23,6 +23,7 @@ from benchbook.analyse.run import Cell, Run
 from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import RequestError, command
+from benchbook.host.processor import Processor
 
 OPPOSITE = ("better", "worse")
 """Verdicts on a comparison that say something."""
@@ -165,13 +166,18 @@ class Machines:
         return f"The verdict depends on the machine for {depends} of {decided} {them}{size}."
 
     @property
-    def same_machine(self) -> list[list[str]]:
-        """The names of runs from one and the same machine, by the digest and the processor in its facts."""
-        named: dict[tuple[str, str], list[str]] = {}
+    def same_processor(self) -> list[list[str]]:
+        """The names of runs on one and the same processor."""
+        found: list[tuple[Processor, list[str]]] = []
         for name, run in self.runs.items():
-            if run.hardware is not None:
-                named.setdefault(run.hardware, []).append(name)
-        return [names for names in named.values() if len(names) > 1]
+            if run.processor is None:
+                continue
+            held = next((names for one, names in found if one.same(run.processor)), None)
+            if held is None:
+                found.append((run.processor, [name]))
+            else:
+                held.append(name)
+        return [names for _, names in found if len(names) > 1]
 
     def deviations(self, name: str) -> list[Difference]:
         """Return how the work of a machine's run differs from that of the first: systems, experiment and harness."""

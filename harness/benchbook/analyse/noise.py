@@ -1,4 +1,4 @@
-"""The noise between equal setups on a machine, from A/A runs (rule 4 of docs/methods.md).
+"""The noise between equal setups on a processor, from A/A runs (rule 4 of docs/methods.md).
 
 An A/A run has every cell twice, under two labels of the factor ``aa``. Its trials are shuffled and begin with empty
 folders, so its ratios should differ from 1 by chance alone: by what the spread of their own trials explains. The run
@@ -112,21 +112,21 @@ def of(run: Run, pair: Pair, *systems: str) -> Noise | None:
 def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     """Return (phase, metric) → comparisons with an interval, from all A/A runs that count for a run.
 
-    These are of the same experiment, profile and machine, and share data. Copies of one virtual machine share its
-    id, so the processor must be the same too. For a run that the user began on this machine, so did its A/A runs.
+    These are of the same experiment, profile and processor, and share data. The machine may be another one: its id
+    says little, because copies of a virtual machine share it. For a run that the user began here, so did its A/A runs.
     """
     if run.whole is not run:
         return known(run.whole)
-    if run.machine is None:
+    if run.processor is None:
         return {}
     found: dict[Pair, list[Itself]] = {}
     own = _is_own(run.results, run.run_id)
     with run.opened() as connection:
-        for run_id in _runs(connection, run.experiment, run.profile, run.machine):
+        for run_id in _runs(connection, run.experiment, run.profile):
             if own and not _is_own(run.results, run_id):
-                continue  # an imported run may claim any machine: it does not widen the noise of the user's own
+                continue  # an imported run may claim any processor: it does not widen the noise of the user's own
             itself = Run(run.results, run_id, connection)
-            if itself.hardware != run.hardware or not _data(itself) & _data(run):
+            if not _on_one_processor(itself, run) or not _data(itself) & _data(run):
                 continue
             for one in measured(itself):
                 if one.ratio.fit is not None:
@@ -138,19 +138,22 @@ def _is_own(results: Path, run_id: str) -> bool:
     return seal.is_own(results / "runs" / run_id)
 
 
+def _on_one_processor(one: Run, other: Run) -> bool:
+    return one.processor is not None and other.processor is not None and one.processor.same(other.processor)
+
+
 def _data(run: Run) -> set[str]:
     return {digest for cell in run.cells for digest in cell.datasets}
 
 
-def _runs(connection: DuckDBPyConnection, experiment: str, profile: str, machine: str) -> list[str]:
-    """Return the A/A runs of a machine, the latest first."""
+def _runs(connection: DuckDBPyConnection, experiment: str, profile: str) -> list[str]:
+    """Return the A/A runs of an experiment at a profile, the latest first."""
     text = (
-        "SELECT r.run_id FROM runs r JOIN run_facts f USING (run_id) "
-        "WHERE r.experiment = ? AND r.profile = ? AND f.topic = 'host' AND f.key = 'machine' "
-        "AND (f.value ->> '$.id') = ? AND EXISTS (SELECT 1 FROM trials t JOIN levels l USING (trial_id) "
-        "WHERE t.run_id = r.run_id AND l.factor = ?) ORDER BY r.created_at DESC, r.run_id DESC"
+        "SELECT r.run_id FROM runs r WHERE r.experiment = ? AND r.profile = ? "
+        "AND EXISTS (SELECT 1 FROM trials t JOIN levels l USING (trial_id) WHERE t.run_id = r.run_id AND l.factor = ?) "
+        "ORDER BY r.created_at DESC, r.run_id DESC"
     )
-    return [str(row[0]) for row in connection.execute(text, [experiment, profile, machine, AA]).fetchall()]
+    return [str(row[0]) for row in connection.execute(text, [experiment, profile, AA]).fetchall()]
 
 
 def rows(found: Iterable[Itself]) -> list[dict[str, Any]]:

@@ -107,10 +107,10 @@ def noise(run: Run) -> Finding:
     known = noise_known(run)
     wanted = set(comparison.metrics(run)) & run.measured.keys()
     if not known:
-        return Finding("not kept", "there is no A/A run of this experiment on this machine")
+        return Finding("not kept", "there is no A/A run of this experiment on this processor")
     if missing := len(wanted - known.keys()):
         return Finding("partly", f"known for {len(wanted) - missing} of {len(wanted)} compared numbers")
-    return Finding("kept", "the verdicts use the floor of this machine's A/A runs")
+    return Finding("kept", "the verdicts use the floor of this processor's A/A runs")
 
 
 def caches(run: Run) -> Finding:

@@ -21,6 +21,8 @@ from benchbook.analyse.wording import label_words
 from benchbook.declare.level import same
 from benchbook.declare.workload import Workload, workloads
 from benchbook.errors import RequestError, command, unknown
+from benchbook.host import processor
+from benchbook.host.processor import Processor
 from benchbook.host.reading import readable
 
 if TYPE_CHECKING:
@@ -335,11 +337,10 @@ class Run:
         named = (self.facts("host").get("machine") or {}).get("id")
         return named if isinstance(named, str) and readable(named) else None
 
-    @property
-    def hardware(self) -> tuple[str, str] | None:
-        """The machine's id and its processor, as copies of one virtual machine share the id; None without an id."""
-        processor = (self.facts("host").get("cpu") or {}).get("model")
-        return None if self.machine is None else (self.machine, str(processor))
+    @functools.cached_property
+    def processor(self) -> Processor | None:
+        """The processor; None where its model is unknown."""
+        return processor.of(self.facts("host").get("cpu") or {})
 
     # Cells and values
 

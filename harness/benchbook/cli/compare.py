@@ -118,14 +118,15 @@ def _machines(runs: dict[str, Run], across: bool) -> Machines:
 
 
 def _if_two_machines(runs: dict[str, Run], across: bool) -> Machines | None:
-    """Return what two runs show as those of two machines; None unless they are of one experiment and two machines."""
+    """Return what two runs show as those of two machines; None unless they are of one experiment and two processors."""
     from benchbook.analyse import machines
 
     one, two = runs.values()
     if (
         one.experiment != two.experiment
-        or None in (one.hardware, two.hardware)
-        or one.hardware == two.hardware
+        or one.processor is None
+        or two.processor is None
+        or one.processor.same(two.processor)
     ):
         return None
     if one.against_itself or two.against_itself:
@@ -157,8 +158,8 @@ def _show_machines(found: Machines, as_json: bool) -> None:
             ],
             as_json=False,
         )
-    for names in found.same_machine:
-        print(f"\nOne machine, by the digest in their facts: {', '.join(names)}.")
+    for names in found.same_processor:
+        print(f"\nOne processor, by the facts of the runs: {', '.join(names)}.")
 
 
 def _of_machines(one: Finding) -> list[dict[str, Any]]:

@@ -66,16 +66,19 @@ def continue_run(made: Plan, results: Path) -> int:
 
 
 def _noise_measured(results: Path, experiment: str, profile: str) -> bool:
-    """Return whether a finished A/A run measured the noise between equal setups of an experiment on this machine."""
-    from benchbook.host.facts import machine
+    """Return whether a finished A/A run measured the noise between equal setups of an experiment on this processor."""
+    from benchbook.host import hardware, processor
     from benchbook.host.reading import Tree
-    from benchbook.record.runs import all_runs, machine_of
+    from benchbook.record.runs import all_runs, processor_of
 
-    here = machine(Tree())["id"]
-    return any(
-        run.against_itself and run.whole and run.finished_at is not None and machine_of(run) == here
+    here = processor.of(hardware.cpu(Tree()))
+    return here is not None and any(
+        (found := processor_of(run)) is not None and found.same(here)
         for run in all_runs(results, lambda _: None)
         if (run.experiment, run.profile) == (experiment, profile)
+        and run.against_itself
+        and run.whole
+        and run.finished_at is not None
     )
 
 

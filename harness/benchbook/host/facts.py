@@ -16,6 +16,7 @@ from benchbook.host.filesystem import filesystem
 from benchbook.host.hardware import cpu, flags, memory, numa, swap
 from benchbook.host.reading import Facts, Tree, Unreadable, program_output, read_fact, readable
 
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 
 BOOT_OPTIONS = (
@@ -52,17 +53,18 @@ def operating_system(tree: Tree) -> Facts:
 
 
 def machine(tree: Tree) -> Facts:
-    """Return an id that is equal for runs of one machine and reveals nothing about it.
+    """Return ids that are equal for runs of one machine, and of one boot of it, and reveal nothing about it.
 
-    It is a keyed digest of /etc/machine-id, as machine-id(5) requires of programs that show it.
+    Each is a keyed digest of the kernel's or systemd's id, as machine-id(5) requires of programs that show it. Copies
+    of a virtual machine share the id of the machine, but not that of the boot.
     """
-    return {"id": read_fact(_id, tree)}
+    return {"id": read_fact(_id, tree, "/etc/machine-id"), "boot": read_fact(_id, tree, BOOT_ID)}
 
 
-def _id(tree: Tree) -> str:
-    secret = tree.text("/etc/machine-id")
+def _id(tree: Tree, file: str) -> str:
+    secret = tree.text(file)
     if len(secret) < 32:
-        raise Unreadable("/etc/machine-id: holds no id")
+        raise Unreadable(f"{file}: holds no id")
     return hmac.new(secret.encode(), b"benchbook", hashlib.sha256).hexdigest()[:16]
 
 

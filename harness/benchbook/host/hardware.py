@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -15,11 +16,16 @@ def cpu(tree: Tree) -> Facts:
     """Return the processor's facts; frequencies in MHz, cache sizes in the kernel's notation."""
     return {
         "model": read_fact(_model, tree),
+        "vendor": read_fact(_field, tree, "vendor_id"),
+        "family": read_fact(_field, tree, "cpu family"),
+        "model_number": read_fact(_field, tree, "model"),
+        "stepping": read_fact(_field, tree, "stepping"),
         "architecture": platform.machine(),
         "logical_cores": read_fact(lambda: len(online(tree))),
         "usable_cores": read_fact(lambda: len(os.sched_getaffinity(0))),
         "physical_cores": read_fact(lambda: len(_siblings(tree))),
         "flags_count": read_fact(lambda: len(flags(tree))),
+        "flags_digest": read_fact(lambda: _digest(flags(tree))),
         "microcode": read_fact(_field, tree, "microcode"),
         "smt": read_fact(lambda: {0: "off", 1: "on"}[tree.number(f"{CPUS}/smt/active")]),
         "smt_control": read_fact(tree.text, f"{CPUS}/smt/control"),
@@ -56,6 +62,10 @@ def flags(tree: Tree) -> list[str]:
         return _field(tree, "flags").split()
     except Unreadable:
         return _field(tree, "Features").split()
+
+
+def _digest(names: list[str]) -> str:
+    return hashlib.sha256(" ".join(sorted(names)).encode()).hexdigest()[:16]
 
 
 def _field(tree: Tree, name: str) -> str:

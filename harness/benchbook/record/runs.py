@@ -8,6 +8,8 @@ from typing import Any
 
 from benchbook.declare import names
 from benchbook.errors import RequestError, command, nearest
+from benchbook.host import processor
+from benchbook.host.processor import Processor
 from benchbook.record import folder, looks, manifest, objects
 from benchbook.record.folder import Say, tell
 
@@ -171,10 +173,19 @@ def run_ids(results: Path) -> list[str]:
 
 def machine_of(run: Run) -> str | None:
     """Return the id of the machine of a run; None if it is unknown."""
+    found = (_host(run).get("machine") or {}).get("id")
+    return str(found) if found else None
+
+
+def processor_of(run: Run) -> Processor | None:
+    """Return the processor of a run; None if it is unknown."""
+    return processor.of(_host(run).get("cpu") or {})
+
+
+def _host(run: Run) -> dict[str, Any]:
     path = run.path / folder.RUN_FILE
     held = folder.read_object(path) if path.exists() else {}
-    found = ((held.get("host") or {}).get("machine") or {}).get("id")
-    return str(found) if found else None
+    return held.get("host") or {}
 
 
 def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:

@@ -63,10 +63,10 @@ def shown(found: Machines, problems: Mapping[str, str]) -> Block:
         parts.append(
             (f'<p class="bb-note">{escape_html(" ".join(notes))}</p>', escape_markdown(" ".join(notes)))
         )
-    for names in found.same_machine:
+    for names in found.same_processor:
         parts.append(
             _paragraph(
-                f"By digest and processor in their facts, {listing(names)} are one machine, so their results are not "
+                f"By the facts of their runs, {listing(names)} have the same processor, so their results are not "
                 "independent."
             )
         )

@@ -57,7 +57,7 @@ def test_the_limits_and_the_mark_of_the_rule_say_whether_the_floor_is_known(tmp_
     without, known = opened(tmp_path / "without", 1.03, None), opened(tmp_path / "known", 1.03, 0.06)
     assert "is unknown" in conclusion.limits(without).markdown
     assert rules.noise(without).mark == "not kept"
-    assert "two equal setups on this machine differ by up to" in conclusion.limits(known).markdown
+    assert "two equal setups on this processor differ by up to" in conclusion.limits(known).markdown
     assert "Of 2 ratios of equal setups, 2 have a 95\xa0% CI without 1" in conclusion.limits(known).markdown
     assert rules.noise(known).mark == "kept"
     calm = conclusion.limits(opened(tmp_path / "calm", 1.03, 0.0)).markdown

@@ -156,14 +156,14 @@ def test_a_limit_that_all_trials_share_is_one_of_the_machine(write: Write) -> No
     assert not found.left_out
 
 
-def test_names_that_stand_for_one_machine(write: Write) -> None:
-    found = named(write(2.0, machine="a"), write(2.0), write(2.0, machine="a"))
-    assert found.same_machine == [["m0", "m2"]]
+def test_runs_on_one_processor_are_named(write: Write) -> None:
+    found = named(write(2.0, processor="a"), write(2.0, processor="b"), write(2.0, processor="a"))
+    assert found.same_processor == [["m0", "m2"]]
 
 
-def test_copies_of_a_virtual_machine_on_other_hosts_are_not_one_machine(write: Write) -> None:
+def test_copies_of_a_virtual_machine_on_other_processors_are_not_one(write: Write) -> None:
     found = named(write(2.0, machine="a"), write(2.0, machine="a", processor="Another"))
-    assert found.same_machine == []
+    assert found.same_processor == []
 
 
 def test_without_claims_comparisons_are_counted(write: Write) -> None:

@@ -190,10 +190,10 @@ def _run(results: Path) -> Run:
     [
         {"profile": "published"},
         {"name": "another"},
-        {"host": {"machine": {"id": "ffffffffffffffff"}}},
         {"changes": lambda levels: {"dataset_digest": "other"}},
-        {"host": {"machine": {"id": "not readable: x"}}},
+        {"host": {"cpu": {"model": "not readable: x"}}},
         {"host": {"cpu": {"model": "another processor"}}},
+        {"host": {"cpu": {"model": "Synthetic", "usable_cores": 4}}},
     ],
 )
 def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -201,6 +201,20 @@ def test_a_floor_of_something_else_is_not_used(tmp_path: Path, options: dict[str
     found = run(tmp_path, 1.03)
     assert found.verdict == "reproduced"
     assert "unknown" in sentence(found.reasons)
+
+
+def test_a_floor_of_another_machine_with_the_same_processor_is_used(tmp_path: Path) -> None:
+    aa(tmp_path, "aa-1", 0.2, host={"machine": {"id": "ffffffffffffffff"}})
+    assert "unknown" not in run(tmp_path, 1.03).reason
+
+
+def test_processors_of_one_name_that_differ_in_their_caches_are_not_one(tmp_path: Path) -> None:
+    """Hypervisors call several processors "AMD EPYC"."""
+    small, large = ({"level": 1, "type": "Data", "size": size} for size in ("32K", "48K"))
+    epyc = {"model": "AMD EPYC", "flags_count": 105}
+    aa(tmp_path, "aa-1", 0.2, host={"cpu": {**epyc, "caches": [small]}})
+    found = run(tmp_path, 1.03, host={"cpu": {**epyc, "caches": [large]}})
+    assert "unknown" in found.reason
 
 
 def test_all_a_a_runs_count_together(tmp_path: Path) -> None:
