@@ -26,8 +26,8 @@ def command(
         bool,
         typer.Option(
             "--publish",
-            help="Write a smaller form to reports/data/EXPERIMENT, which `{bench} site` shows. An A/A run goes to"
-            " reports/data/EXPERIMENT-aa, a further one to EXPERIMENT-2-aa.",
+            help="Write a smaller form to reports/data/EXPERIMENT/RUN, which `{bench} site` shows. A published run is"
+            " never replaced.",
         ),
     ] = False,
     machine: Annotated[
@@ -35,8 +35,7 @@ def command(
         typer.Option(
             "--machine",
             metavar="NAME",
-            help="With --publish: name the machine of a run that you contribute. It goes to"
-            " reports/data/EXPERIMENT/NAME, beside the project's own run.",
+            help="With --publish: name the machine of a run that you contribute to those of the project.",
         ),
     ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
@@ -54,7 +53,7 @@ def command(
         _require_checkout(root(), private=private, output=output)
     elif machine is not None:
         raise RequestError(
-            "--machine names the folder of a published run, but --publish is missing.",
+            "--machine names the machine of a published run, but --publish is missing.",
             f"Add it: {typed(f'export {run} --publish --machine {machine}')}",
         )
     with opened(results, run, answering=publish, floors=False, from_trials=True) as found:

@@ -7,7 +7,7 @@ such as "AMD EPYC". The sizes of the caches and the features differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,29 @@ def of(cpu: Mapping[str, Any]) -> Processor | None:
         return None
     stated = [(name, str(cpu[name])) for name in STATED if readable(cpu.get(name))]
     return Processor((*stated, *_caches(cpu.get("caches"))))
+
+
+def names(held: Sequence[Processor | None]) -> list[str]:
+    """Return a short name for each processor: its model, and the facts in which processors of that name differ.
+
+    >>> small, large = ({"model": "AMD EPYC", "flags_count": 105, "stepping": step} for step in ("1", "2"))
+    >>> names([of(small), of(large), None])
+    ['AMD EPYC (stepping 1)', 'AMD EPYC (stepping 2)', 'unknown processor']
+    """
+    known = [dict(one.facts) for one in held if one is not None]
+    found = []
+    for one in held:
+        if one is None:
+            found.append("unknown processor")
+            continue
+        own = dict(one.facts)
+        alike = [other for other in known if other["model"] == own["model"]]
+        telling = [name for name in own if len({other.get(name) for other in alike}) > 1]
+        caches = [f"{name} {own[name]}" for name in telling if name.startswith("L")]
+        others = [f"{name.replace('_', ' ')} {own[name]}" for name in telling if not name.startswith("L")]
+        said = ", ".join((caches or others)[:2])
+        found.append(f"{own['model']} ({said})" if said else own["model"])
+    return found
 
 
 def _caches(held: Any) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ the report. It appears as a finished folder or not at all.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -16,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command
-from benchbook.record import contributed, crate, database, evidence, folder, manifest, runs, thinning
+from benchbook.record import contributed, crate, database, evidence, folder, ledger, manifest, runs, thinning
 from benchbook.record import trial as trial_json
-from benchbook.record.contributed import AGAINST_ITSELF
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import Scrubber, scrubber
 from benchbook.record.runs import Run
@@ -76,12 +74,11 @@ def export_run(
 def publish_run(
     results: Path, run_id: str, data: Path, drawn: thinning.Drawn, say: Say = tell, machine: str | None = None
 ) -> Path:
-    """Write the small form of a run to ``data/<experiment>`` in place of an earlier one; return the folder.
+    """Write the small form of a run to ``data/<experiment>/<run>``, beside the earlier ones; return the folder.
 
-    The run of another machine goes to ``data/<experiment>/<machine>``. The name of an A/A run's folder ends in -aa; as
-    all A/A runs count together, a further one gets a separate folder (``<experiment>-2-aa``). The same run gives the
-    same bytes. ``drawn`` is the telemetry that charts draw. Raises RequestError if the run does not exist or is not
-    finished, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
+    ``machine`` is the name of the machine of a contributed run. The same run gives the same bytes. ``drawn`` is the
+    telemetry that charts draw. Raises RequestError if the run does not exist or is not finished, if it is published
+    already, if it stays larger than 2 MB, or if ``machine`` is not a valid name.
     """
     name = None if machine is None else contributed.require_name(machine)
     found = runs.find(results, run_id, say)
@@ -90,25 +87,15 @@ def publish_run(
             f"Run {found.run_id} is not finished: {found.done} of {found.planned} trials exist.",
             f"Finish it with `{command(f'resume {found.run_id}')}`, then publish it.",
         )
-    output = data / found.experiment if name is None else data / found.experiment / name
-    if found.against_itself:
-        output = _beside_others(output, found.run_id)
-    _require_published(output)
+    output = data / found.experiment / found.run_id
+    ledger.require_new(output)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
         return thinning.fitting(stage, found.run_id, made / folder.TABLES_FOLDER, drawn)
 
     about = {"published": True, "scrubbed": True, "left_out": [SCRUBBED, *THINNED]}
+    about |= {} if name is None else {"machine": name}
     return _write(found, output, fill, SMALL_PARTS, about, scrubber(), say)
-
-
-def _beside_others(folder_of_run: Path, run_id: str) -> Path:
-    """Return the folder of an A/A run: the one that has it already, or the first that no other run has."""
-    names = (f"{folder_of_run.name}{f'-{number}' if number > 1 else ''}" for number in itertools.count(1))
-    paths = (folder_of_run.with_name(name + AGAINST_ITSELF) for name in names)
-    return next(
-        path for path in paths if not (path / manifest.FILE).exists() or manifest.read(path).run_id == run_id
-    )
 
 
 def _write(
@@ -215,37 +202,17 @@ def _require_writable(output: Path, overwrite: bool) -> None:
         )
 
 
-def _others(output: Path, *, machines: bool = False) -> list[str]:
-    """Return the files in an export's folder that its manifest does not name; with ``machines``, no folder beside it.
+def _others(output: Path) -> list[str]:
+    """Return the files in an export's folder that its manifest does not name.
 
     Only what Benchbook wrote may be replaced, and the manifest lists that. Raises RequestError if it is no export.
     """
-    listed = {entry.file for entry in manifest.read(output).files} if _is_export(output) else set()
-    return sorted(name for name in manifest.held(output, others=machines) if name not in listed)
-
-
-def _is_export(output: Path) -> bool:
-    return (output / manifest.FILE).exists()
-
-
-def _require_published(output: Path) -> None:
-    """Raise RequestError if the folder of a published run holds files that are neither of it nor notes beside it."""
-    if not output.is_dir():
-        return
-    if more := [name for name in _others(output, machines=True) if not manifest.is_note(name)]:
-        raise RequestError(
-            f"{output} holds files that are not of a published run: {manifest.some(more)}. Nothing was changed.",
-            f"Move them to another folder. Notes (*{', *'.join(manifest.NOTES)}) may stay.",
-        )
+    listed = {entry.file for entry in manifest.read(output).files}
+    return sorted(name for name in manifest.held(output) if name not in listed)
 
 
 def _move_into_place(made: Path, output: Path) -> None:
-    """Move the finished folder into place, and an earlier export out of it.
-
-    Notes and the runs of other machines are copied first, so that a kill at any moment leaves them in a folder whole.
-    """
-    if output.exists():
-        _keep(output, made)
+    """Move the finished folder into place, and an earlier export out of it."""
     earlier = output.with_name(f".{output.name}.{os.getpid()}.earlier")
     if output.exists():
         output.rename(earlier)
@@ -256,18 +223,3 @@ def _move_into_place(made: Path, output: Path) -> None:
             earlier.rename(output)
         raise
     shutil.rmtree(earlier, ignore_errors=True)
-
-
-def _keep(output: Path, made: Path) -> None:
-    """Copy what people keep beside an export into the folder that replaces it: notes, and folders not of the export."""
-    for name in _others(output, machines=True):
-        if (made / name).exists():
-            raise RequestError(
-                f"{output / name} is not of the earlier export, and the new one has a file of this name. Nothing was"
-                " changed.",
-                "Rename it.",
-            )
-        shutil.copy2(output / name, made / name, follow_symlinks=False)
-    for path in output.iterdir():
-        if path.is_dir() and path.name not in manifest.FOLDERS:
-            shutil.copytree(path, made / path.name, symlinks=True)

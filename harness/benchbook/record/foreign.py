@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
 from benchbook.record import plain
-from benchbook.record.tables import OF_RUN, OF_TRIAL, Column, Table, quoted
+from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Column, Table, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,6 +58,20 @@ def require(connection: DuckDBPyConnection, run_id: str, facts: dict[str, Any]) 
         _require_once(connection, table)
         for column in table.columns:
             _require_values(connection, table, column)
+
+
+def leave_out_stated_twice(connection: DuckDBPyConnection) -> int:
+    """Delete incoming measurements that an older Benchbook stated twice with different values; return their number.
+
+    In trials with several loads it recorded the sizes of the trial after each of them. Which one is meant is unknown,
+    so none counts; of equal rows one stays.
+    """
+    held, keys = incoming(BY_NAME["measurements"]), ", ".join(KEYS["measurements"])
+    equal = f"SELECT min(rowid) FROM {held} GROUP BY {keys}, value"
+    twice = f"SELECT ({keys}) FROM {held} GROUP BY {keys} HAVING count(*) > 1"
+    connection.execute(f"DELETE FROM {held} WHERE rowid NOT IN ({equal})")
+    found = connection.execute(f"DELETE FROM {held} WHERE ({keys}) IN ({twice})").fetchone()
+    return int(found[0]) if found else 0
 
 
 def _foreign(table: Table, owner: object) -> str:

@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
 from benchbook.host import guarded
-from benchbook.record import check, folder, foreign, lines, looks
+from benchbook.record import check, folder, foreign, lines, looks, manifest
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say
-from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Table, arrow_types, literal, quoted
+from benchbook.record.tables import (
+    BY_NAME,
+    OF_RUN,
+    OF_TRIAL,
+    SCHEMA_VERSION,
+    Table,
+    arrow_types,
+    literal,
+    quoted,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
 
 # ruff: noqa: S608 - names of tables and columns come from record.tables; values are bound
 
+STATED_TWICE = 5
+"""Last version of tables in which a trial with several loads has its sizes once for each of them."""
 BATCH_TRIALS = 1000
 """Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
 
@@ -216,6 +227,8 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
         with lines.damage_as_value_error("its tables are not those of a run"), _transaction(connection):
             for table in (*OF_RUN, *OF_TRIAL):
                 _stage(connection, table, where / folder.TABLES_FOLDER / f"{table.name}.parquet")
+            if _schema(where) <= STATED_TWICE:
+                foreign.leave_out_stated_twice(connection)
             foreign.require(connection, where.name, facts)
             _delete_run(connection, where.name)
             for table in (*OF_RUN, *OF_TRIAL):
@@ -231,6 +244,11 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
         return 0
     found = connection.execute("SELECT count(*) FROM trials WHERE run_id = ?", [where.name]).fetchone()
     return int(found[0]) if found else 0
+
+
+def _schema(where: Path) -> int:
+    """Return the version of a run's tables; the present one if it has no manifest."""
+    return manifest.read(where).schema if (where / manifest.FILE).exists() else SCHEMA_VERSION
 
 
 def _plan_of_older_tables(connection: DuckDBPyConnection, where: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
 from benchbook.host import guarded
-from benchbook.record import folder
+from benchbook.record import contributed, folder
 from benchbook.record.tables import BY_NAME, SCHEMA_VERSION
 
 FILE = "manifest.json"
@@ -59,6 +59,8 @@ class Export:
     files: tuple[Entry, ...]
     trials: int | None
     """Rows of its table ``trials``; None if unknown."""
+    machine: str | None = None
+    """The name that its contributor gave to the machine; None for a run of the project."""
 
     @property
     def has_trials(self) -> bool:
@@ -82,15 +84,14 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def checked(where: Path, *, others: bool = False) -> Export:
+def checked(where: Path) -> Export:
     """Return the export in ``where`` after comparing each of its files with its digest.
 
-    ``where`` may hold the exports of other machines in folders of their own, and, with ``others``, folders with
-    anything: the caller checks each of them. Raises RequestError as ``read`` does; if the manifest names a file outside
-    the folder; if a file is missing, has changed, or is not in the manifest; and for links, pipes and devices.
+    Raises RequestError as ``read`` does; if the manifest names a file outside the folder; if a file is missing, has
+    changed, or is not in the manifest; and for links, pipes and devices.
     """
     found = read(where)
-    _check(found, others=others)
+    _check(found)
     return found
 
 
@@ -131,10 +132,13 @@ def read(where: Path) -> Export:
         if not isinstance(against_itself, bool):
             raise ValueError(f"against_itself is {names.shown(against_itself)}, not true or false")  # noqa: TRY004
         files, trials = tuple(_entries(stated.get("files"))), _trials(stated.get("rows"))
+        machine = stated.get("machine")
+        if machine is not None and not contributed.is_name(machine):
+            raise ValueError(f"machine is {names.shown(machine)}, not the name of a machine")
     except ValueError as error:
         raise RequestError(f"{where / FILE}: {error}.", _UNSAFE) from error
     run_id, experiment, profile = (str(stated[key]) for key in ("run_id", "experiment", "profile"))
-    return Export(where, run_id, experiment, profile, against_itself, schema, files, trials)
+    return Export(where, run_id, experiment, profile, against_itself, schema, files, trials, machine)
 
 
 def _entries(stated: Any) -> Iterator[Entry]:
@@ -207,10 +211,10 @@ def _not_an_export(where: Path) -> RequestError:
     )
 
 
-def _check(export: Export, *, others: bool) -> None:
+def _check(export: Export) -> None:
     """Compare every file with its digest; raise RequestError that names those that differ."""
     listed = {entry.file: entry for entry in export.files}
-    found = set(held(export.folder, others=others))
+    found = set(held(export.folder))
     missing = [name for name in listed if name not in found]
     damaged = [
         name for name, entry in listed.items() if name in found and _differs(export.folder / name, entry)
@@ -247,10 +251,9 @@ def some(found: Sequence[str]) -> str:
     return first + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
 
-def held(where: Path, *, others: bool = True) -> Iterator[str]:
+def held(where: Path) -> Iterator[str]:
     """Yield every file of an export's folder but its manifest, relative to the folder.
 
-    Leaves out the folders of other machines: those with a manifest, or with ``others``, all that are not its own.
     Raises RequestError for a link, a pipe and a device.
     """
     folders = [""]
@@ -265,10 +268,7 @@ def held(where: Path, *, others: bool = True) -> Iterator[str]:
             name = f"{inside}{entry.name}"
             mode = entry.stat(follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode):
-                of_another = (
-                    not inside and name not in FOLDERS and (others or (where / name / FILE).is_file())
-                )
-                folders += [] if of_another else [f"{name}/"]
+                folders.append(f"{name}/")
             elif what := guarded.kind(mode):
                 raise RequestError(
                     f"{some([str(where / name)])} is {what}; an export contains only files.", _UNSAFE

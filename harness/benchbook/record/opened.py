@@ -17,7 +17,7 @@ from typing import Any
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
 from benchbook.host import temporary
-from benchbook.record import database, folder, ingest, manifest, runs, seal
+from benchbook.record import database, folder, ingest, ledger, manifest, runs, seal
 from benchbook.record.export import PARTS, SMALL_PARTS
 from benchbook.record.folder import Say, tell
 from benchbook.record.manifest import Export
@@ -92,7 +92,8 @@ def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) ->
         others = runs.all_runs(home, say) if floors else []
         found = [one.path for one in others if one.against_itself and one.experiment == run.experiment]
         return _Place(run.run_id, home, (run.path, *(one for one in found if one != run.path)))
-    export = manifest.checked(Path(name))
+    path = ledger.resolve(path, say)
+    export = manifest.checked(path)
     beside = _beside(path, say) if floors else ()
     return _Place(export.run_id, None, (path, *(one.folder for one in beside if _is_floor_of(one, export))))
 
@@ -201,6 +202,7 @@ def import_run(path: Path, results: Path, say: Say = tell) -> str:
     A run that exists with the same content is only entered again. Raises RequestError if the export is damaged or
     of a newer schema, or if another run with this id exists.
     """
+    path = ledger.resolve(path, say)
     export = manifest.checked(path)
     with _staged([_Place(export.run_id, None, (path,))], lambda _: None, export.has_trials):
         pass  # it enters a database alone before anything of it is copied
@@ -274,7 +276,7 @@ def facts(results: Path, name: str, say: Say = tell) -> dict[str, Any]:
     if not is_folder(name):
         path = runs.find(results, name, say, empty=True).path
     else:
-        path = Path(name)
+        path = ledger.resolve(Path(name), say)
         if not (path / folder.RUN_FILE).is_file():
             raise RequestError(
                 f"There is no {path / folder.RUN_FILE}, so {name} is not the folder of a run.",

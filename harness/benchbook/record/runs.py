@@ -143,9 +143,10 @@ def _folder_of_this_name(name: str) -> str | None:
 def _published(name: str) -> str | None:
     """Return the hint that names an experiment's published run; None if it has none."""
     from benchbook.declare.catalogue import root
+    from benchbook.record import ledger
 
-    place = root() / "reports" / "data" / name
-    if not name or not (place / manifest.FILE).is_file():
+    place = root() / ledger.DATA / name
+    if not name or not ledger.published(root(), name):
         return None
     here = Path.cwd()
     return f"Its published run is {place.relative_to(here) if place.is_relative_to(here) else place}"

@@ -1,9 +1,8 @@
-"""The section of a report on other machines: whether the verdicts depend on the machine, and a mean over machines."""
+"""The section of a report on other processors: whether the verdicts depend on the processor, and a mean over them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from benchbook.analyse import claims, machines, quantity
 from benchbook.analyse.claims import Judgement
@@ -14,7 +13,7 @@ from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import sentence
-from benchbook.report import claim, conclusion, opening
+from benchbook.report import claim, conclusion, history, opening
 from benchbook.report.charts import forest
 from benchbook.report.claim import Shown
 from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
@@ -23,30 +22,35 @@ from benchbook.report.tables import setting
 MOST = 3
 """Most findings that are drawn; the table has all."""
 MARKS = (
-    "Dot and bar: the ratio on one machine with its 95 % CI; a hollow diamond is a published ratio. A bar that reaches "
-    "the edge is longer than shown."
+    "Dot and bar: the ratio on one processor with its 95 % CI; a hollow diamond is a published ratio. A bar that "
+    "reaches the edge is longer than shown."
 )
 MEAN = (
-    "The mean over machines is that of a random-effects model (variance between machines: Paule and Mandel; interval: "
-    "Hartung-Knapp-Sidik-Jonkman)."
+    "The mean over processors is that of a random-effects model (variance between processors: Paule and Mandel; "
+    "interval: Hartung-Knapp-Sidik-Jonkman)."
 )
 TIMES = "A ratio above 1 means that the first of the two is better."
-PREDICTED = "The bar of a new machine is the 95 % prediction interval for its ratio."
-TWO = "Two machines show little about others, so the CI of their mean is wide."
+PREDICTED = "The bar of another processor is the 95 % prediction interval for its ratio."
+TWO = "Two processors show little about others, so the CI of their mean is wide."
 
 
 def section(run: Run) -> Block | None:
-    """Return the section on the machines of a published run; None, which shows nothing, if there is only one."""
-    runs, problems = opening.machines(run)
-    if len(runs) < 2 and not problems:
+    """Return the section on all published runs of an experiment; None, which shows nothing, if there is only one."""
+    parts = [one for one in (_on_processors(run), history.section(run)) if one is not None]
+    if not parts:
         return None
-    return shown(machines.of_runs(runs), problems)
+    return Block("".join(one.markup for one in parts), "\n\n".join(one.markdown for one in parts))
 
 
-def shown(found: Machines, problems: Mapping[str, str]) -> Block:
-    """Return the section; ``problems`` are the machines whose runs cannot be read, and why."""
+def _on_processors(run: Run) -> Block | None:
+    runs = opening.processors(run)
+    return shown(machines.of_runs(runs)) if len(runs) > 1 else None
+
+
+def shown(found: Machines) -> Block:
+    """Return what the runs on several processors found."""
     number = len(found.runs)
-    title = f"Results on {number} machines" if number > 1 else "Other machines"
+    title = f"Results on {number} processors" if number > 1 else "Other processors"
     parts: list[tuple[str, str]] = [(f'<h2 id="machines">{title}</h2>', f"## {title}")]
     if number > 1:
         parts.append(_paragraph(found.sentence))
@@ -70,12 +74,11 @@ def shown(found: Machines, problems: Mapping[str, str]) -> Block:
                 "independent."
             )
         )
-    left_out = {**found.left_out, **problems}
-    for name, why in left_out.items():
+    for name, why in found.left_out.items():
         parts.append(_paragraph(f"The run of {name} is left out: {why.rstrip('.')}."))
-    folded = [("The machines and their runs", table(found))]
+    folded = [("The processors and their runs", table(found))]
     if number > 1:
-        folded.insert(0, (f"Every {found.noun} on each machine", every(found)))
+        folded.insert(0, (f"Every {found.noun} on each processor", every(found)))
     parts += [(Details(name, made).html(), f"**{name}**\n\n{made.markdown()}") for name, made in folded]
     return Block("".join(markup for markup, _ in parts), "\n\n".join(written for _, written in parts))
 
@@ -100,10 +103,10 @@ def _forest(one: Finding) -> tuple[str, str]:
     seen = {result.machine: _shown(result) for result in one.results}
     rows = [(result.machine, result.verdict, seen[result.machine]) for result in one.results]
     if made := one.summary:
-        rows.append(("Mean over machines", "random effects", mean(made)))
+        rows.append(("Mean over processors", "random effects", mean(made)))
         if predicted := made.prediction():
             low, high = map(math.exp, predicted)
-            rows.append(("A new machine", "predicted", Shown(claim.interval(low, high), (), low, high)))
+            rows.append(("Another processor", "predicted", Shown(claim.interval(low, high), (), low, high)))
     first = _first(one)
     stated = claim.stated(first) if first else claim.Stated("", None, "=")
     scale = forest.scale_of([held for _, _, held in rows], [stated.value])
@@ -154,12 +157,12 @@ def heterogeneity(one: Finding) -> str:
     made = one.summary
     if made is None:
         if any(result.judgement is not None and claims.ends(result.judgement) for result in one.results):
-            return "The cases of this claim differ, so only each of them has a mean over machines (in the table)."
-        return "There is no mean over machines, because fewer than 2 have a ratio that is judged."
+            return "The cases of this claim differ, so only each of them has a mean over processors (in the table)."
+        return "There is no mean over processors, because fewer than 2 have a ratio that is judged."
     share = f"{100 * made.i_squared:.0f} %"
     if share == "0 %":
-        return "I² is 0 %: the machines differ no more than the noise of their trials explains."
-    return f"I² is {share}: the noise of the trials does not explain this share of the variation between machines."
+        return "I² is 0 %: the processors differ no more than the noise of their trials explains."
+    return f"I² is {share}: the noise of the trials does not explain this share of the variation between processors."
 
 
 def every(found: Machines) -> Table:
@@ -169,7 +172,7 @@ def every(found: Machines) -> Table:
         if any(held.value for held in one.results):
             rows.append(_row(one, _statement(one)))
             rows += [_row(case, f"Only {case.statement}") for case in one.cases if one.summary is None]
-    columns = [found.noun.capitalize(), *found.runs, "Mean over machines (95 % CI)", "I²"]
+    columns = [found.noun.capitalize(), *found.runs, "Mean over processors (95 % CI)", "I²"]
     return Table(columns, rows, stacked=True)
 
 
@@ -189,7 +192,7 @@ def table(found: Machines) -> Table:
         rows.append(
             [name, _hardware(run), conclusion.strength(run), _run(run), "; ".join(differs) or "nothing"]
         )
-    columns = ["Machine", "Hardware", "Evidence", "Run", "Differs from the first in"]
+    columns = ["Processor", "Hardware", "Evidence", "Run", "Differs from the first in"]
     return Table(columns, rows, stacked=True)
 
 

@@ -10,13 +10,16 @@ import atexit
 import contextlib
 import functools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
-from benchbook.record import contributed, manifest
+from benchbook.host import processor
+from benchbook.record import ledger
+from benchbook.record.ledger import Entry
 from benchbook.record.opened import opened
 from benchbook.report.table import QUARTO_VARIABLE
 
@@ -48,28 +51,48 @@ def shared(results: Path, run_id: str) -> Run:
     return run
 
 
-PROJECT = "the project's machine"
-"""Name of the machine of the published run; those of other machines are names of folders."""
+def entries(run: Run) -> list[Entry]:
+    """Return the runs that the ledger has of an experiment, oldest first; none for a run that is not published."""
+    held, _ = ledger.entries(root() / ledger.DATA / run.experiment)
+    return held if any(one.export.run_id == run.run_id for one in held) else []
 
 
-def machines(run: Run) -> tuple[dict[str, Run], dict[str, str]]:
-    """Return machine → run of a published run and of those that other machines contributed; and machine → problem.
+def in_ledger(run: Run, entry: Entry) -> Run:
+    """Return the run of an entry of the ledger; ``run`` itself if the entry is its own."""
+    if entry.export.run_id == run.run_id:
+        return run
+    found = kept.enter_context(opened(run.results, str(entry.export.folder)))
+    return shared(found.results, entry.export.run_id)
 
-    For any other run, it is the only one.
+
+def processors(run: Run) -> dict[str, Run]:
+    """Return processor → a published run on it: this run first, then the latest on each other processor.
+
+    A run that is not published is the only one.
     """
-    place = root() / "reports" / "data" / run.experiment
-    if not contributed.folders(place) or manifest.checked(place, others=True).run_id != run.run_id:
-        return {PROJECT: run}, {}
-    runs, problems = {PROJECT: run}, {}
-    for export in contributed.checked(place)[0]:
-        if export.against_itself:
-            continue
-        try:
-            found = kept.enter_context(opened(run.results, str(export.folder)))
-            runs[export.folder.name] = shared(found.results, export.run_id)
-        except RequestError as error:
-            problems[export.folder.name] = error.message
-    return runs, problems
+    groups = ledger.by_processor(entries(run))
+    own = [one for one in groups if any(entry.export.run_id == run.run_id for entry in one)]
+    if not own:
+        return {"": run}
+    chosen = [*own, *(one for one in groups if one not in own)]
+    latest = [_latest(group, run) for group in chosen]
+    return {name: in_ledger(run, one) for name, one in zip(names(latest), latest, strict=True)}
+
+
+def _latest(group: list[Entry], run: Run) -> Entry:
+    """Return the entry of the run itself, else the latest of its profile, else the latest."""
+    own = [one for one in group if one.export.run_id == run.run_id]
+    alike = [one for one in group if one.export.profile == run.profile]
+    return (own or alike or group)[-1]
+
+
+def names(held: Sequence[Entry]) -> list[str]:
+    """Return a short name for the processor of each entry, with that of the machine if its contributor gave one."""
+    short = processor.names([one.processor for one in held])
+    return [
+        f"{one.export.machine} ({name})" if one.export.machine else name
+        for one, name in zip(held, short, strict=True)
+    ]
 
 
 def is_experiment(slug: str) -> bool:

@@ -66,11 +66,10 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
 
     reports = root / "reports"
     catalogue = Catalogue(root)
-    runs = [one for one in published if not one.against_itself]
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
-    reran = sum(catalogue.publication(one.experiment) is not None for one in runs)
+    reran = sum(catalogue.publication(one.experiment) is not None for one in published)
     made[0] = Page("index", made[0].source, None, title=title(reran))
-    for one in (one for one in runs if one.experiment not in dict(FIXED)):
+    for one in (one for one in published if one.experiment not in dict(FIXED)):
         slug, named = one.experiment, _title(catalogue, one.experiment)
         source = render.document(slug, reports)
         made.append(Page(slug, source, one.run_id, slug, named if source == render.DEFAULT else ""))
@@ -245,11 +244,11 @@ def _card(one: Comparison) -> str:
 
 
 def _machines(run: Run) -> str:
-    """Return the number of machines with a run of the experiment, with a link to their results; empty for one."""
-    number = published.machines(root(), run.experiment)
+    """Return the number of processors with a run of the experiment, with a link to their results; empty for one."""
+    number = published.processors(root(), run.experiment)
     if number < 2:
         return ""
-    return f'<a href="{escape_html(run.experiment)}.html#machines">runs from {number} machines</a>'
+    return f'<a href="{escape_html(run.experiment)}.html#machines">runs on {number} processors</a>'
 
 
 def strip(found: Sequence[Judgement]) -> str:

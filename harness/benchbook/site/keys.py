@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchbook.analyse.run import MIX_VARIABLE
-from benchbook.record import manifest
+from benchbook.record import ledger, manifest
 from benchbook.record.manifest import Export
 from benchbook.site.index import Page
 
@@ -27,7 +27,7 @@ def of(root: Path, pages: list[Page], found: list[Export], quarto: str | None) -
     _add(shared, PACKAGE, _files(PACKAGE, "*"))
     for name in DECLARED:
         _add(shared, root, _files(root / name, "*"))
-    _add(shared, root, [root / "CITATION.cff"])
+    _add(shared, root, [root / "CITATION.cff", *sorted((root / ledger.DATA).glob(f"*/{ledger.WITHDRAWN}"))])
     if quarto:
         _add(shared, root, sorted((root / "reports").glob("_*")))
     _add(shared, LOCK.parent, [LOCK])
@@ -38,7 +38,7 @@ def _key(shared: hashlib._Hash, one: Page, found: list[Export]) -> str:
     shared.update(f"{one.name}\0{one.title}\0".encode())
     _add(shared, one.source.parent, [one.source])
     for export in found:
-        # A page about all runs shows each; an A/A run gives the noise floor to the run of its experiment.
+        # A page about all runs shows each; the page of an experiment lists all its runs.
         if one.run_id is None or export.experiment == one.experiment:
             _add(shared, export.folder, [export.folder / manifest.FILE])
     return shared.hexdigest()

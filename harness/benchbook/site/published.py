@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError
 from benchbook.host import temporary
-from benchbook.record import contributed, export, manifest
+from benchbook.record import export, ledger
 from benchbook.record import opened as opening
 from benchbook.record.folder import Say, tell
+from benchbook.record.ledger import Entry
 from benchbook.record.manifest import Export
 from benchbook.report.charts.telemetry import PANELS
 
 if TYPE_CHECKING:
     from benchbook.analyse.run import Run
 
-DATA = Path("reports") / "data"
+DATA = ledger.DATA
 Published = Export
 results = opening.results_of
 
@@ -32,32 +34,35 @@ def publish(results: Path, run_id: str, data: Path, say: Say = tell, machine: st
     return export.publish_run(results, run_id, data, drawn, say, machine)
 
 
-def all_published(root: Path) -> list[Export]:
-    """Return the published runs under ``root``, by folder; raise RequestError if one is damaged or too new."""
-    return [
-        manifest.checked(path.parent, others=True)
-        for path in sorted((root / DATA).glob(f"*/{manifest.FILE}"))
-    ]
+def ledgers(root: Path) -> tuple[dict[str, list[Entry]], list[RequestError]]:
+    """Return experiment → its published runs, oldest first, and an error for each contributed run that is unusable.
 
-
-def of_other_machines(root: Path) -> tuple[list[Export], list[RequestError]]:
-    """Return the runs that other machines contributed, and an error for each folder that is unusable."""
-    found: list[Export] = []
+    Raises RequestError if a run of the project is damaged or too new: without it, a page would show another one.
+    """
+    found: dict[str, list[Entry]] = {}
     problems: list[RequestError] = []
-    for place in sorted((root / DATA).glob("*")):
-        exports, errors = contributed.checked(place)
-        found += exports
+    for place in ledger.folders(root / DATA):
+        held, errors = ledger.entries(place)
+        if held:
+            found[place.name] = held
         problems += errors
     return found, problems
 
 
-def machines(root: Path, experiment: str) -> int:
-    """Return the number of machines with a usable published run of an experiment."""
-    return 1 + sum(not one.against_itself for one in contributed.checked(root / DATA / experiment)[0])
+def shown(found: Mapping[str, Sequence[Entry]]) -> list[Export]:
+    """Return the run that each experiment's page shows, by experiment."""
+    chosen = (ledger.shown(held) for held in found.values())
+    return [one.export for one in chosen if one is not None]
+
+
+def processors(root: Path, experiment: str) -> int:
+    """Return the number of processors with a published run of an experiment that counts."""
+    held, _ = ledger.entries(root / DATA / experiment)
+    return len(ledger.by_processor(held))
 
 
 def opened(root: Path) -> list[Run]:
-    """Return the published runs that answer a question, from the results folder that the site's rendering names.
+    """Return the published runs that pages show, from the results folder that the site's rendering names.
 
     Without one, as in ``quarto render``, they are opened from their folders. Pages that are rendered in one process
     share them, so each run is judged once.
@@ -71,10 +76,10 @@ def opened(root: Path) -> list[Run]:
 def _opened(root: Path, given: str) -> tuple[Run, ...]:
     from benchbook.report.opening import kept, shared
 
-    found = all_published(root)
+    found, _ = ledgers(root)
     if given:
         folder = Path(given)
     else:
         folder = Path(kept.enter_context(temporary.folder("published")))
-        results(found, folder)
-    return tuple(shared(folder, one.run_id) for one in found if not one.against_itself)
+        results([one.export for held in found.values() for one in held], folder)
+    return tuple(shared(folder, one.run_id) for one in shown(found))

@@ -40,9 +40,9 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
     page: the site is written without it, then RequestError is raised.
     """
     place.require_writable(output)
-    found = published.all_published(root)
-    others, problems = published.of_other_machines(root)
-    pages = index.pages(root, found)
+    held, problems = published.ledgers(root)
+    found = [one.export for runs in held.values() for one in runs]
+    pages = index.pages(root, published.shown(held))
     missing = [one.source.name for one in pages if not one.source.is_file()]
     if missing:
         raise RequestError(
@@ -51,17 +51,14 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
         )
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     program = render.quarto()
-    made_of = keys.of(root, pages, [*found, *others], program)
+    made_of = keys.of(root, pages, found, program)
     try:
         with temporary.folder("site") as scratch:
             results = published.results(found, Path(scratch) / "results")
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
             for one in found:
-                if not one.against_itself:
-                    _copy_data(one, beside / DATA / one.experiment)
-            for one in others:
-                _copy_data(one, beside / DATA / one.experiment / one.folder.name)
+                _copy_data(one, beside / DATA / one.experiment / one.run_id)
             stale = [one for one in pages if not _kept(output, beside, one, made_of[one.name])]
             if len(stale) < len(pages):
                 note(f"unchanged: {len(pages) - len(stale)} of {len(pages)} pages")
@@ -122,7 +119,9 @@ def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str,
     if one.run_id is None:
         return found
     files = output / DATA / one.experiment
-    return found | data.environment(output / index.data_page(one.experiment), files / NUMBERS, files)
+    return found | data.environment(
+        output / index.data_page(one.experiment), files / NUMBERS, files / one.run_id
+    )
 
 
 def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchbook.site.published import all_published
 from tests.browser import chromium
 from tests.site import checkout as making
 
@@ -18,7 +17,7 @@ CHARTS = {"index": 0, "methods": 0, "systems": 0, "defects": 1}
 """Charts of the pages that have a known number of them; the others have at least three."""
 
 
-PUBLISHED = [one.experiment for one in all_published(making.ROOT) if not one.against_itself]
+PUBLISHED = [one.experiment for one in making.shown()]
 
 
 @pytest.mark.parametrize("width", [390, 1400])

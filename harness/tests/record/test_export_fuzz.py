@@ -249,7 +249,10 @@ def test_an_attack_is_refused_in_words_or_changes_nothing(
     failed: list[str] = []  # all of them, because a long run has many
     for number in range(FIRST, FIRST + INPUTS):
         attack = Attack(
-            place, random.Random(number), base / "sent" / "quickstart", base / "own" / "quickstart"
+            place,
+            random.Random(number),
+            base / "sent" / "quickstart" / SENT,
+            base / "own" / "quickstart" / OWN,
         )
         did = f"input {number}: {attack.change()}"
         said: list[str] = []

@@ -62,14 +62,14 @@ def refused(place: Path, words: str) -> None:
     """Refuse the run when it is opened, which an import does first."""
     with (
         pytest.raises(RequestError, match=words),
-        opened.opened(place / "results", f"{place / 'sent' / 'quickstart'}/"),
+        opened.opened(place / "results", f"{place / 'sent' / 'quickstart' / SENT}/"),
     ):
         pass
 
 
 def refused_everywhere(place: Path, words: str) -> None:
     """Refuse the run when opened, imported, published, or put into the results by hand; the user's run is the same."""
-    sent, results = place / "sent" / "quickstart", place / "results"
+    sent, results = place / "sent" / "quickstart" / SENT, place / "results"
     before = everything(results)
     with pytest.raises(RequestError, match=words) as caught, opened.opened(results, f"{sent}/"):
         pass
@@ -102,7 +102,7 @@ OF_TRIAL = ["levels", "phases", "measurements", "intervals", "histograms", "chec
 
 @pytest.mark.parametrize("table", OF_TRIAL)
 def test_rows_of_another_runs_trial_refuse_the_run(place: Path, table: str) -> None:
-    change(place / "sent" / "quickstart", table, of_another)
+    change(place / "sent" / "quickstart" / SENT, table, of_another)
     refused(place, f'table {table} has a row of the trial "{OWN}/0000", which is not of this run')
 
 
@@ -113,7 +113,7 @@ def test_a_speed_that_is_appended_to_another_run_is_not_judged(place: Path) -> N
         theirs = frame.filter(pl.col("metric") == "rows_per_second").head(1)
         return pl.concat([frame, theirs.with_columns(trial_id=pl.lit(f"{OWN}/0000"), value=pl.lit(1e12))])
 
-    change(place / "sent" / "quickstart", "measurements", faster)
+    change(place / "sent" / "quickstart" / SENT, "measurements", faster)
     refused_everywhere(place, "table measurements has a row of the trial")
 
 
@@ -126,14 +126,14 @@ def test_a_trial_of_another_run_refuses_the_run(place: Path, owner: dict[str, st
             [frame, frame.head(1).with_columns(**{key: pl.lit(value) for key, value in owner.items()})]
         )
 
-    change(place / "sent" / "quickstart", "trials", more)
+    change(place / "sent" / "quickstart" / SENT, "trials", more)
     refused_everywhere(place, f'table trials has a row of "{OWN}')
 
 
 @pytest.mark.parametrize("table", ["runs", "run_facts"])
 def test_facts_of_another_run_refuse_the_run(place: Path, table: str) -> None:
     change(
-        place / "sent" / "quickstart", table,
+        place / "sent" / "quickstart" / SENT, table,
         lambda frame: pl.concat([frame, frame.with_columns(run_id=pl.lit(OWN))]),
     )  # fmt: skip
     refused_everywhere(place, f"table {table} has ")
@@ -141,13 +141,32 @@ def test_facts_of_another_run_refuse_the_run(place: Path, table: str) -> None:
 
 @pytest.mark.parametrize("table", ["trials", "levels", "measurements", "run_facts"])
 def test_a_row_twice_refuses_the_run(place: Path, table: str) -> None:
-    change(place / "sent" / "quickstart", table, lambda frame: pl.concat([frame, frame.head(1)]))
+    change(place / "sent" / "quickstart" / SENT, table, lambda frame: pl.concat([frame, frame.head(1)]))
     refused(place, f"table {table} has two rows of ")
+
+
+def test_a_size_that_an_old_run_states_twice_counts_for_nothing(place: Path) -> None:
+    folder = place / "sent" / "quickstart" / SENT
+    size = (pl.col("metric") == "disk_bytes") & (pl.col("trial_id") == f"{SENT}/0000")
+
+    def twice(frame: pl.DataFrame) -> pl.DataFrame:
+        other = frame.filter(size).with_columns(value=pl.col("value") * 100)
+        return pl.concat([frame, other, frame.filter(pl.col("metric") == "rows_per_second")])
+
+    change(folder, "measurements", twice)
+    file = folder / manifest.FILE
+    file.write_text(json.dumps({**json.loads(file.read_text()), "schema": 5}))
+    text = "SELECT trial_id, metric FROM measurements WHERE metric IN ('disk_bytes', 'rows_per_second') ORDER BY ALL"
+    with opened.opened(place / "results", f"{folder}/") as found:
+        rows = query.sql(found.results, text).rows()
+    assert (f"{SENT}/0000", "disk_bytes") not in rows
+    assert (f"{SENT}/0001", "disk_bytes") in rows
+    assert rows.count((f"{SENT}/0000", "rows_per_second")) == 1
 
 
 @pytest.mark.parametrize("which", ["all", "runs", "trials"])
 def test_tables_of_another_run_do_not_belong_to_the_plan(place: Path, which: str) -> None:
-    sent, own = place / "sent" / "quickstart", place / "own" / "quickstart"
+    sent, own = place / "sent" / "quickstart" / SENT, place / "own" / "quickstart" / OWN
     for file in (own / "tables").iterdir():
         if which in ("all", file.stem):
             shutil.copyfile(file, sent / "tables" / file.name)
@@ -157,7 +176,7 @@ def test_tables_of_another_run_do_not_belong_to_the_plan(place: Path, which: str
 
 
 def test_renamed_tables_of_another_run_do_not_belong_to_the_plan_either(place: Path) -> None:
-    sent, own = place / "sent" / "quickstart", place / "own" / "quickstart"
+    sent, own = place / "sent" / "quickstart" / SENT, place / "own" / "quickstart" / OWN
     for file in (own / "tables").iterdir():
         frame = pl.read_parquet(file)
         renamed = [
@@ -178,7 +197,11 @@ VALUES = [1e308, -1e308, 1e-308, float("inf"), float("nan")]
 def test_numbers_that_no_quantity_has_refuse_the_run(
     place: Path, table: str, column: str, value: float
 ) -> None:
-    change(place / "sent" / "quickstart", table, lambda frame: frame.with_columns(**{column: pl.lit(value)}))
+    change(
+        place / "sent" / "quickstart" / SENT,
+        table,
+        lambda frame: frame.with_columns(**{column: pl.lit(value)}),
+    )
     refused(place, f"{column} in table {table} is .*, which is out of range")
 
 
@@ -189,7 +212,11 @@ def test_numbers_that_no_quantity_has_refuse_the_run(
     ("table", "column"), [("run_facts", "value"), ("trials", "program"), ("answers", "rows")]
 )
 def test_json_that_cannot_be_read_refuses_the_run(place: Path, table: str, column: str, text: str) -> None:
-    change(place / "sent" / "quickstart", table, lambda frame: frame.with_columns(**{column: pl.lit(text)}))
+    change(
+        place / "sent" / "quickstart" / SENT,
+        table,
+        lambda frame: frame.with_columns(**{column: pl.lit(text)}),
+    )
     refused(place, "out of range|levels deep|recursion|not a number")
 
 
@@ -197,7 +224,9 @@ def test_json_that_cannot_be_read_refuses_the_run(place: Path, table: str, colum
 @pytest.mark.parametrize("column", ["experiment", "profile", "system", "arm", "storage", "status"])
 def test_names_in_the_trials_are_names(place: Path, column: str, name: str) -> None:
     change(
-        place / "sent" / "quickstart", "trials", lambda frame: frame.with_columns(**{column: pl.lit(name)})
+        place / "sent" / "quickstart" / SENT,
+        "trials",
+        lambda frame: frame.with_columns(**{column: pl.lit(name)}),
     )
     refused(place, f"{column} .*is |has the {column}")
 
@@ -205,7 +234,7 @@ def test_names_in_the_trials_are_names(place: Path, column: str, name: str) -> N
 def test_the_run_as_it_was_sent_enters_and_changes_nothing_else(place: Path) -> None:
     results = place / "results"
     before = everything(results)
-    opened.import_run(place / "sent" / "quickstart", results)
+    opened.import_run(place / "sent" / "quickstart" / SENT, results)
     assert query.sql(results, "SELECT count(*) AS n FROM trials").item() == 4
     after = everything(results)
     assert all(set(rows) < set(after[name]) for name, rows in before.items())

@@ -173,10 +173,10 @@ def test_a_folder_behind_a_link_is_no_part_of_an_export(published: Path, tmp_pat
     refused(published, "is a link; an export contains only files")
 
 
-def test_notes_and_the_runs_of_other_machines_may_be_beside_a_run(
-    published: Path, published_once: Path
-) -> None:
+def test_notes_may_be_beside_a_run_and_another_run_may_not(published: Path, published_once: Path) -> None:
     (published / "NOTES.md").write_text("mine")
-    shutil.copytree(published_once, published / "lab-a")
     assert manifest.checked(published).experiment == "quickstart"
+    shutil.copytree(published_once, published / "lab-a")
+    with pytest.raises(RequestError, match="files that its manifest does not name: lab-a/"):
+        manifest.checked(published)
     assert "NOTES.md" in set(manifest.held(published))

@@ -102,7 +102,7 @@ def test_tables_of_an_older_version_are_read_from_trials_or_with_null(
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """Results with two runs and an A/A run of one experiment, published in a folder of this machine."""
+    """Results with two runs and an A/A run of one experiment, in a ledger: one of each."""
     chance = random.Random(1)
 
     def noisy(levels: dict[str, object], block: int) -> dict[tuple[str, str], float]:
@@ -116,7 +116,7 @@ def machine(tmp_path: Path) -> Path:
         created = f"2026-03-0{number + 1}T09:00:00+00:00"
         measured_run.write(results, run_id, factors, noisy, blocks=4, database=False, created=created)
     for run_id in ("run-1", "aa-1"):
-        export.publish_run(results, run_id, tmp_path / "data" / "machine", DRAWN)
+        export.publish_run(results, run_id, tmp_path / "data", DRAWN)
     return tmp_path
 
 
@@ -125,9 +125,7 @@ def ids(results: Path) -> list[str]:
 
 
 def test_the_a_a_runs_of_the_same_machine_come_along(machine: Path) -> None:
-    [aa, plain] = sorted(
-        (machine / "data" / "machine").iterdir(), key=lambda one: not one.name.endswith("-aa")
-    )
+    [aa, plain] = sorted((machine / "data" / "cnos-vs-influx").iterdir())
     with opened.opened(machine, str(plain)) as found:
         assert found.run_id == "run-1"
         assert ids(found.results) == ["aa-1", "run-1"]
@@ -138,9 +136,7 @@ def test_the_a_a_runs_of_the_same_machine_come_along(machine: Path) -> None:
 
 
 def test_a_damaged_neighbour_is_left_out_by_name(machine: Path, said: list[str]) -> None:
-    [aa, plain] = sorted(
-        (machine / "data" / "machine").iterdir(), key=lambda one: not one.name.endswith("-aa")
-    )
+    [aa, plain] = sorted((machine / "data" / "cnos-vs-influx").iterdir())
     (aa / "plan.json").write_text("{}")
     with opened.opened(machine, str(plain), say=said.append) as found:
         assert ids(found.results) == ["run-1"]
@@ -148,9 +144,7 @@ def test_a_damaged_neighbour_is_left_out_by_name(machine: Path, said: list[str])
 
 
 def test_runs_of_several_places_are_opened_together(machine: Path) -> None:
-    [_, plain] = sorted(
-        (machine / "data" / "machine").iterdir(), key=lambda one: not one.name.endswith("-aa")
-    )
+    [_, plain] = sorted((machine / "data" / "cnos-vs-influx").iterdir())
     with opened.opened(machine / "results", str(plain), "run-2") as found:
         assert found.run_ids == ("run-1", "run-2")
         assert ids(found.results) == ["aa-1", "run-1", "run-2"]
@@ -196,19 +190,25 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(
 
 
 def test_a_folder_of_several_runs_names_one_of_them(machine: Path) -> None:
-    for place in (machine / "data", machine / "data" / "machine"):
-        with (
-            pytest.raises(RequestError, match="but 2 runs are in its subfolders") as caught,
-            opened.opened(machine, str(place)),
-        ):
-            pass
-        assert str(machine / "data" / "machine") in str(caught.value.hint)
+    with (
+        pytest.raises(RequestError, match="but 2 runs are in its subfolders") as caught,
+        opened.opened(machine, str(machine / "data")),
+    ):
+        pass
+    assert str(machine / "data" / "cnos-vs-influx") in str(caught.value.hint)
+
+
+def test_the_folder_of_an_experiment_means_the_run_that_its_page_shows(
+    machine: Path, said: list[str]
+) -> None:
+    with opened.opened(machine, str(machine / "data" / "cnos-vs-influx"), say=said.append) as found:
+        assert found.run_id == "run-1"
+        assert ids(found.results) == ["aa-1", "run-1"]
+    assert "has 2 runs; this is the latest that counts: run-1" in said[0]
 
 
 def test_an_export_cannot_be_resumed(machine: Path) -> None:
-    [_, plain] = sorted(
-        (machine / "data" / "machine").iterdir(), key=lambda one: not one.name.endswith("-aa")
-    )
+    [_, plain] = sorted((machine / "data" / "cnos-vs-influx").iterdir())
     with pytest.raises(RequestError, match="cannot be continued") as caught:
         opened.in_results(machine / "results", str(plain))
     assert "rerun" in str(caught.value.hint)
@@ -245,7 +245,7 @@ def test_damaged_tables_leave_out_their_run_alone(
     recorded: tuple[Path, str], machine: Path, said: list[str]
 ) -> None:
     results = machine / "mine"
-    for place in sorted((machine / "data" / "machine").iterdir()):
+    for place in sorted((machine / "data" / "cnos-vs-influx").iterdir()):
         opened.import_run(place, results, said.append)
     said.clear()
     file = results / "runs" / "aa-1" / "tables" / "measurements.parquet"

@@ -6,10 +6,21 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from benchbook.record.manifest import Export
 from benchbook.site import published
 from tests.record import synthetic_run
 
 ROOT = Path(__file__).parents[3]
+
+
+def every(root: Path = ROOT) -> list[Export]:
+    """Return all runs of a checkout's ledger."""
+    return [one.export for held in published.ledgers(root)[0].values() for one in held]
+
+
+def shown(root: Path = ROOT) -> list[Export]:
+    """Return the run that the page of each experiment shows."""
+    return published.shown(published.ledgers(root)[0])
 
 
 def make(where: Path, **options: Any) -> Path:

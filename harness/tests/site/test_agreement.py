@@ -13,37 +13,38 @@ from benchbook.analyse.run import Run
 from benchbook.report.table import Table
 from benchbook.report.tables import verdicts
 from benchbook.site import outcome, published
+from tests.site import checkout as making
 
 ROOT = Path(__file__).parents[3]
-PUBLISHED = [one for one in published.all_published(ROOT) if not one.against_itself]
+PUBLISHED = making.shown()
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return published.results(published.all_published(ROOT), tmp_path_factory.mktemp("published") / "results")
+    return published.results(making.every(), tmp_path_factory.mktemp("published") / "results")
 
 
 def judged(run: Run) -> list[Judgement]:
     return claims.judge_run(run.results, run.run_id, ROOT / "datasets" / "published")
 
 
-@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.folder.name)
+@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.experiment)
 def test_the_page_and_the_index_show_what_claims_prints(results: Path, export: Any) -> None:
     run = Run(results, export.run_id)
-    rows = [one.row() for one in judged(run)]
+    rows = judged(run)
     if not rows:
         assert not isinstance(verdicts.table(run), Table)
         return
     shown = verdicts.table(run)
     assert isinstance(shown, Table)
-    assert [row[1] for row in shown.rows] == [row["verdict"] for row in rows]
+    assert [row[1] for row in shown.rows] == [row.verdict for row in rows]
     outcomes = outcome.outcomes(run)
     assert [(one.verdict, one.value, one.low, one.high) for one in outcomes] == [
-        (row["verdict"], row["measured"], row["low"], row["high"]) for row in rows
+        (row.verdict, row.measured, row.low, row.high) for row in rows
     ]
 
 
-@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.folder.name)
+@pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.experiment)
 def test_a_comparison_of_two_cells_has_the_ratio_and_the_interval_of_the_claim(
     results: Path, export: Any
 ) -> None:
@@ -67,13 +68,10 @@ def test_a_comparison_of_two_cells_has_the_ratio_and_the_interval_of_the_claim(
 
 
 def test_compare_shows_the_typical_values_of_the_page(results: Path) -> None:
-    ours, theirs = (
-        next(
-            one.run_id for one in published.all_published(ROOT)
-            if one.experiment == "cnos-vs-influx" and one.against_itself == repeated
-        )
-        for repeated in (False, True)
-    )  # fmt: skip
+    ours = next(one.run_id for one in PUBLISHED if one.experiment == "cnos-vs-influx")
+    theirs = next(
+        one.run_id for one in making.every() if one.experiment == "cnos-vs-influx" and one.against_itself
+    )
     run = Run(results, ours)
     typical = {
         (one.cell.name, one.phase, one.metric): one.value

@@ -14,13 +14,14 @@ from benchbook.declare.defects import publications
 from benchbook.report import claim
 from benchbook.report.figure import Figure
 from benchbook.site import defects, index, outcome, published
+from tests.site import checkout as making
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def results(tmp_path_factory: pytest.TempPathFactory):
-    made = published.results(published.all_published(ROOT), tmp_path_factory.mktemp("published") / "results")
+    made = published.results(making.every(), tmp_path_factory.mktemp("published") / "results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHBOOK_ROOT", str(ROOT))
         patch.setenv(RESULTS_VARIABLE, str(made))
@@ -28,7 +29,7 @@ def results(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_the_title_counts_the_comparisons():
-    pages = index.pages(ROOT, published.all_published(ROOT))
+    pages = index.pages(ROOT, making.shown())
     assert pages[0].title == index.title(len(index.comparisons()))
     assert index.title(1) == "One published comparison, rerun: what still holds?"
     assert index.title(0) == "Published comparisons, rerun: what still holds?"

@@ -18,6 +18,7 @@ from benchbook.report import conclusion
 from benchbook.site import index, published
 from tests.claims import measured_run
 from tests.record import synthetic_run
+from tests.site import checkout as making
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -29,9 +30,8 @@ def test_the_same_run_gives_the_same_small_files(tmp_path):
     results = tmp_path / "results"
     run_id = synthetic_run.write(results, telemetry_seconds=4)
     first = published.publish(results, run_id, tmp_path / "data")
-    before = files(first)
-    assert first == tmp_path / "data" / "quickstart"
-    assert files(published.publish(results, run_id, tmp_path / "data")) == before
+    assert first == tmp_path / "data" / "quickstart" / run_id
+    assert files(published.publish(results, run_id, tmp_path / "again")) == files(first)
     assert sum(path.stat().st_size for path in first.rglob("*") if path.is_file()) < thinning.LARGEST_BYTES
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["quickstart"]
     held = b"".join(path.read_bytes() for path in first.rglob("*") if path.is_file())
@@ -43,7 +43,7 @@ def test_the_same_run_gives_the_same_small_files(tmp_path):
 
 
 def test_its_numbers_are_those_of_the_run(checkout: Path, tmp_path: Path):
-    found = published.all_published(checkout)
+    found = making.every(checkout)
     results = published.results(found, tmp_path / "results")
     shown = open_run(results, found[0].run_id)
     whole = tmp_path / "whole"
@@ -64,7 +64,7 @@ def test_a_run_that_stays_too_large_is_refused_by_its_largest_table(tmp_path, mo
     monkeypatch.setattr(thinning, "LARGEST_BYTES", 2000)
     with pytest.raises(RequestError, match="The largest tables are"):
         published.publish(tmp_path / "results", run_id, tmp_path / "data")
-    assert list((tmp_path / "data").iterdir()) == []
+    assert list((tmp_path / "data" / "quickstart").iterdir()) == []
 
 
 def test_neighbouring_intervals_are_merged_without_losing_an_operation(tmp_path):
@@ -92,7 +92,7 @@ def test_a_large_run_keeps_the_histograms_of_phases_and_drops_those_of_intervals
     monkeypatch.setattr(thinning, "LARGEST_BYTES", (size - 1) / thinning.TABLES_SHARE)
     made = published.publish(results, run_id, tmp_path / "thin")
     assert pl.read_parquet(made / "tables" / "intervals.parquet")["histogram"].count() == 0
-    whole = pl.read_parquet(tmp_path / "whole" / made.name / "tables" / "histograms.parquet")
+    whole = pl.read_parquet(tmp_path / "whole" / "quickstart" / made.name / "tables" / "histograms.parquet")
     assert pl.read_parquet(made / "tables" / "histograms.parquet").equals(whole)
 
 
@@ -110,10 +110,10 @@ def test_a_damaged_published_run_is_named(tmp_path, checkout: Path):
 
     copy = tmp_path / "checkout"
     shutil.copytree(checkout, copy, symlinks=True)
-    path = copy / "reports" / "data" / "quickstart" / "plan.json"
+    [path] = copy.glob("reports/data/quickstart/*/plan.json")
     path.write_text(json.dumps({}))
     with pytest.raises(RequestError, match=r"files have changed since the export: plan\.json"):
-        published.all_published(copy)
+        published.ledgers(copy)
 
 
 def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_path):
@@ -132,60 +132,45 @@ def test_a_published_aa_run_has_no_page_and_gives_the_other_its_noise_floor(tmp_
         (results / "runs" / run_id / "declared" / "experiment.toml").touch()
         published.publish(results, run_id, root / "reports" / "data")
     (root / "reports" / "cnos-vs-influx.qmd").touch()
-    found = published.all_published(root)
-    assert {one.folder.name: one.run_id for one in found} == {
-        "cnos-vs-influx": "run-1",
-        "cnos-vs-influx-aa": "aa-1",
-    }
-    shown = [one.run_id for one in index.pages(root, found) if one.run_id]
+    assert {one.run_id for one in making.every(root)} == {"run-1", "aa-1"}
+    shown = [one.run_id for one in index.pages(root, making.shown(root)) if one.run_id]
     assert shown == ["run-1", "run-1"]  # its report and its data page
-    run = open_run(published.results(found, tmp_path / "shown"), "run-1")
+    run = open_run(published.results(making.every(root), tmp_path / "shown"), "run-1")
     assert "Systems were compared with themselves in aa-1. Of " in conclusion.limits(run).markdown
 
 
-def test_own_files_beside_a_published_run_are_kept_or_refused_by_name(tmp_path):
+def test_own_files_beside_a_published_run_stay(tmp_path):
     results = tmp_path / "results"
     run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1)
     place = published.publish(results, run_id, tmp_path / "data")
     (place / "NOTES.md").write_text("mine")
-    (place / "lab-a").mkdir()
-    (place / "lab-a" / "raw.csv").write_text("theirs")
-    published.publish(results, run_id, tmp_path / "data")
-    assert (place / "NOTES.md").read_text() == "mine"
-    assert (place / "lab-a" / "raw.csv").read_text() == "theirs"
-    assert manifest.checked(place, others=True).run_id == run_id
-    (place / "raw.csv").write_text("mine")
-    before = files(place)
-    with pytest.raises(
-        RequestError, match=r"not of a published run: raw\.csv\. Nothing was changed\. .*Notes"
-    ):
+    (place.parent / "raw.csv").write_text("mine")
+    before = files(tmp_path / "data")
+    with pytest.raises(RequestError, match="a published run is never replaced"):
         published.publish(results, run_id, tmp_path / "data")
-    assert files(place) == before
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["quickstart"]
+    assert files(tmp_path / "data") == before
+    assert manifest.checked(place).run_id == run_id
+    (place / "raw.csv").write_text("mine")
+    with pytest.raises(RequestError, match=r"holds files that its manifest does not name: raw\.csv"):
+        manifest.checked(place)
 
 
-def test_a_publication_that_is_killed_leaves_every_file_in_one_folder(tmp_path, monkeypatch):
+def test_a_publication_that_is_killed_leaves_the_other_runs_as_they_were(tmp_path, monkeypatch):
     results = tmp_path / "results"
-    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1)
-    place = published.publish(results, run_id, tmp_path / "data")
-    (place / "NOTES.md").write_text("mine")
+    place = published.publish(
+        results, synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1), tmp_path / "data"
+    )
     before = files(place)
-    rename, moves, stop = Path.rename, [], [0]
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1, seed=2)
+    rename = Path.rename
 
     def killed(self: Path, target: Path) -> Path:
-        if place in (self, target):
-            moves.append(target)
-            if len(moves) == stop[0]:
-                raise KeyboardInterrupt
+        if Path(target).name == run_id:
+            raise KeyboardInterrupt
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", killed)
-    for number in (1, 2):
-        stop[0] = number
-        moves.clear()
-        with pytest.raises(KeyboardInterrupt):
-            published.publish(results, run_id, tmp_path / "data")
-        [held] = [path for path in (tmp_path / "data").iterdir() if not path.name.endswith(".part")]
-        assert files(held) == before
-        if held != place:
-            rename(held, place)
+    with pytest.raises(KeyboardInterrupt):
+        published.publish(results, run_id, tmp_path / "data")
+    assert files(place) == before
+    assert [path.name for path in place.parent.iterdir() if not path.name.startswith(".")] == [place.name]

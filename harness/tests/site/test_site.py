@@ -88,7 +88,8 @@ def test_a_page_says_who_when_and_from_what(site: Path):
 def test_the_data_page_links_the_files_of_the_run(site: Path):
     page = Page.read(site / "quickstart-data.html")
     links = {found["href"] for tag, found in page.tags if tag == "a"}
-    assert {"data/quickstart/numbers.csv", "data/quickstart/tables/measurements.parquet"} <= links
+    assert "data/quickstart/numbers.csv" in links
+    assert [link for link in links if link and link.endswith("/tables/measurements.parquet")]
     rows = list(csv.DictReader((site / "data/quickstart/numbers.csv").read_text().splitlines()))
     loaded = [row for row in rows if (row["phase"], row["metric"]) == ("load", "rows_per_second")]
     assert {row["system"] for row in loaded} == {"duckdb", "sqlite"}
@@ -124,7 +125,7 @@ def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
     for number in range(1, 20):
         assert f"{number}. " in page.text
     assert "✓ kept" in page.text
-    assert "there is no A/A run of this experiment on this machine" in page.text
+    assert "there is no A/A run of this experiment on this processor" in page.text
 
 
 def test_the_defects_hold_the_raw_data_read_again(site: Path):

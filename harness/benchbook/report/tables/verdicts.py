@@ -6,12 +6,12 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import grade, quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
+from benchbook.record import ledger, manifest
 from benchbook.record.rerun import made_by
 from benchbook.report import claim, reasons
 from benchbook.report.table import Markdown, Table, escape_html, missing
@@ -149,10 +149,6 @@ def rerun_commands(run: Run) -> Markdown:
 
 
 def _rerun_published(run: Run) -> str | None:
-    """Return the path of this run in a clone; None unless it is the published run of its experiment."""
-    place = Path("reports/data") / run.info["experiment"]
-    try:
-        facts = json.loads((root() / place / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return str(place) if isinstance(facts, dict) and facts.get("run_id") == run.run_id else None
+    """Return the path of this run in a clone; None unless it is published."""
+    place = ledger.DATA / run.experiment / run.run_id
+    return str(place) if (root() / place / manifest.FILE).is_file() else None

@@ -1,0 +1,112 @@
+"""The part of a report on every published run of its experiment: none is replaced, so readers see all of them."""
+
+from __future__ import annotations
+
+from benchbook.analyse import machines
+from benchbook.analyse.machines import Finding, Machines
+from benchbook.analyse.run import Run
+from benchbook.record.ledger import Entry
+from benchbook.report import claim, opening
+from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
+
+HERE = "this page"
+NOT_RUN = "not run"
+"""Verdict of a run that did not judge a claim, or declared it differently."""
+
+
+def section(run: Run) -> Block | None:
+    """Return the list of all published runs, and what each found; None if there is no other."""
+    held = [one for one in reversed(opening.entries(run)) if not one.export.against_itself]
+    if len(held) < 2:
+        return None
+    counted = [one for one in held if one.withdrawal is None]
+    found = machines.of_runs(_of_runs(run, counted))
+    title = f"All {len(held)} published runs of this experiment"
+    parts = [
+        (f'<h2 id="runs">{title}</h2>', f"## {title}"),
+        (f"<p>{escape_html(sentence(found))}</p>", escape_markdown(sentence(found))),
+    ]
+    folded = {"The runs": _table(run, held, found), f"Every {found.noun} in each run": _findings(found)}
+    parts += [
+        (Details(name, made).html(), f"**{name}**\n\n{made.markdown()}") for name, made in folded.items()
+    ]
+    return Block("".join(markup for markup, _ in parts), "\n\n".join(written for _, written in parts))
+
+
+def _of_runs(run: Run, held: list[Entry]) -> dict[str, Run]:
+    """Return the runs by id, that of the page first: the others are compared with it."""
+    others = {one.export.run_id: opening.in_ledger(run, one) for one in held}
+    return {run.run_id: run} | others
+
+
+def sentence(found: Machines) -> str:
+    """Return how far the runs agree: the verdicts of the runs that did the same work as this one.
+
+    A verdict that decides nothing counts as a verdict of its own: a reader of one run alone would have met it.
+    """
+    judged = [one for one in found.findings if len(_verdicts(one)) > 1]
+    same = sum(len(set(_verdicts(one))) == 1 for one in judged)
+    if not judged:
+        return (
+            f"No {found.noun} was judged in more than one run with the same data, configuration and declaration, so "
+            "the runs cannot be compared."
+        )
+    return (
+        f"Runs are published as they are made and never replaced. {len(judged)} {found.noun}s were judged in more than "
+        f"one run of the same work; {same} of them have the same verdict in every run."
+    )
+
+
+def _verdicts(one: Finding) -> list[str]:
+    return [verdict for verdict in one.verdicts if verdict != NOT_RUN]
+
+
+def _table(run: Run, held: list[Entry], found: Machines) -> Table:
+    """Return a row for each run, the latest first: when, where, how many trials, and how its verdicts agree."""
+    rows = [
+        [
+            one.export.run_id,
+            one.created_at[:10],
+            name,
+            one.export.profile,
+            str(one.export.trials),
+            _agreement(run, one, found),
+        ]
+        for one, name in zip(held, opening.names(held), strict=True)
+    ]
+    return Table(
+        ["Run", "Date", "Processor", "Profile", "Trials", "Verdicts as on this page"], rows, stacked=True
+    )
+
+
+def _agreement(run: Run, entry: Entry, found: Machines) -> str:
+    if entry.export.run_id == run.run_id:
+        return HERE
+    if entry.withdrawal is not None:
+        return f"withdrawn on {entry.withdrawal.date} by {entry.withdrawal.by}: {entry.withdrawal.reason}"
+    if why := found.left_out.get(entry.export.run_id):
+        return f"not comparable: {why.rstrip('.')}"
+    pairs = [
+        (own.verdict, other.verdict)
+        for one in found.findings
+        for own in one.results
+        for other in one.results
+        if (own.machine, other.machine) == (run.run_id, entry.export.run_id) and other.verdict != NOT_RUN
+    ]
+    return f"{sum(own == other for own, other in pairs)} of {len(pairs)}"
+
+
+def _findings(found: Machines) -> Table:
+    """Return a row for each finding and run: verdict and ratio."""
+    rows = [
+        [
+            one.statement,
+            result.machine,
+            result.verdict,
+            claim.ratio_text(result.value, result.low, result.high),
+        ]
+        for one in found.findings
+        for result in one.results
+        if result.verdict != NOT_RUN
+    ]
+    return Table([found.noun.capitalize(), "Run", "Verdict", "Ratio (95 % CI)"], rows, stacked=True)
