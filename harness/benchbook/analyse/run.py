@@ -197,14 +197,6 @@ def _counted(validity: Validity, phase: str) -> str:
     return _COUNTED[validity].format(phase=phase)
 
 
-# Beyond the highest rate, operations queue, so their latency only shows how long the phase was.
-_MEANS_SOMETHING = (
-    "NOT (starts_with(m.metric, 'latency_') AND EXISTS (SELECT 1 FROM measurements s WHERE s.trial_id = m.trial_id "
-    "AND s.phase = m.phase AND s.metric = 'saturated' AND s.value > 0))"
-)
-"""The same as ``Run.meaningful``, for trials of which only a phase counts."""
-
-
 _VALID = (
     'counted AS (SELECT trial_id, row_number() OVER (ORDER BY "index") - 1 AS place '
     "FROM trials WHERE run_id = ? AND status = 'ok')"
@@ -427,10 +419,11 @@ class Run:
                 "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
                 "FROM measurements m JOIN trials t USING (trial_id) "
                 f"WHERE t.run_id = ? AND m.phase = ? AND m.metric = ? AND {_counted('phase', 'm.phase')} "
-                f"AND isfinite(m.value){self._within} AND {_MEANS_SOMETHING} GROUP BY t.cell ORDER BY t.cell"
+                f"AND isfinite(m.value){self._within} AND NOT list_contains(?::VARCHAR[], t.trial_id) "
+                "GROUP BY t.cell ORDER BY t.cell"
             )
             with self.opened() as connection:
-                rows = connection.execute(text, [self.run_id, *pair]).fetchall()
+                rows = connection.execute(text, [self.run_id, *pair, sorted(self.queued(*pair))]).fetchall()
             self._phase_series[pair] = {
                 cell: Series(
                     dict(zip(blocks, values, strict=True)), unit, direction,
@@ -444,19 +437,17 @@ class Run:
         """Return the recorded trials of a cell that lack a value of a metric; None where none does."""
         have = set(self.values(cell, pair, validity).trial_ids.values())
         recorded = self._recorded.get(cell.name, [])
-        gone = [(status, reason) for trial_id, status, reason in recorded if trial_id not in have]
+        gone = [(trial_id, reason) for trial_id, _, reason in recorded if trial_id not in have]
         if not gone:
             return None
-        _, reason = gone[0]
-        why = because("recorded", text=reason) if reason else self._unmeasured(cell, pair)
+        first, reason = gone[0]
+        if reason:
+            why = because("recorded", text=reason)
+        elif first in self.queued(*pair):
+            why = because("saturated")
+        else:
+            why = because("unmeasured", metric=pair[1])
         return Lost(len(gone), len(recorded), why)
-
-    def _unmeasured(self, cell: Cell, pair: Pair) -> Reason:
-        """Return why a trial that is ok has no value of a metric."""
-        saturated = self.values(cell, (pair[0], SATURATED)).by_block
-        if pair[1].startswith("latency_") and any(saturated.values()):
-            return because("saturated")
-        return because("unmeasured", metric=pair[1])
 
     @functools.cached_property
     def _recorded(self) -> dict[str, list[tuple[str, str, str | None]]]:
@@ -690,16 +681,29 @@ class Run:
         return Numbers(np.empty(0, dtype=np.int64), np.empty(0)) if found is None else found
 
     def meaningful(self, phase: str, metric: str) -> Numbers:
-        """Return the same without latencies of phases in which the offered rate was not reached.
+        """Return the same without the trials that ``queued`` has."""
+        import numpy as np
+
+        found, queued, ids = self.numbers(phase, metric), self.queued(phase, metric), self.places.ids
+        if not queued:
+            return found
+        return found.at(np.array([ids[place] not in queued for place in found.places], dtype=bool))
+
+    def queued(self, phase: str, metric: str) -> frozenset[str]:
+        """Return the trials in which a metric is a latency that means nothing: the offered rate was not reached.
 
         There, operations queue, so their latency only shows how long the phase was.
         """
-        import numpy as np
+        return self.whole._saturated.get(phase, frozenset()) if metric.startswith("latency_") else frozenset()
 
-        found = self.numbers(phase, metric)
-        if metric.startswith("latency_") and len(over := self.numbers(phase, SATURATED)):
-            return found.at(~np.isin(found.places, over.places[over.values > 0]))
-        return found
+    @functools.cached_property
+    def _saturated(self) -> dict[str, frozenset[str]]:
+        """Phase → the trials, of any status, that did not reach its offered rate."""
+        text = (
+            "SELECT m.phase, list(m.trial_id) FROM measurements m JOIN trials t USING (trial_id) "
+            "WHERE t.run_id = ? AND m.metric = ? AND m.value > 0 GROUP BY m.phase"
+        )
+        return {phase: frozenset(trials) for phase, trials in self.query(text, SATURATED).iter_rows()}
 
     def by_trial(self, phase: str, metric: str) -> dict[str, float]:
         """Return trial → value of a metric, of the trials that count."""
