@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from benchbook.record import check, database, folder, query
+from benchbook.record import check, database, duckdb_file, folder, query
 from benchbook.record.tables import BY_NAME
 from benchbook.run.findings import Findings
 from benchbook.systems.driver import TableCount
@@ -41,7 +41,7 @@ def test_tables_of_an_older_benchbook_get_the_kinds(tmp_path: Path, recorded: tu
     tables.mkdir(parents=True)
     for name in (folder.RUN_FILE, folder.PLAN_FILE):
         (older / name).write_bytes((results / "runs" / run_id / name).read_bytes())
-    with database.open(results, read_only=True) as connection:
+    with duckdb.connect(str(results / duckdb_file.FILE), read_only=True) as connection:
         for table in BY_NAME:
             columns = "* EXCLUDE (kind)" if table == "checks" else "*"
             connection.execute(f"COPY (SELECT {columns} FROM {table}) TO '{tables / table}.parquet'")
