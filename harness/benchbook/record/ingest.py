@@ -22,6 +22,7 @@ from benchbook.record.tables import (
     OF_RUN,
     OF_TRIAL,
     SCHEMA_VERSION,
+    Column,
     Table,
     arrow_types,
     literal,
@@ -45,8 +46,6 @@ LEFT_OUT = "Left out: "
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → rows, each in the order of the table's columns."""
 
-_FROM_JSON = {"program", "load_before", "storage_facts", "unmeasured", "placement", "confinement"}
-_MOMENTS = {"started_at", "ended_at"}
 _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
 _TOPICS = (
     "provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster", "sequential",
@@ -64,49 +63,36 @@ def text(value: Any) -> str:
 
 def of_trial(trial: dict[str, Any]) -> Rows:
     """Return the rows of a whole trial in the tables that ``trial.json`` fills."""
-    trial_id = trial["trial_id"]
-    return {
-        "trials": [tuple(_trial_value(column.name, trial) for column in BY_NAME["trials"].columns)],
-        "levels": [
-            (trial_id, factor, level if isinstance(level, str) or level is None else text(level))
-            for factor, level in trial["levels"].items()
-        ],
-        "phases": [
-            (
-                trial_id, row["phase"], row["workload"], row["position"],
-                row["started_seconds"], row["duration_seconds"], row["timed"],
-            )
-            for row in trial["phases"]
-        ],
-        "measurements": [
-            (trial_id, row["phase"], row["metric"], row["value"], row["unit"], row["direction"])
-            for row in trial["measurements"]
-        ],
-        "errors": [
-            (
-                trial_id, row["phase"], row["kind"],
-                None if row.get("status") is None else str(row["status"]),
-                row.get("message"), row.get("operations"), row.get("rows"),
-            )
-            for row in trial["errors"]
-        ],
+    held: dict[str, list[dict[str, Any]]] = {
+        "levels": [{"factor": factor, "level": level} for factor, level in trial["levels"].items()],
+        **{name: trial[name] for name in ("phases", "measurements", "errors")},
         "checks": [
-            (
-                trial_id, row.get("kind") or check.of_older(row["name"]), row["name"],
-                text(row.get("expected")), text(row.get("found")), row["ok"],
-            )
+            {
+                **row,
+                "kind": row.get("kind") or check.of_older(row["name"]),
+                **{name: text(row.get(name)) for name in ("expected", "found")},
+            }
             for row in trial["checks"]
         ],
-    }  # fmt: skip
+    }
+    rows = {
+        name: [_row(name, {**entry, "trial_id": trial["trial_id"]}) for entry in entries]
+        for name, entries in held.items()
+    }
+    return {"trials": [_row("trials", trial)], **rows}
 
 
-def _trial_value(name: str, trial: dict[str, Any]) -> Any:
-    value = trial.get(name)
+def _row(table: str, entry: dict[str, Any]) -> tuple[Any, ...]:
+    """Return an entry of ``trial.json`` as a row; its keys are the columns of the table."""
+    return tuple(_cell(column, entry.get(column.name)) for column in BY_NAME[table].columns)
+
+
+def _cell(column: Column, value: Any) -> Any:
     if value is None:
         return None
-    if name in _MOMENTS:
+    if column.type == "TIMESTAMP":
         return trial_json.moment(value)
-    return text(value) if name in _FROM_JSON else value
+    return text(value) if column.type == "VARCHAR" and not isinstance(value, str) else value
 
 
 def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:

@@ -155,3 +155,19 @@ def test_a_trial_of_another_run_or_without_a_name_is_left_out(
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
     with pytest.raises(ValueError, match=str(file)):
         trial.read(where)
+
+
+@pytest.mark.parametrize(
+    ("table", "model"),
+    [
+        ("trials", trial.Trial),
+        ("phases", trial.Phase),
+        ("measurements", trial.Measurement),
+        ("errors", trial.Failure),
+        ("checks", trial.Check),
+    ],
+)
+def test_the_record_has_the_fields_of_its_tables(table: str, model: type) -> None:
+    columns = {column.name for column in BY_NAME[table].columns}
+    nested = {"levels", "phases", "measurements", "errors", "checks", "files"}
+    assert set(model.__annotations__) - nested | {"trial_id"} == columns
