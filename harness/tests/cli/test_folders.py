@@ -13,6 +13,8 @@ from benchbook.cli.app import run
 from benchbook.declare.catalogue import root
 
 QUICKSTART = root() / "reports" / "data" / "quickstart"
+RUN = QUICKSTART / "quickstart-20261120T220313-c1df"
+AGAINST_ITSELF = QUICKSTART / "quickstart-20261122T000300-8a7a"
 CNOS = root() / "reports" / "data" / "cnos-vs-influx"
 
 
@@ -70,7 +72,7 @@ def test_show_a_published_run_and_one_of_its_trials(capsys: pytest.CaptureFixtur
 def test_compare_a_published_run_with_an_imported_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["import", str(QUICKSTART.with_name("quickstart-aa"))]) == 0
+    assert run(["import", str(AGAINST_ITSELF)]) == 0
     assert run(["compare", str(QUICKSTART), "latest", "--json"]) == 0
     told = capsys.readouterr()
     compared = json.loads(told.out.partition("\n")[2])  # below the id that import printed
@@ -99,7 +101,7 @@ def test_rerun_and_import_and_export(
 
 def test_what_is_no_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damaged = tmp_path / "damaged"
-    shutil.copytree(QUICKSTART, damaged)
+    shutil.copytree(RUN, damaged)
     (damaged / "run.json").write_text("{}")
     published = len(list((root() / "reports" / "data").glob("**/manifest.json")))
     for argv, message in (
@@ -112,7 +114,7 @@ def test_what_is_no_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
         (["export", str(damaged)], "is damaged"),
         (["compare", str(damaged), str(QUICKSTART)], "is damaged"),
         (["import", str(damaged)], "is damaged"),
-        (["resume", str(QUICKSTART)], "cannot be continued"),
+        (["resume", str(RUN)], "cannot be continued"),
     ):
         assert run(argv) == 2, argv
         told = capsys.readouterr().err
@@ -134,4 +136,4 @@ def test_bench_alone_says_what_to_do_next(tmp_path: Path, capsys: pytest.Capture
     assert "bench claims" in shown
     shutil.rmtree(tmp_path / "results" / "runs" / "quickstart-20261120T220313-c1df" / "tables")
     assert run([]) == 0
-    assert "bench resume quickstart-20261120T220313-c1df" in capsys.readouterr().out
+    assert "bench resume" not in capsys.readouterr().out  # an imported run is not continued

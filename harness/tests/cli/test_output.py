@@ -18,7 +18,9 @@ from benchbook.errors import RequestError
 HARNESS = Path(__file__).parents[2]
 
 
-PUBLISHED = HARNESS.parent / "reports" / "data"
+PUBLISHED = HARNESS.parent / "reports" / "data" / "quickstart"
+QUICKSTART = f"{PUBLISHED}/quickstart-20261120T220313-c1df"
+AGAINST_ITSELF = f"{PUBLISHED}/quickstart-20261122T000300-8a7a"
 
 
 def bench(words: list[str], output: Any) -> subprocess.CompletedProcess[bytes]:
@@ -43,10 +45,15 @@ def closed() -> Any:
 
 PRINTING = [
     ["list"],
-    ["sql", f"{PUBLISHED}/quickstart", "FROM trials"],
+    ["sql", QUICKSTART, "FROM trials"],
     ["plan", "quickstart", "--json"],
-    ["claims", f"{PUBLISHED}/quickstart"],
-    ["compare", f"{PUBLISHED}/quickstart", f"{PUBLISHED}/quickstart-aa", "--across"],
+    ["claims", QUICKSTART],
+    [
+        "compare",
+        QUICKSTART,
+        AGAINST_ITSELF,
+        "--across",
+    ],
     ["--help"],
 ]
 

@@ -11,7 +11,7 @@ import pytest
 from benchbook.analyse import claims, rules
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
-from benchbook.record import manifest
+from benchbook.record import ledger, manifest
 from benchbook.record.opened import results_of
 from tests.analyse.claimed import CNOS, INFLUX, OTHER, judge
 from tests.report.reworded import MARK, original, reworded
@@ -79,7 +79,7 @@ def unusual(results: Path) -> Run:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Return the unusual run, and published ones."""
     data = root() / "reports" / "data"
-    exports = [manifest.checked(data / name) for name in PUBLISHED]
+    exports = [manifest.checked(ledger.resolve(data / name, lambda _: None)) for name in PUBLISHED]
     results = results_of(exports, tmp_path_factory.mktemp("published") / "results")
     return [unusual(results.parent / "unusual"), *(Run(results, one.run_id) for one in exports)]
 
