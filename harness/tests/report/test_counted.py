@@ -47,6 +47,8 @@ def test_no_latency_of_a_saturated_phase_means_something(made: Made) -> None:
     run = changed(made, *measured("groupby", "saturated", {0: 1.0}))
     for name in ("latency_mean", "latency_p50", "latency_max"):
         assert run.meaningful("groupby", name).places.tolist() == [1, 2, 3, 4, 5]
+        for validity in ("trial", "phase"):
+            assert sum(len(run.values(cell, ("groupby", name), validity).by_block) for cell in run.cells) == 5
     assert len(run.meaningful("groupby", "queries_per_second")) == 6
 
 
