@@ -146,7 +146,7 @@ def _answer(process: subprocess.Popen[str], document: Document, cell: Cell) -> l
     if not line:
         raise BenchbookError(
             f"{where}: the process that runs the code of the page died (exit code {process.wait()}).",
-            f"Check the free memory and render again with: {command('report')}",
+            f"Check the free memory and the limit of processes (ulimit -u), and render again with: {command('report')}",
         )
     answer = json.loads(line)
     if isinstance(answer, list):
