@@ -19,7 +19,7 @@ TOOLS = ("python", "lint-imports", "go", "gofmt", "shellcheck")
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a checkout whose tools write their arguments to a file and succeed."""
     place = tmp_path / "checkout"
-    for folder in (".ci", "harness/benchload", "experiments/mine", ".bench/venv/bin", "bin"):
+    for folder in (".ci", "harness/benchload", "experiments/mine/client", ".bench/venv/bin", "bin"):
         (place / folder).mkdir(parents=True)
     shutil.copy(root() / ".ci/lint", place / ".ci/lint")
     (place / "experiments/mine/story.py").touch()
@@ -47,7 +47,7 @@ def test_lint_fixes_first_and_then_checks(checkout: Path) -> None:
     fixes = [
         "python -m ruff check --fix --exit-zero --quiet . ../experiments",
         "python -m ruff format . ../experiments",
-        "gofmt -w .",
+        "gofmt -w harness/benchload experiments",
     ]
     done = calls(checkout)
     assert done[:3] == fixes
@@ -57,9 +57,8 @@ def test_lint_fixes_first_and_then_checks(checkout: Path) -> None:
         "python -m mypy",
         "python -m mypy ../experiments/mine/story.py",
         "lint-imports --no-cache",
-        "gofmt -l .",
-        "go vet ./...",
-        "go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 ./...",
+        "gofmt -l harness/benchload experiments",
+        *2 * ["go vet ./...", "go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 ./..."],
         *[line for line in done if line.startswith("shellcheck ")],
     ]
     (checkout / "calls").unlink()
@@ -73,7 +72,10 @@ def test_every_check_runs_and_those_that_failed_are_named(
 ) -> None:
     monkeypatch.setenv("FAILING", "mypy$|^go vet")
     assert run(["lint", "--check"]) == 1
-    assert capfd.readouterr().err.splitlines() == ["lint: failed: mypy", "lint: failed: go vet"]
+    assert capfd.readouterr().err.splitlines() == [
+        f"lint: failed: {name}"
+        for name in ("mypy", "go vet harness/benchload", "go vet experiments/mine/client")
+    ]
     assert calls(checkout)[-1].startswith("shellcheck ")
 
 

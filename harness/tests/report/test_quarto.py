@@ -14,6 +14,7 @@ import yaml
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError
+from benchbook.record import ledger
 from benchbook.report import figure, opening, render, table
 from benchbook.report.charts import forest, strip
 from benchbook.report.table import QUARTO_VARIABLE
@@ -212,5 +213,6 @@ def test_without_a_name_a_page_shows_the_published_run(monkeypatch, reports):
     monkeypatch.delenv(RUN_VARIABLE, raising=False)
     monkeypatch.setenv(QUARTO_VARIABLE, "quickstart.qmd")
     run = opening.open_run()
-    stated = json.loads((reports / "data" / "quickstart" / "run.json").read_text(encoding="utf-8"))
-    assert run.run_id == stated["run_id"]
+    shown = ledger.shown(ledger.entries(reports / "data" / "quickstart")[0])
+    assert shown is not None
+    assert run.run_id == shown.export.run_id
