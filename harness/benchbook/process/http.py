@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from benchbook.errors import TrialFailed
+from benchbook.host.texts import parse_json
 from benchbook.process.wait import limited
 
 Metrics = dict[str, list[tuple[dict[str, str], float]]]
@@ -62,7 +63,7 @@ class Answer:
     def json(self) -> Any:
         """Return the content parsed as JSON; raise ValueError."""
         try:
-            return json.loads(self.text)
+            return parse_json(self.text)
         except RecursionError as error:
             raise ValueError("it is nested too deep") from error
 
@@ -130,7 +131,7 @@ class Http:
         """Return the body of the answer parsed as JSON; options are those of ``text``."""
         text = self.text(path, body, **options)
         try:
-            return json.loads(text)
+            return parse_json(text)
         except (ValueError, RecursionError) as error:
             what = options.get("what") or path
             raise TrialFailed(

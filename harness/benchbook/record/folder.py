@@ -18,6 +18,7 @@ from typing import Any
 from benchbook.errors import RequestError
 from benchbook.host import guarded
 from benchbook.host.terminal import visible
+from benchbook.host.texts import parse_json
 from benchbook.record import evidence, plain
 
 Say = Callable[[str], None]
@@ -53,7 +54,11 @@ def write_json(path: Path, value: Any) -> None:
     cannot hold (such as NaN), before anything is written.
     """
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, text.encode() + b"\n")
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, in a text of a server or the name of a file
+        content = json.dumps(parse_json(text), indent=1, ensure_ascii=False, allow_nan=False).encode()
+    write_whole(path, content + b"\n")
 
 
 def write_whole(path: Path, content: bytes) -> None:

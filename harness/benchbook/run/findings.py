@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchbook.errors import TrialFailed, TrialInvalid
+from benchbook.host.texts import shortened
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
@@ -213,7 +214,7 @@ class Findings:
                     "phase": phase,
                     "kind": str(event.get("kind")),
                     "status": event.get("status"),
-                    "message": str(event.get("message")),
+                    "message": shortened(str(event.get("message"))),
                     "operations": int(event.get("operations") or 0),
                     "rows": int(event.get("rows") or 0),
                 }

@@ -19,6 +19,7 @@ from typing import Any
 from benchbook.declare.experiment import limits
 from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInvalid, Unavailable, command
 from benchbook.host import conditions, exhausted, hardware
+from benchbook.host.texts import shortened
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
 from benchbook.plan.plan import PlannedTrial
@@ -124,7 +125,9 @@ class Trial:
         lacked = exhausted.explain(error)
         if lacked and getattr(error, "errno", None) != errno.EIO:
             raise RequestError(*lacked) from error  # every later trial would fail too
-        (self.folder / "harness-error.log").write_text(traceback.format_exc(), encoding="utf-8")
+        (self.folder / "harness-error.log").write_text(
+            traceback.format_exc(), encoding="utf-8", errors="backslashreplace"
+        )
         why = lacked[0].removesuffix(".") if lacked else f"the harness itself failed: {error!r}"
         return f"{why}; see harness-error.log"
 
@@ -346,7 +349,7 @@ def record_of(
         "position": planned.position,
         "index": planned.index,
         "status": status,
-        "reason": reason,
+        "reason": None if reason is None else shortened(reason),
         "started_at": started_at.isoformat(timespec="milliseconds"),
         "ended_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "duration_seconds": duration,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from benchbook.errors import TrialFailed
+from benchbook.host.texts import parse_json, shortened
 from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
 from benchbook.process.remote import RemoteRunning
@@ -197,8 +197,8 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
         if not line.strip():
             continue
         try:
-            event = json.loads(line)
-        except ValueError as error:
+            event = parse_json(line)
+        except (ValueError, RecursionError) as error:
             raise TrialFailed(f"{who} wrote a line that is not JSON: {line[:200]!r}.") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise TrialFailed(
@@ -213,6 +213,8 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
                 f"{who} writes its output in version {event.get('v')!r}; this Benchbook reads version {SCHEMA}.",
                 "Build benchload from this checkout: delete .bench/bin and run ./bench again.",
             )
+        if isinstance(event.get("message"), str):
+            event["message"] = shortened(event["message"])
         yield event
 
 

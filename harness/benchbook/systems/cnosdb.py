@@ -13,7 +13,6 @@ byte sizes are strings such as ``"128MiB"``.
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import tomllib
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from benchbook.errors import TrialFailed
+from benchbook.host.texts import parse_json
 from benchbook.storage.driver import allocated, spread
 from benchbook.systems.driver import Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
@@ -156,8 +156,8 @@ class CnosDB(DatabaseServer):
         if not text.strip():
             return []
         try:
-            found = json.loads(text)
-        except ValueError as error:
+            found = parse_json(text)
+        except (ValueError, RecursionError) as error:
             raise TrialFailed(
                 f"{self.name} answers {statement} with text that is not JSON: {text[:200]!r}."
             ) from error

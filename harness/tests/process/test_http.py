@@ -56,6 +56,11 @@ def test_a_refusal_is_told_in_the_servers_own_sentence(server, web, content, exp
     assert caught.value.message == f"Storehouse refuses SELECT 1 (status 422): {explanation}"
 
 
+def test_a_half_of_a_surrogate_pair_is_text_that_can_be_encoded(server, web):
+    web.answers = {"GET /x": r'{"error": "\ud800 bad", "\udfff": ["\ud83d\ude42 \\ud800"]}'}
+    assert server.json("/x") == {"error": r"\ud800 bad", r"\udfff": [r"🙂 \ud800"]}
+
+
 def test_text_that_is_not_json_is_told(server, web):
     web.answers = {"GET /x": "<html>"}
     with pytest.raises(TrialFailed, match="Storehouse answers /x with text that is not JSON: '<html>'"):

@@ -21,7 +21,9 @@ from benchbook.run.findings import Findings, Timeline
 LEVELS = {"system": "duckdb", "arm": "vanilla", "storage": "local"}
 
 
-def record(monkeypatch: pytest.MonkeyPatch, held: Findings, limits: Limits) -> dict[str, Any]:
+def record(
+    monkeypatch: pytest.MonkeyPatch, held: Findings, limits: Limits, reason: str | None = None
+) -> dict[str, Any]:
     monkeypatch.setattr(trial.hardware, "machine_bytes", lambda: 1 << 30)
     planned = SimpleNamespace(
         trial_id="r/0000", levels=LEVELS, cell="system=duckdb", program="duckdb", block=0, position=0, index=0
@@ -35,12 +37,37 @@ def record(monkeypatch: pytest.MonkeyPatch, held: Findings, limits: Limits) -> d
         config_digest="sha256:c", storage_facts={}, digest={"sha256": "d", "bytes": 1 << 29}, limits=limits,
         confined=None, telemetry=None,
     )  # fmt: skip
-    return trial.record_of(ended, "ok", None, datetime.now(UTC), {})
+    return trial.record_of(ended, "failed" if reason else "ok", reason, datetime.now(UTC), {})
 
 
 def test_data_is_held_against_the_memory_that_the_system_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     assert record(monkeypatch, Findings(), Limits())["data_to_memory"] == 0.5
     assert record(monkeypatch, Findings(), Limits(memory_bytes=1 << 28))["data_to_memory"] == 2.0
+
+
+@pytest.mark.parametrize("half", ["\ud800", "\udfff x \ud800"])
+def test_a_half_of_a_surrogate_pair_in_a_servers_text_is_recorded_visibly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, half: str
+) -> None:
+    held = Findings()
+    held.keep_errors("load", [{"kind": "server", "message": f"bad {half}"}])
+    where = tmp_path / "r" / "trials" / "0000"
+    folder.write_trial(where, record(monkeypatch, held, Limits(), reason=f"refused: {half} é 🙂"))
+    trial_read = read(where, whole=True)
+    shown = half.encode(errors="backslashreplace").decode()
+    assert trial_read["reason"] == f"refused: {shown} é 🙂"
+    assert trial_read["errors"][0]["message"] == f"bad {shown}"
+
+
+def test_a_long_text_of_a_server_is_cut_in_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Findings()
+    held.keep_errors("load", [{"kind": "server", "message": "E" * 30_000_000}])
+    made = record(monkeypatch, held, Limits(), reason=f"S refuses: {'A' * 30_000_000}. It died of a signal.")
+    assert len(str(made)) < 10_000
+    assert made["reason"].startswith("S refuses: AAA")
+    assert made["reason"].endswith("AAA. It died of a signal.")
+    assert "(29,998,033 characters more, see logs)" in made["reason"]
+    assert "(29,998,000 characters more, see logs)" in made["errors"][0]["message"]
 
 
 def test_cold_without_a_byte_read_is_recorded_as_lukewarm(monkeypatch: pytest.MonkeyPatch) -> None:
