@@ -24,10 +24,9 @@ def command(
 ) -> int:
     """Repeat a run at the revision that made it.
 
-    Prints the command, with the options and the order of the run. Executes it if Nix is on PATH and the run is yours:
-    you began it on this machine, or it is published in this checkout.
+    Prints the command, with the options and the order of the run. Executes it only if Nix is on PATH and you began the
+    run on this machine. For any other run, also a published one, read the command and type it.
     """
-    from benchbook.declare.catalogue import root
     from benchbook.record import seal
     from benchbook.record.opened import facts, is_folder
     from benchbook.record.rerun import OWN_EXIT_CODES, rerun
@@ -48,7 +47,7 @@ def command(
     )
     elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
     place = Path(run) if is_folder(run) else results / "runs" / run_id
-    own = seal.is_own(place) or place.resolve().is_relative_to(root() / "reports" / "data")
+    own = seal.is_own(place)
     foreign = f"The command is of {run_id}, which you did not begin on this machine."
     for holds, why, way in (
         (again.executable and not own, foreign, "Read it, and type it yourself if it does what you want."),

@@ -347,10 +347,11 @@ def comparisons_table(found: Sequence[outcome.Outcome]) -> Table:
 
 
 def rerun() -> Markdown:
-    """Return the commands that repeat a published run and render the site, and the names of the other runs."""
+    """Return the commands that show how to repeat a published run and render the site, and the other runs."""
     names = [run.experiment for run in published.opened(root())]
     if not names:
         return Markdown(f"To make a first run: {code('./bench run quickstart')}")
     commands = escape_html(f"./bench rerun reports/data/{names[0]}\n./bench site")
     others = f"\n\nThe others: {', '.join(map(code, names[1:]))}." if names[1:] else ""
-    return Markdown(f"<pre><code>{commands}</code></pre>{others}")
+    how = f"{code('rerun')} prints the command that repeats a published run; read it, and type it."
+    return Markdown(f"{how}\n\n<pre><code>{commands}</code></pre>{others}")

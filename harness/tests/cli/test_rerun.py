@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.cli.app import run
+from benchbook.declare import catalogue
 from benchbook.record import seal
 
 REVISION = "a" * 40
@@ -196,6 +198,27 @@ def test_a_command_of_somebody_else_is_only_printed(
     told = capfd.readouterr()
     assert "#experiment" in told.out
     assert "which you did not begin on this machine. The command above was not executed." in told.err
+    assert "nixpkgs" not in told.err
+
+
+def test_a_run_in_the_published_data_is_only_printed(
+    clean: Path,
+    nix: Callable[[int], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever puts a folder into reports/data, such as a contributor, does not choose what is executed."""
+    nix(0)
+    monkeypatch.setattr(catalogue, "root", lambda: tmp_path)
+    place = changed(clean, argv=["run", "quickstart", "--system", "victoriametrics-1.79=notes.txt"])
+    (place / seal.FILE).unlink()
+    published = tmp_path / "reports" / "data" / "quickstart" / place.name
+    shutil.copytree(place, published)
+    assert run(["rerun", str(published), "--flake", "github:owner/name"]) == 2
+    told = capfd.readouterr()
+    assert "--system victoriametrics-1.79=notes.txt" in told.out
+    assert "type it yourself if it does what you want" in told.err
     assert "nixpkgs" not in told.err
 
 

@@ -122,7 +122,7 @@ def _measured(one: Judgement) -> str:
 
 
 def rerun_commands(run: Run) -> Markdown:
-    """Return the commands that repeat the run in the same order, from its results or from a checkout."""
+    """Return the commands that show how to repeat the run in the same order, from its results or from a checkout."""
     info = run.info
     published = _rerun_published(run)
     name = published or run.run_id
@@ -134,7 +134,7 @@ def rerun_commands(run: Run) -> Markdown:
     revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
     where = "In a clone of Benchbook" if published else "If you have the results folder of this run"
     parts = [
-        f"{where}, this command repeats the trials of this run in the same order:",
+        f"{where}, this command prints the one that repeats the trials of this run in the same order:",
         f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
         "Or without `rerun`, in a clone of Benchbook:",
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
