@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -86,6 +91,43 @@ def whole_number(value: object) -> int:
     if type(value) is not int or value <= 0:
         raise ValueError(f"{str(value)[:40]!r} is not a positive integer")
     return value
+
+
+def is_link(path: Path) -> bool:
+    """Return whether a path is a symbolic link, whatever it leads to; never raise."""
+    try:
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with everything in it, except for what is mounted there or may not be removed; never raise.
+
+    ``rm`` takes folders that are nested deeper than Python's recursion and than the longest path.
+    """
+    if is_link(folder) or not folder.is_dir():
+        return
+    one_system = "--one-file-system" if sys.platform == "linux" else "-x"
+    try:
+        subprocess.run(
+            ["rm", "-rf", one_system, "--", str(folder.absolute())], capture_output=True, check=False
+        )
+    except (OSError, ValueError):
+        with contextlib.suppress(RecursionError):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def files_below(folder: Path) -> Iterator[str]:
+    """Yield the paths of all files under a folder; links are files. ``os.walk`` fails on 1,000 nested folders."""
+    left = [str(folder)]
+    while left:
+        with contextlib.suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                else:
+                    yield entry.path
 
 
 def own_folder(path: Path) -> Path:

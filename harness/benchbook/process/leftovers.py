@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchbook.host import guarded
 from benchbook.host.identity import boot, identity, process_space
+from benchbook.process.marks import is_orphan
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 5.0
@@ -30,16 +32,23 @@ def write_record(file: Path, content: dict[str, Any]) -> None:
 
 
 def abandoned(folder: Path, pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the records of dead harnesses, each with its file; remove invalid files.
+    """Yield the records of dead harnesses of this user, each with its file; leave every other file alone.
 
-    Records of living harnesses and of other machines stay: processes of another machine are not visible here.
+    Records of living harnesses and of other machines stay: processes of another machine are not visible here. A file
+    that no harness of this user wrote is not a record, whatever its name is; neither is one behind a link.
     """
-    for file in sorted(folder.glob(pattern)) if folder.is_dir() else []:
+    if guarded.is_link(folder) or not folder.is_dir():
+        return
+    for file in sorted(folder.glob(pattern)):
         try:
+            held = file.lstat()
+            if not stat.S_ISREG(held.st_mode) or held.st_uid != os.geteuid():
+                continue
             record = guarded.record(file)
             owner, started = guarded.whole_number(record["owner_pid"]), str(record["owner_started"])
         except (OSError, ValueError, KeyError):
-            discard(file)  # its harness died while writing it, before it started a process
+            continue
+        if not record.keys() >= {"boot", "process_space", "machine"}:
             continue
         if _is_visible(record) and identity(owner) != started:
             yield file, record
@@ -75,15 +84,20 @@ def unregister(folder: Path, pid: int) -> None:
 def sweep(folder: Path) -> list[Ended]:
     """End the processes that dead harnesses left running, and return them.
 
-    Both the id and the start time of a process must match the record, because ids are reused.
+    Both the id and the start time of a process must match the record, because ids are reused. The process itself must
+    prove with its mark that a dead harness started it: a folder of results may come from anyone.
     """
     ended: list[Ended] = []
     for file, record in abandoned(folder, "*.json"):
-        with contextlib.suppress(KeyError, ValueError):
+        try:
             pid, started = guarded.whole_number(record["pid"]), str(record["started"])
-            if identity(pid) == started:
-                _end(pid, started)
-                ended.append(Ended(pid, str(record.get("name", ""))))
+        except (KeyError, ValueError):
+            continue
+        if file.name != f"{pid}.json":
+            continue
+        if identity(pid) == started and is_orphan(pid):
+            _end(pid, started)
+            ended.append(Ended(pid, str(record.get("name", ""))))
         discard(file)
     return ended
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from benchbook.process import interrupt, strays
+from benchbook.process import interrupt, marks, strays
 from benchbook.process.spawn import die_with_parent
 
 MOST_BYTES = 16 << 20
@@ -52,7 +52,7 @@ def run(
     with interrupt.held():
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
-            env={**(os.environ if env is None else env), strays.VARIABLE: mark},
+            env={**(os.environ if env is None else env), marks.VARIABLE: mark},
             start_new_session=True, preexec_fn=die_with_parent(),  # noqa: PLW1509 - makes system calls only
         )  # fmt: skip
     strays.started(process.pid)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.usage import children
-from benchbook.process import confinement, interrupt, leftovers, strays
+from benchbook.process import confinement, interrupt, leftovers, marks, strays
 from benchbook.process.wait import until
 
 GRACE_SECONDS = 20.0
@@ -253,7 +253,7 @@ def _started(
                     stdout=subprocess.PIPE if pipes else output,
                     stderr=output,
                     cwd=cwd,
-                    env={**os.environ, **(environment or {}), strays.VARIABLE: mark},
+                    env={**os.environ, **(environment or {}), marks.VARIABLE: mark},
                     start_new_session=True,
                     preexec_fn=_before_exec(enter),  # noqa: PLW1509 - makes system calls only
                 )

@@ -19,10 +19,9 @@ from pathlib import Path
 from benchbook.host.identity import identity, process_space
 from benchbook.measure.usage import children, contents
 from benchbook.process.leftovers import GRACE_SECONDS, Ended
+from benchbook.process.marks import is_orphan, mark_of
 from benchbook.process.wait import until
 
-VARIABLE = "BENCHBOOK_STARTED_BY"
-"""Variable with the mark: ``BOOT/PROCESS_SPACE/PID/TICKS/NUMBER`` of the harness and of the start."""
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _numbers = itertools.count()
@@ -74,7 +73,7 @@ def _adopted() -> list[tuple[int, str]]:
         elif (known := _known.get(pid)) is not None and known[0] == begun:
             found.append((pid, known[1]))
         else:
-            if read := _mark_of(pid):  # else it may not have called exec yet
+            if read := mark_of(pid):  # else it may not have called exec yet
                 _known[pid] = begun, read
             found.append((pid, read))
     return found
@@ -103,14 +102,7 @@ def _reap(pid: int) -> None:
 
 def sweep() -> list[Ended]:
     """End the marked processes of harnesses that are dead, and return them; never raise."""
-    here = (identity(os.getpid()) or "").rpartition(":")[0], str(process_space())
-    left = []
-    for pid in _all() if _LIBC is not None else ():
-        parts = _mark_of(pid).split("/")
-        if len(parts) == 5 and (parts[0], parts[1]) == here and parts[2].isdecimal():
-            owner = identity(int(parts[2]))
-            if owner != f"{parts[0]}:{parts[3]}":
-                left.append((pid, identity(pid)))
+    left = [(pid, identity(pid)) for pid in (_all() if _LIBC is not None else ()) if is_orphan(pid)]
     ended = [Ended(pid, _name(pid)) for pid, _ in left]
     end(lambda: [pid for pid, started in left if started is not None and identity(pid) == started])
     return ended
@@ -135,18 +127,6 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 def _all() -> list[int]:
     own = os.getpid()
     return [int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != own]  # noqa: PTH208
-
-
-def _mark_of(pid: int) -> str:
-    """Return the mark in the environment of a process; empty if it has none or is not ours to read."""
-    try:
-        variables = contents(f"/proc/{pid}/environ").split(b"\0")
-    except OSError:
-        return ""
-    begin = f"{VARIABLE}=".encode()
-    return next(
-        (one[len(begin) :].decode(errors="replace") for one in variables if one.startswith(begin)), ""
-    )
 
 
 def _name(pid: int) -> str:

@@ -28,7 +28,7 @@ from benchbook.run import benchload
 from benchbook.run.benchload import go_command, load_client
 from benchbook.run.context import Context
 from benchbook.run.progress import Observer
-from benchbook.run.scratch import scratch_folder, sweep_scratch
+from benchbook.run.scratch import require_no_links, scratch_folder, sweep_scratch
 from benchbook.run.trial import Trial
 from benchbook.storage import mounting
 
@@ -98,6 +98,7 @@ def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
     from distributed import get_worker
 
     results = _results()
+    require_no_links(results)
     for _ in leftovers.sweep(results / "processes"):
         pass
     strays.sweep()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,7 +37,14 @@ from benchbook.record.runs import left
 from benchbook.run.context import Context, prepare
 from benchbook.run.description import check_same, describe, keep_declarations
 from benchbook.run.progress import Observer
-from benchbook.run.scratch import announced, neighbours, neighbours_note, scratch_folder, sweep_scratch
+from benchbook.run.scratch import (
+    announced,
+    neighbours,
+    neighbours_note,
+    require_no_links,
+    scratch_folder,
+    sweep_scratch,
+)
 from benchbook.run.trial import Trial
 from benchbook.storage import mounting
 from benchbook.systems.driver import server_users
@@ -185,6 +191,7 @@ def _look(results: Path, folder: Path, blocks: int, take_look: TakeLook | None) 
 
 def sweep(results: Path, note: Callable[[str], None]) -> None:
     """Remove what killed harnesses left in a results folder; living harnesses keep theirs."""
+    require_no_links(results)
     for ended in leftovers.sweep(results / "processes"):
         note(f"ended a process that an earlier run left: {ended.name} (pid {ended.pid})")
     for ended in strays.sweep():
@@ -209,7 +216,7 @@ def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> Non
     place = _trial_folder(folder, trial)
     if (place / TRIAL_FILE).exists():
         _set_aside(place, folder / "corrupt", context.observer)
-    shutil.rmtree(place, ignore_errors=True)  # what a killed harness left of this trial
+    guarded.remove_tree(place)  # what a killed harness left of this trial
     place.mkdir(parents=True)
     context.observer.trial_started(trial)
     record = (

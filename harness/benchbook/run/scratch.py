@@ -5,20 +5,24 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbook.errors import RequestError
+from benchbook.host import guarded
 from benchbook.host.identity import name_of
 
 ANNOUNCED = "benchbook-run"
 """Begin of the name of the socket with which a harness announces its run."""
 _ANNOUNCEMENT = re.compile(rb"@" + ANNOUNCED.encode() + rb"/(\d{1,10})/([A-Za-z0-9._-]{1,64})$")
 _SOCKETS = Path("/proc/net/unix")
+_OWN_NAME = re.compile(r"(?![0-9]{4}-[0-9]{1,4}$)([1-9][0-9]{0,9})-[0-9]{1,20}(?:\.[0-9]{2})?")
+"""Name of a scratch folder: the id and the start of its process; no month or years, such as 2026-11."""
 MOST_NEIGHBOURS = 20
 """Number of other runs that are named: anyone can announce any number of them."""
 
@@ -79,16 +83,35 @@ def scratch_folder(results: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        guarded.remove_tree(folder)
 
 
 def sweep_scratch(results: Path) -> None:
-    """Remove the scratch folders of dead harnesses."""
+    """Remove the scratch folders of dead harnesses of this user, and nothing else."""
     for folder in _folder(results).glob("*"):
-        pid = folder.name.partition("-")[0]
-        if not pid.isdecimal() or not pid.isascii() or folder.name != name_of(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
+        named = _OWN_NAME.fullmatch(folder.name)
+        if named is not None and folder.name != name_of(int(named[1])) and _is_own(folder):
+            guarded.remove_tree(folder)
+
+
+def require_no_links(results: Path) -> None:
+    """Raise RequestError if a folder in which harnesses keep what they remove later is a link to another place."""
+    for name in ("scratch", "processes", "mounts"):
+        if guarded.is_link(results / name):
+            raise RequestError(
+                f"{results / name} is a link, not a folder. Nothing was changed: Benchbook removes files there.",
+                "Remove the link, or name another folder with --results DIR.",
+            )
+
+
+def _is_own(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def _folder(results: Path) -> Path:
+    require_no_links(results)
     return results / "scratch"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchbook.host.guarded import files_below
 from benchbook.process.launch import Program
 
 
@@ -18,13 +20,9 @@ def allocated(folder: Path) -> int:
     vanish during the count are ignored; a missing folder has 0 bytes.
     """
     total = 0
-    for place, _, files in os.walk(folder):
-        for name in files:
-            try:
-                status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - a Path for each file is slow
-            except OSError:
-                continue
-            total += status.st_blocks * 512
+    for file in files_below(folder):
+        with contextlib.suppress(OSError):
+            total += os.lstat(file).st_blocks * 512
     return total
 
 

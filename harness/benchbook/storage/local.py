@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
-import shutil
 from pathlib import Path
 
 from benchbook.declare.storage import NoOptions
+from benchbook.host import guarded
 from benchbook.host.filesystem import filesystem
 from benchbook.host.reading import Tree
 from benchbook.process.launch import call
@@ -25,12 +26,9 @@ def resident(folder: Path) -> int:
     Files that vanish during the check, or may not be opened, are ignored.
     """
     total = 0
-    for place, _, files in os.walk(folder):
-        for name in files:
-            try:
-                total += _of_file(os.path.join(place, name))  # noqa: PTH118 - a Path for each file is slow
-            except (OSError, ValueError):
-                continue
+    for file in guarded.files_below(folder):
+        with contextlib.suppress(OSError, ValueError):
+            total += _of_file(file)
     return total
 
 
@@ -125,7 +123,7 @@ class Storage:
 
     def unmount(self) -> None:
         """Remove the data folder and its mounts; never raise for what is already gone."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        guarded.remove_tree(self.folder)
 
 
 def drop_page_cache(data: Path) -> bool:

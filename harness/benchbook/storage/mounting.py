@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from benchbook.errors import TrialFailed, Unavailable
+from benchbook.host import guarded
 from benchbook.host.filesystem import mounts
 from benchbook.host.reading import Tree, Unreadable
 from benchbook.process.leftovers import abandoned, discard, write_record
@@ -107,7 +107,8 @@ def sweep_mounts(folder: Path) -> list[str]:
         try:
             point, *behind = (Path(path) for path in (record["point"], *record["behind"]))
         except (KeyError, TypeError):
-            discard(file)
+            continue
+        if file != _file(folder, point):
             continue
         scratch = folder.parent.resolve() / "scratch"
         if not all(_is_below(path, scratch) for path in (point, *behind)):
@@ -119,7 +120,7 @@ def sweep_mounts(folder: Path) -> list[str]:
             undone.append(f"{record.get('storage', 'a storage')} at {point}")
         for path in (point, *behind):
             if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
+                guarded.remove_tree(path)
             else:
                 discard(path)
         discard(file)

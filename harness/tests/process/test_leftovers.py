@@ -6,12 +6,23 @@ import subprocess
 
 import pytest
 
-from benchbook.process import leftovers
+from benchbook.host.identity import identity, process_space
+from benchbook.process import leftovers, marks
+from benchbook.process.wait import until
+
+
+def of_a_dead_harness():
+    """Return the environment of a process that a harness started which is dead now."""
+    boot, _, ticks = identity(os.getpid()).rpartition(":")
+    return os.environ | {marks.VARIABLE: f"{boot}/{process_space()}/{2**22 + 1}/{ticks}/0"}
 
 
 @pytest.fixture
 def sleeper():
-    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True, env=of_a_dead_harness())
+    until(
+        lambda: marks.mark_of(process.pid), 10
+    )  # Popen returns just before the kernel shows the environment
     yield process
     process.kill()
     process.wait()
@@ -84,7 +95,9 @@ def test_another_host_name_makes_no_other_machine(tmp_path, sleeper, monkeypatch
 def test_one_that_ignores_the_polite_signal_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(leftovers, "GRACE_SECONDS", 0.2)
     script = "trap '' TERM; echo; while :; do sleep 0.05; done"
-    process = subprocess.Popen(["/bin/sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True, env=of_a_dead_harness()
+    )
     process.stdout.readline()
     record(tmp_path, process.pid, **GONE)
     assert len(leftovers.sweep(tmp_path)) == 1
@@ -100,18 +113,46 @@ def test_one_that_ignores_the_polite_signal_is_killed(tmp_path, monkeypatch):
         "[" * 9000, "1" * 70_000,
     ],
 )  # fmt: skip
-def test_a_broken_record_is_removed(tmp_path, text):
+def test_a_file_that_no_harness_wrote_is_left_alone(tmp_path, text):
     (tmp_path / "1.json").write_bytes(text.encode(errors="surrogateescape"))
     assert leftovers.sweep(tmp_path) == []
-    assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "1.json").read_bytes() == text.encode(errors="surrogateescape")
 
 
 @pytest.mark.parametrize("changes", [{"pid": float("inf")}, {"pid": "x"}, {"pid": None}, {"pid": -1}])
-def test_a_record_of_a_dead_harness_with_a_wrong_process_is_removed(tmp_path, sleeper, changes):
+def test_a_record_with_a_wrong_process_is_left_alone(tmp_path, sleeper, changes):
     file = record(tmp_path, sleeper.pid, **GONE, **changes)
     assert leftovers.sweep(tmp_path) == []
     assert sleeper.poll() is None
-    assert not file.exists()
+    assert file.exists()
+
+
+def test_a_record_does_not_end_a_process_that_no_harness_started(tmp_path):
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    record(tmp_path, process.pid, **GONE)
+    assert leftovers.sweep(tmp_path) == []
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_record_of_another_user_is_left_alone(tmp_path, sleeper):
+    file = record(tmp_path, sleeper.pid, **GONE)
+    os.chown(file, 65534, 65534)
+    assert leftovers.sweep(tmp_path) == []
+    assert sleeper.poll() is None
+    assert file.exists()
+
+
+def test_records_behind_a_link_are_left_alone(tmp_path, sleeper):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    file = record(real, sleeper.pid, **GONE)
+    assert leftovers.sweep(link) == []
+    assert sleeper.poll() is None
+    assert file.exists()
 
 
 def test_a_named_pipe_and_a_folder_among_the_records_stop_no_sweep(tmp_path, sleeper):
@@ -119,7 +160,7 @@ def test_a_named_pipe_and_a_folder_among_the_records_stop_no_sweep(tmp_path, sle
     (tmp_path / "1.json").mkdir()
     record(tmp_path, sleeper.pid, **GONE)
     assert len(leftovers.sweep(tmp_path)) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["1.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.json", "1.json"]
 
 
 def test_a_missing_folder_holds_no_leftovers(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.host.identity import identity, process_space
-from benchbook.process import output, spawn, strays
+from benchbook.process import marks, output, spawn, strays
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt others")
 HARNESS = Path(__file__).resolve().parents[2]
@@ -157,12 +157,15 @@ def test_a_daemon_of_a_killed_harness_is_swept(tmp_path, harness):
         "{boot}/1/4194305/7/0",
         "other/{space}/4194305/7/0",
         "{boot}/{space}/²/7/0",
+        "{boot}/{space}/" + "9" * 5000 + "/7/0",
+        "{boot}/{space}/4194305/7/0\n",
+        "{boot}/{space}/4194305/7/" + "9" * 5000,
     ],
 )
 def test_a_process_with_a_foreign_or_malformed_mark_is_left_alone(mark):
     boot = identity(os.getpid()).rpartition(":")[0]
     text = mark.format(boot=boot, space=process_space())
-    process = subprocess.Popen(["sleep", "60"], env={strays.VARIABLE: text})
+    process = subprocess.Popen(["sleep", "60"], env={marks.VARIABLE: text})
     assert process.pid not in [one.pid for one in strays.sweep()]
     assert process.poll() is None
     process.kill()
