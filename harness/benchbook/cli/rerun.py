@@ -47,8 +47,8 @@ def command(
     )
     elsewhere = f"The command contains …, because the publication of {run_id} left out the name of a folder."
     place = Path(run) if is_folder(run) else results / "runs" / run_id
-    own = seal.is_own(place)
-    foreign = f"The command is of {run_id}, which you did not begin on this machine."
+    own = seal.is_own_command(place, found)
+    foreign = f"The command is of {run_id}, which you did not begin on this machine, or its run.json has changed since."
     for holds, why, way in (
         (again.executable and not own, foreign, "Read it, and type it yourself if it does what you want."),
         (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),

@@ -1,9 +1,10 @@
-"""Seal the plans that this user stored on this machine, because only those are ever carried out.
+"""Seal plans and commands that this user stored on this machine, because only those are ever carried out.
 
 A plan names programs and servers, and whoever continues a run starts them. A plan in a folder from elsewhere (imported,
 copied, shared) must therefore not be continued, whatever the folder says about itself. Each stored plan gets a seal
 beside it: a keyed digest, whose key is in a private file of the user, outside every results folder. An export never
-holds the seal. Nobody else can make one, and an edited plan has none.
+holds the seal. Nobody else can make one, and an edited plan has none. The command that ``rerun`` executes is in
+``run.json`` and has a seal of its own: a copied plan keeps its seal beside another ``run.json``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 from benchbook.errors import RequestError, command
 from benchbook.host import guarded
@@ -50,13 +53,38 @@ def seal_plan(run: Path, plan: bytes) -> bool:
     return found is not None
 
 
+def seal_command(run: Path, facts: dict[str, Any]) -> None:
+    """Seal what ``rerun`` executes of a ``run.json`` that is about to be stored; do nothing without a key."""
+    found = of("command", _command(facts))
+    if found is not None:
+        folder.write_json(run / FILE, {**_seals(run), "command": found})
+
+
+def is_own_command(run: Path, facts: dict[str, Any]) -> bool:
+    """Return whether this user began a run on this machine with exactly the command of this ``run.json``."""
+    return fits("command", _command(facts), _seals(run).get("command"))
+
+
+def _command(facts: dict[str, Any]) -> bytes:
+    provenance = facts.get("provenance")
+    stated = provenance if isinstance(provenance, dict) else {}
+    executed = {key: facts.get(key) for key in ("run_id", "experiment", "profile", "order_seed", "argv")}
+    return json.dumps(
+        {**executed, **{key: stated.get(key) for key in ("git_revision", "git_dirty")}}, sort_keys=True
+    ).encode()
+
+
+def _seals(run: Path) -> dict[str, Any]:
+    """Return the seals of a run; none if its file is absent or damaged."""
+    try:
+        return folder.read_object(run / FILE)
+    except (OSError, ValueError):
+        return {}
+
+
 def require_plan(run: Path, plan: bytes) -> None:
     """Raise RequestError unless this user stored exactly this plan on this machine."""
-    try:
-        seal = folder.read_object(run / FILE).get("plan")
-    except ValueError:
-        seal = None
-    if not fits("plan", plan, seal):
+    if not fits("plan", plan, _seals(run).get("plan")):
         raise RequestError(
             f"The run {run.name} is not continued, because a plan can start any program: this user did not begin it on"
             f" this machine, or its {folder.PLAN_FILE} has changed since.",

@@ -261,7 +261,9 @@ def _run_record(context: Context, folder: Path, argv: list[str]) -> None:
         check_same(context, read_object(path))
         return
     keep_declarations(context)
-    write_json(path, describe(context, argv))
+    made = describe(context, argv)
+    seal.seal_command(folder, made)
+    write_json(path, made)
 
 
 def _finish(folder: Path) -> None:

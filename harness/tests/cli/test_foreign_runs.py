@@ -117,3 +117,24 @@ def test_the_aa_run_of_a_run_with_looks_is_checked_too(tmp_path: Path) -> None:
     folder.write_whole(tmp_path / "runs" / made.run_id / "plan.json", made.text().encode())
     with pytest.raises(RequestError, match=f"{made.run_id} is not continued"):
         engine.load_plan(tmp_path, made.run_id)
+
+
+def test_the_command_of_a_run_is_sealed_when_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def describe(context: object, argv: list[str]) -> dict[str, Any]:
+        return {"run_id": "quickstart-1", "argv": argv, "provenance": {"git_revision": "a" * 40}}
+
+    monkeypatch.setattr(engine, "describe", describe)
+    monkeypatch.setattr(engine, "keep_declarations", lambda _: None)
+    place = tmp_path / "runs" / "quickstart-1"
+    assert seal.seal_plan(place, b"{}")
+    context: Any = None
+    engine._run_record(context, place, ["run", "quickstart"])
+    begun = folder.read_object(place / folder.RUN_FILE)
+    assert seal.is_own_command(place, begun)
+    assert not seal.is_own_command(
+        place, {**begun, "argv": ["run", "quickstart", "--system", "sqlite=./evil"]}
+    )
+    (place / folder.PLAN_FILE).write_bytes(b"{}")
+    assert seal.is_own(place), "both seals stay"

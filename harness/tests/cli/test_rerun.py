@@ -35,6 +35,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )  # fmt: skip
     (place / "plan.json").write_text("{}")
     seal.seal_plan(place, b"{}")
+    seal.seal_command(place, json.loads((place / "run.json").read_text()))
     return tmp_path / "results"
 
 
@@ -67,8 +68,7 @@ def test_a_revision_that_is_another_program_is_not_executed(
 @pytest.fixture
 def clean(results: Path) -> Path:
     """The same results, the run from a checkout without changes."""
-    file = results / "runs" / "quickstart-1" / "run.json"
-    file.write_text(file.read_text().replace('"git_dirty": true', '"git_dirty": false'))
+    resealed(changed(results, provenance={"git_revision": REVISION, "git_dirty": False}))
     return results
 
 
@@ -131,6 +131,7 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
     file.write_text(
         file.read_text().replace('"quickstart"]', '"quickstart", "--system", "minio=\\u2026/minio"]')
     )
+    resealed(file.parent)
     words = "bench: The command contains …, because the publication of quickstart-1 left out the name of a folder."
     assert rerun(clean, "--print") == 0
     assert capsys.readouterr().err == (
@@ -189,6 +190,11 @@ def changed(results: Path, **changes: object) -> Path:
     return file.parent
 
 
+def resealed(place: Path) -> None:
+    """Seal the command of a run as it is."""
+    seal.seal_command(place, json.loads((place / "run.json").read_text()))
+
+
 def test_a_command_of_somebody_else_is_only_printed(
     clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,8 +203,56 @@ def test_a_command_of_somebody_else_is_only_printed(
     assert rerun(clean) == 2
     told = capfd.readouterr()
     assert "#experiment" in told.out
-    assert "which you did not begin on this machine. The command above was not executed." in told.err
+    assert "which you did not begin on this machine, or its run.json has changed since." in told.err
+    assert "The command above was not executed." in told.err
     assert "nixpkgs" not in told.err
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"argv": ["run", "quickstart", "--system", "victoriametrics-1.79=notes.txt"]},
+        {"provenance": {"git_revision": "b" * 40, "git_dirty": False}},
+        {"order_seed": "8"},
+        {"experiment": "another"},
+    ],
+)
+def test_a_copy_of_an_own_run_with_another_command_is_only_printed(
+    changes: dict[str, object],
+    clean: Path,
+    nix: Callable[[int], None],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever can read a run can copy its plan and seal, and write another run.json beside them."""
+    nix(0)
+    copy = shutil.copytree(clean, tmp_path / "copy")
+    place = changed(copy, **changes)
+    assert seal.is_own(place)
+    assert rerun(copy, "quickstart-1") == 2
+    told = capfd.readouterr()
+    assert "its run.json has changed since. The command above was not executed." in told.err
+    assert "nixpkgs" not in told.err
+    assert rerun(clean) == 0
+
+
+def test_a_run_sealed_before_its_command_was_is_only_printed(
+    clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    nix(0)
+    place = clean / "runs" / "quickstart-1"
+    seal.seal_plan(place, b"{}")
+    assert rerun(clean) == 2
+    assert "nixpkgs" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("later", [{"finished_at": "2026-03-01T10:00:00+00:00"}, {"looks": [{"blocks": 3}]}])
+def test_what_a_run_records_later_leaves_its_command_its_own(
+    later: dict[str, object], clean: Path, nix: Callable[[int], None]
+) -> None:
+    nix(0)
+    changed(clean, **later)
+    assert rerun(clean) == 0
 
 
 def test_a_run_in_the_published_data_is_only_printed(
