@@ -77,11 +77,16 @@ class Http:
         url: str,
         headers: Mapping[str, str] | None = None,
         on_failure: Callable[[], None] = lambda: None,
+        on_answer: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``on_failure`` may raise a more specific error, such as that the server died."""
+        """``on_failure`` may raise a more specific error, such as that the server died.
+
+        ``on_answer`` receives a description of each answer, for the case that its reader does not understand it.
+        """
         self.name, self.url = name, url
         self._headers = dict(headers or {})
         self._on_failure = on_failure
+        self._on_answer = on_answer
 
     def probe(self, path: str, timeout_seconds: float = 2.0) -> Answer | None:
         """Return the answer to a GET, whatever its status; None if the server does not answer in time."""
@@ -125,6 +130,7 @@ class Http:
             raise TrialFailed(
                 f"{self.name} refuses {what} (status {answer.status_code}): {_explanation(answer)}"
             )
+        self._on_answer(f"{what} with {answer.text[:200]!r}")
         return answer.text
 
     def json(self, path: str, body: Any = None, **options: Any) -> Any:

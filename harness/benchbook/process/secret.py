@@ -50,8 +50,8 @@ def redact_files(folder: Path) -> list[Path]:
     changed = []
     passwords = [password.encode() for password in known()]
     for path in sorted(folder.rglob("*")) if passwords else ():
-        if path.is_symlink() or not path.is_file():
-            continue
+        if path.is_symlink() or not path.is_file() or path.stat().st_nlink != 1:
+            continue  # a program may have linked a file of the user
         if _contains(path, passwords):
             content = path.read_bytes()
             for password in passwords:

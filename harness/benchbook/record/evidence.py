@@ -6,6 +6,7 @@ A file that is removed, or cut at the end of a line, looks like one of a shorter
 from __future__ import annotations
 
 import hashlib
+import shutil
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,39 @@ Stated = Mapping[str, Mapping[str, object]]
 def files(trial: Path) -> list[Path]:
     """Return the files of a trial's folder that enter the database, in order."""
     return sorted([*trial.glob("*.jsonl"), *trial.glob("*/*.parquet")])
+
+
+def remove_foreign(trial: Path) -> list[str]:
+    """Remove what no client of a trial makes in its folder, and return the names.
+
+    That is a link, a pipe, a folder in place of a file, and a file with a second name elsewhere: a program of the trial
+    may have linked a file of the user, which must be neither read nor changed.
+    """
+    if trial.is_symlink() or not trial.is_dir():
+        trial.unlink()
+        trial.mkdir()
+        return [trial.name]
+    removed = [path for path in sorted(trial.iterdir()) if _is_foreign(path, folders=True)]
+    for path in removed:
+        _remove(path)
+    inside = [path for path in sorted(trial.glob("*/*.parquet")) if _is_foreign(path, folders=False)]
+    for path in inside:
+        _remove(path)
+    return [path.relative_to(trial).as_posix() for path in (*removed, *inside)]
+
+
+def _is_foreign(path: Path, *, folders: bool) -> bool:
+    found = path.lstat()
+    if stat.S_ISDIR(found.st_mode):
+        return not folders or path.suffix in (".json", ".jsonl")
+    return not stat.S_ISREG(found.st_mode) or found.st_nlink != 1
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def state(trial: Path) -> Stated:

@@ -67,7 +67,8 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with beside.open("wb") as file:
+            beside.unlink(missing_ok=True)
+            with beside.open("xb") as file:  # follows no link that somebody left under this name
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -129,12 +130,20 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     )
 
 
-def write_trial(folder: Path, trial: dict[str, Any]) -> None:
-    """Write ``trial.json`` into a trial's folder, which makes the trial exist; call it last.
+def write_trial(folder: Path, trial: dict[str, Any]) -> dict[str, Any]:
+    """Write ``trial.json`` into a trial's folder, which makes the trial exist; call it last. Return what it says.
 
-    Syncs the trial's other files to the disk first, and states their digests. Raises the errors of ``write_json``.
+    Syncs the trial's other files to the disk first, and states their digests. A trial fails if links are among them.
+    Raises the errors of ``write_json``.
     """
     try:
+        if os.path.lexists(folder) and (foreign := evidence.remove_foreign(folder)):
+            why = (
+                f"{', '.join(foreign[:3])} in the folder of the trial was replaced by a link or something else that"
+                " Benchbook does not make, and was removed."
+            )
+            before = f" {trial['reason']}" if trial.get("reason") else ""
+            trial = {**trial, "status": "failed", "reason": why + before}
         for path in evidence.files(folder):
             # An ok trial with half a line is corrupt, and is run again.
             if path.suffix == ".jsonl" and trial.get("status") != "ok":
@@ -143,7 +152,9 @@ def write_trial(folder: Path, trial: dict[str, Any]) -> None:
         stated = evidence.state(folder)
     except OSError as error:
         raise cannot_write(Path(error.filename or folder), error) from error
-    write_json(folder / TRIAL_FILE, {**trial, "files": stated})
+    trial = {**trial, "files": stated}
+    write_json(folder / TRIAL_FILE, trial)
+    return trial
 
 
 def _end_with_a_whole_line(path: Path) -> None:

@@ -222,7 +222,7 @@ def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> Non
     record = (
         carry_out_on_cluster(context, trial, place) if context.cluster else Trial(context, trial, place).run()
     )
-    write_trial(place, record)
+    record = write_trial(place, record)
     if remote := objects.of(context.results):
         objects.push(remote, folder, [place])
     context.observer.trial_ended(trial, record)

@@ -39,6 +39,7 @@ from benchbook.run.watchdog import Hang, StorageWatch, with_cause
 from benchbook.storage.driver import Facts
 from benchbook.storage.local import Storage
 from benchbook.systems.driver import Driver, Place, SeveralDatabases, databases
+from benchbook.systems.server import Server
 
 LEAST_FREE_BYTES = 1 << 20
 """With less free space on the disk, the disk caused the failure: the run stops and can be resumed."""
@@ -65,6 +66,7 @@ class Trial:
         self.limits = limits(planned.levels)
         self.confined: Confined | None = None
         self.storage_work: StorageWork | None = None
+        self.driver: Driver | None = None
 
     def run(self) -> dict[str, Any]:
         """Carry out the trial and return its record; raise on an interruption and for an invalid request."""
@@ -128,7 +130,8 @@ class Trial:
         (self.folder / "harness-error.log").write_text(
             traceback.format_exc(), encoding="utf-8", errors="backslashreplace"
         )
-        why = lacked[0].removesuffix(".") if lacked else f"the harness itself failed: {error!r}"
+        misread = self.driver.misread(error) if isinstance(self.driver, Server) else None
+        why = lacked[0].removesuffix(".") if lacked else misread or f"the harness itself failed: {error!r}"
         return f"{why}; see harness-error.log"
 
     def _require_installation(self) -> None:
@@ -207,7 +210,7 @@ class Trial:
         """Drive the system through all phases."""
         from benchbook.systems.driver import driver as system_driver
 
-        driver = system_driver(self.system.driver, place)
+        driver = self.driver = system_driver(self.system.driver, place)
         if len(place.databases) > 1 and not isinstance(driver, SeveralDatabases):
             raise TrialFailed(
                 f"{self.system.name} supports one client, but clients is {len(place.databases)}.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,7 @@ class Server:
         self.watched_seconds = 0.0
         self._started: Started | None = None
         self._addresses: list[str] = []
+        self._answered = ""
 
     # For families to implement.
 
@@ -163,7 +165,28 @@ class Server:
     @property
     def http(self) -> Http:
         """The server's HTTP interface."""
-        return Http(self.name, self.url, self.headers, self.check_alive)
+        return Http(self.name, self.url, self.headers, self.check_alive, self._note_answer)
+
+    def _note_answer(self, answer: str) -> None:
+        self._answered = answer
+
+    def misread(self, error: Exception) -> str | None:
+        """Return that the last answer has an unexpected form, if this driver's code raised the error over it.
+
+        Checking each value of each answer would hide what a driver does; Python's own error names the first that
+        is not as expected.
+        """
+        if not self._answered or not isinstance(
+            error, ArithmeticError | AttributeError | LookupError | TypeError | ValueError
+        ):
+            return None
+        raised_in = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
+        if not {*raised_in} & {family.__module__ for family in (*type(self).__mro__, TableCount)}:
+            return None
+        return (
+            f"{self.name} answers {self._answered}, which is not the form of answer that Benchbook expects"
+            f" ({type(error).__name__}: {error})"
+        )
 
     def check_alive(self, wait_seconds: float = 0.5) -> None:
         """Raise TrialFailed with the end of the log if the server has died, or dies within ``wait_seconds``."""

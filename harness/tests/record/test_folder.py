@@ -60,6 +60,46 @@ def test_half_a_line_is_cut_off_where_the_trial_failed(tmp_path: Path, status: s
     assert (tmp_path / "events.jsonl").read_text() == ("{" if status == "ok" else "")
 
 
+@pytest.mark.parametrize("how", ["symlink_to", "hardlink_to", "dangling", "pipe", "folder", "device"])
+def test_a_file_that_a_program_replaced_fails_its_trial_and_is_not_followed(tmp_path: Path, how: str) -> None:
+    mine, place = tmp_path / "mine.txt", tmp_path / "0000"
+    mine.write_text("first line\nwithout an end")
+    (place / "logs").mkdir(parents=True)
+    (place / "events.jsonl").write_text("{}\n")
+    answers = place / "answers.jsonl"
+    if how == "pipe":
+        os.mkfifo(answers)
+    elif how == "folder":
+        (answers / "deep").mkdir(parents=True)
+    elif how == "device":
+        answers.symlink_to("/dev/zero")
+    elif how == "dangling":
+        answers.symlink_to(tmp_path / "nothing")
+    else:
+        getattr(answers, how)(mine)
+    written = folder.write_trial(place, {"status": "ok", "reason": None})
+    assert written == folder.read_object(place / "trial.json")
+    assert written["status"] == "failed"
+    assert written["reason"].startswith("answers.jsonl in the folder of the trial was replaced by a link")
+    assert list(written["files"]) == ["events.jsonl"]
+    assert not os.path.lexists(answers)
+    assert mine.read_text() == "first line\nwithout an end"
+
+
+def test_a_link_in_place_of_a_folder_of_a_trial_is_not_followed(tmp_path: Path) -> None:
+    elsewhere, place = tmp_path / "elsewhere", tmp_path / "0000"
+    elsewhere.mkdir()
+    (elsewhere / "load.parquet").write_text("mine")
+    place.mkdir()
+    (place / "operations").symlink_to(elsewhere)
+    assert folder.write_trial(place, {"status": "ok"})["status"] == "failed"
+    assert (elsewhere / "load.parquet").read_text() == "mine"
+    other = tmp_path / "0001"
+    other.symlink_to(elsewhere)
+    assert folder.write_trial(other, {"status": "ok", "reason": None})["files"] == {}
+    assert [path.name for path in elsewhere.iterdir()] == ["load.parquet"]
+
+
 @pytest.mark.parametrize("call", ["fsync", "rename"])
 def test_a_full_disk_leaves_no_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     def full(*_: object) -> None:
