@@ -151,6 +151,7 @@ def rebuild(results: Path, say: Say = tell) -> dict[str, int]:
     """
     with duckdb_file.only_writer(results, say):
         file = results / FILE
+        duckdb_file.require_no_link(file)
         with contextlib.suppress(Unusable):
             # Take DuckDB's lock once: whoever reads the old file may finish before it is replaced.
             if file.exists():

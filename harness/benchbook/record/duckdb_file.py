@@ -134,6 +134,7 @@ def usable(file: Path, *, read_only: bool, say: Say, files: bool = False) -> Duc
     """Open a file that is one of ours; raise Unusable if it must be built again. ``files`` is that of ``connect``."""
     import duckdb
 
+    require_no_link(file)
     if not file.exists():
         raise Unusable("does not exist")
     for one in (file, write_ahead_log(file)):
@@ -166,6 +167,16 @@ def usable(file: Path, *, read_only: bool, say: Say, files: bool = False) -> Duc
     return connection
 
 
+def require_no_link(file: Path) -> None:
+    """Raise RequestError if a database, its log or its folder for spilling is a link: DuckDB would write elsewhere."""
+    for one in (file, write_ahead_log(file), file.with_name(f"{file.name}.tmp")):
+        if guarded.is_link(one):
+            raise RequestError(
+                f"{one} is a link, not a file of its own. Nothing was changed.",
+                f"Remove the link; the database is built again from the run folders: {command('rebuild')}",
+            )
+
+
 def _require_tables(connection: DuckDBPyConnection) -> None:
     """Raise Unusable if a table or column is missing, as after somebody changed the file with another program."""
     found = connection.execute(
@@ -188,6 +199,7 @@ def connect(file: Path, *, read_only: bool, files: bool = False) -> DuckDBPyConn
     """
     import duckdb
 
+    require_no_link(file)
     if "?" in str(file):  # DuckDB takes what follows for options, and writes its log elsewhere
         raise RequestError(
             f'{file} cannot hold a database: DuckDB does not take a "?" in a path.',

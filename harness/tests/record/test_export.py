@@ -138,3 +138,28 @@ def test_a_published_run_keeps_the_intervals_of_clients_without_their_histograms
     assert kept["histogram"].null_count() == kept.height
     assert kept.drop("histogram").equals(given.drop("histogram"))
     assert pl.read_parquet(thin / "intervals.parquet")["histogram"].null_count() == 0
+
+
+@pytest.mark.parametrize("name", ["queries", "declared", "trials", "tables"])
+def test_a_linked_folder_of_a_run_is_refused(tmp_path: Path, name: str) -> None:
+    results, home = tmp_path / "results", tmp_path / "home"
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1, intervals=1)
+    export.export_run(results, run_id, tmp_path / "before")
+    run = results / "runs" / run_id
+    home.mkdir()
+    if (run / name).exists():
+        (run / name).rename(tmp_path / "moved")
+    (home / "id_ed25519").write_text("private")
+    (run / name).symlink_to(home)
+    refused = name != "tables" or export.folder.from_tables(run)
+    if refused:
+        with pytest.raises(RequestError, match=f"{name} is a link"):
+            export.export_run(results, run_id, tmp_path / "export")
+        assert not (tmp_path / "export").exists()
+    else:
+        export.export_run(results, run_id, tmp_path / "export")
+    assert not [
+        path
+        for path in (tmp_path).rglob("id_ed25519")
+        if home not in path.parents and run not in path.parents
+    ]
