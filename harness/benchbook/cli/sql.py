@@ -38,7 +38,7 @@ def command(
     else:
         with opened(results, folder, floors=False) as run:
             found = query.tables(run.results) if text is None else query.sql(run.results, text)
-    table.show(found.to_dicts(), as_json, "no rows")
+    table.show(query.rows(found), as_json, "no rows")
 
 
 def _parsed(words: list[str]) -> tuple[str | None, str | None]:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from benchbook.declare import names
 from benchbook.errors import RequestError, command
 from benchbook.host import guarded
 from benchbook.record import folder
@@ -142,6 +143,7 @@ def usable(file: Path, *, read_only: bool, say: Say, files: bool = False) -> Duc
             raise Unusable(f"is unusable: {one.name} is not a regular file")
     connection = patiently(lambda: connect(file, read_only=read_only, files=files), file, say)
     try:
+        _require_nothing_else(file, connection)
         stored = connection.execute(
             "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()"
         ).fetchone()
@@ -175,6 +177,26 @@ def require_no_link(file: Path) -> None:
                 f"{one} is a link, not a file of its own. Nothing was changed.",
                 f"Remove the link; the database is built again from the run folders: {command('rebuild')}",
             )
+
+
+_CHECKED: set[tuple[int, ...]] = set()
+"""States of files that were found to hold nothing else; to list the functions of one takes 50 ms."""
+
+
+def _require_nothing_else(file: Path, connection: DuckDBPyConnection) -> None:
+    """Raise Unusable if the file has macros, views, types or schemas: a macro ``lower`` replaces the function.
+
+    The queries call no function by a name that such a macro could take.
+    """
+    found = file.stat()
+    state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    if state in _CHECKED:
+        return
+    for kind in ("function", "view", "schema", "type"):
+        text = f"SELECT {kind}_name FROM system.main.duckdb_{kind}s() WHERE NOT internal LIMIT 1"  # noqa: S608 - ours
+        if other := connection.execute(text).fetchone():
+            raise Unusable(f"has the {kind} {names.shown(other[0])}, which is not of Benchbook")
+    _CHECKED.add(state)
 
 
 def _require_tables(connection: DuckDBPyConnection) -> None:

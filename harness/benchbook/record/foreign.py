@@ -7,11 +7,14 @@ so one such row refuses the whole run. The tables must also belong to the plan b
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
 from benchbook.record import plain
+from benchbook.record import trial as trial_json
 from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Column, Table, quoted
 
 if TYPE_CHECKING:
@@ -32,6 +35,12 @@ LARGEST, SMALLEST = 1e30, 1e-30
 LARGEST_COUNT = 10**18
 STATES = ("ok", "failed", "skipped", "invalid")
 DIRECTIONS = ("higher", "lower", "none")
+EARLIEST = datetime(1990, 1, 1)  # noqa: DTZ001 - tables hold UTC without a zone
+"""Bound of every time; the other one is tomorrow, as clocks differ. A later run would be the latest one for ever."""
+TIMES = ("created_at", "started_at", "finished_at")
+"""Times in the description of a run."""
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}.*")
+"""The beginning of a time as Benchbook writes it; runs are sorted by this text."""
 ANY_SEED = "order_seed"
 """The one number that is no quantity."""
 
@@ -72,6 +81,27 @@ def leave_out_stated_twice(connection: DuckDBPyConnection) -> int:
     connection.execute(f"DELETE FROM {held} WHERE rowid NOT IN ({equal})")
     found = connection.execute(f"DELETE FROM {held} WHERE ({keys}) IN ({twice})").fetchone()
     return int(found[0]) if found else 0
+
+
+def latest() -> datetime:
+    """Return the last time, as UTC without a zone, that a run of somebody else may state."""
+    return datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1)
+
+
+def require_times(facts: dict[str, Any]) -> None:
+    """Raise ValueError unless the times of plan.json and run.json are times of the form and range of a run."""
+    for key in TIMES:
+        value = facts.get(key)
+        if value is None and key != "created_at":
+            continue
+        if not isinstance(value, str) or not _TIME.fullmatch(value):
+            raise ValueError(f"{key} is {names.shown(value)}, which is not a time")
+        try:
+            in_range = EARLIEST <= trial_json.moment(value) <= latest()
+        except OverflowError:
+            in_range = False
+        if not in_range:
+            raise ValueError(f"{key} is {names.shown(value)}, which is before 1990 or in the future")
 
 
 def _foreign(table: Table, owner: object) -> str:
@@ -155,11 +185,17 @@ def _require_values(connection: DuckDBPyConnection, table: Table, column: Column
         wrong = f"NOT (abs({name}) BETWEEN {SMALLEST} AND {LARGEST} OR {name} = 0)"
     elif column.type == "BIGINT" and column.name != ANY_SEED:
         wrong = f"{name} NOT BETWEEN -{LARGEST_COUNT} AND {LARGEST_COUNT}"
+    elif column.type == "TIMESTAMP":
+        wrong = f"{name} NOT BETWEEN TIMESTAMP '{EARLIEST}' AND TIMESTAMP '{latest()}'"
     elif column.name == "direction":
         wrong = f"{name} NOT IN {DIRECTIONS}"
     elif "JSON" in column.comment:
         wrong = f"NOT json_valid({name})"
-    if wrong and (found := connection.execute(f"SELECT {name} FROM {held} WHERE {wrong} LIMIT 1").fetchone()):
+    if wrong and (
+        found := connection.execute(
+            f"SELECT {name if column.type != 'TIMESTAMP' else f'{name}::VARCHAR'} FROM {held} WHERE {wrong} LIMIT 1"
+        ).fetchone()
+    ):
         raise ValueError(
             f"{column.name} in table {table.name} is {names.shown(found[0])}, which is out of range"
         )

@@ -190,6 +190,10 @@ def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
     try:
         run, plan = _stated(where, folder.RUN_FILE), _stated(where, folder.PLAN_FILE)
         _require_description(where, {**plan, **run})
+        if (
+            where / manifest.FILE
+        ).exists():  # of somebody else; the clock of this machine may have been wrong
+            foreign.require_times({**plan, **run})
         made = of_run(run, plan)
         run_id = where.name
         tables = {name: arrow(name, held) for name, held in made.items()}
@@ -210,6 +214,7 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
     try:
         facts = {**_stated(where, folder.PLAN_FILE), **_stated(where, folder.RUN_FILE)}
         _require_description(where, facts)
+        foreign.require_times(facts)
         with lines.damage_as_value_error("its tables are not those of a run"), _transaction(connection):
             for table in (*OF_RUN, *OF_TRIAL):
                 _stage(connection, table, where / folder.TABLES_FOLDER / f"{table.name}.parquet")

@@ -15,7 +15,7 @@ from benchbook.declare.toml import Model, Text, read
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
 from benchbook.host.processor import Processor
-from benchbook.record import folder, manifest
+from benchbook.record import folder, foreign, manifest
 from benchbook.record.folder import Say
 from benchbook.record.manifest import Export
 
@@ -116,6 +116,7 @@ def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
     try:
         facts = folder.read_object(path / folder.RUN_FILE)
         made = facts["created_at"]
+        foreign.require_times(facts)
         cpu = (facts.get("host") or {}).get("cpu") or {}
         return Entry(export, str(made), processor.of(cpu), withdrawn.get(export.run_id))
     except (ValueError, KeyError, AttributeError) as error:

@@ -4,22 +4,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError, command, nearest
 from benchbook.record import database, duckdb_file, folder
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal
+from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal, quoted
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
+    from duckdb.sqltypes import DuckDBPyType
 
 PAGE = "docs/results.md"
-FOREIGN = ("INTERVAL", "BIT", "TIME WITH TIME ZONE")
-"""Types of DuckDB that Polars does not have."""
+PLAIN = frozenset(
+    [
+        "boolean",
+        "tinyint",
+        "smallint",
+        "integer",
+        "bigint",
+        "utinyint",
+        "usmallint",
+        "uinteger",
+        "ubigint",
+        "hugeint",
+        "float",
+        "double",
+        "decimal",
+        "varchar",
+        "blob",
+        "uuid",
+        "enum",
+    ]
+) | {"NULL", "sqlnull"}
+"""Types of DuckDB, each value of which Polars and Python have."""
+TIMES = frozenset({"date", "timestamp", "timestamp with time zone"})
+NESTED = frozenset({"list", "array", "struct", "map"})
+MICROSECONDS_OF_DAY = 24 * 60 * 60 * 1_000_000
+FIRST_DAY, LAST_DAY = (date(year, 1, 1).toordinal() - date(1970, 1, 1).toordinal() for year in (2, 9999))
+"""Bounds of the times that Python has in each time zone, in days since 1970."""
 
 
 def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
@@ -34,7 +63,9 @@ def sql(results: Path, text: str, say: Say = tell) -> pl.DataFrame:
     text = _one_query(text)
     with database.open(results, read_only=True, say=say) as connection:
         try:
-            return _plain(_known(connection.sql(text)).pl(BATCH_ROWS))
+            answer = connection.sql(text)
+            with _conversion():
+                return _plain(_known(answer))
         except duckdb.FatalException:
             raise
         except duckdb.Error as error:
@@ -73,18 +104,68 @@ def trial(results: Path, trial_id: str, say: Say = tell) -> dict[str, Any] | Non
     return {**found[0], "levels": dict(levels), **parts}
 
 
-def _known(answer: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """Return an answer with text in place of types that Polars does not have, such as the interval of two times."""
-    kinds = [str(kind) for kind in answer.types]
-    if not any(kind in FOREIGN for kind in kinds):
+def rows(found: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return an answer as values of Python; raise RequestError if one of them is none."""
+    with _conversion():
+        return found.to_dicts()
+
+
+@contextlib.contextmanager
+def _conversion() -> Iterator[None]:
+    """Turn a failure to convert values into a RequestError; Polars' panics are no ordinary exceptions."""
+    import duckdb
+    import polars as pl
+
+    try:
+        yield
+    except (duckdb.Error, RequestError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RequestError(
+            f"A value of the answer cannot be shown: {first}.", "Cast its column to text: column::VARCHAR."
+        ) from None
+
+
+def _known(answer: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+    """Return the rows of an answer, with text in place of types and times that Polars or Python lacks."""
+    as_text = {
+        place for place, kind in enumerate(answer.types) if kind.id not in TIMES and not _is_plain(kind)
+    }
+    found = _as_text(answer, as_text).pl(BATCH_ROWS)
+    out_of_range = {place for place, held in enumerate(found.get_columns()) if _is_out_of_range(held)}
+    return _as_text(answer, as_text | out_of_range).pl(BATCH_ROWS) if out_of_range else found
+
+
+def _as_text(answer: duckdb.DuckDBPyRelation, places: set[int]) -> duckdb.DuckDBPyRelation:
+    if not places:
         return answer
-    names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in answer.columns]
-    return answer.project(
+    return answer.project(  # by place, as two columns may have one name
         ", ".join(
-            f"{name}::VARCHAR AS {name}" if kind in FOREIGN else name
-            for name, kind in zip(names, kinds, strict=True)
+            f"#{place + 1}{'::VARCHAR' if place in places else ''} AS {quoted(name)}"
+            for place, name in enumerate(answer.columns)
         )
     )
+
+
+def _is_out_of_range(times: pl.Series) -> bool:
+    """Return whether a column has times that Python lacks: ``infinity``, or years up to DuckDB's 294247."""
+    import polars as pl
+
+    if not isinstance(times.dtype, pl.Date | pl.Datetime):
+        return False
+    day = 1 if isinstance(times.dtype, pl.Date) else MICROSECONDS_OF_DAY
+    numbers = times.to_physical()
+    return bool(((numbers < FIRST_DAY * day) | (numbers > LAST_DAY * day)).any())
+
+
+def _is_plain(kind: DuckDBPyType) -> bool:
+    if kind.id in NESTED:
+        inner = [
+            held for _, held in kind.children if not isinstance(held, int | list)
+        ]  # an array has its size
+        return all(_is_plain(held) for held in inner)
+    return kind.id in PLAIN
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:

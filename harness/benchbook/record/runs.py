@@ -10,7 +10,7 @@ from benchbook.declare import names
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
 from benchbook.host.processor import Processor
-from benchbook.record import folder, looks, manifest, objects
+from benchbook.record import folder, foreign, looks, manifest, objects
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -58,6 +58,8 @@ def _read(path: Path) -> Run:
     names.require({**facts, "run_id": path.name})
     if not isinstance(facts.get("created_at"), str):
         raise ValueError('"created_at" is missing or not text')  # noqa: TRY004 - one error for all
+    if (path / manifest.FILE).exists():
+        foreign.require_times(facts)
     planned = facts.get("trials", [])
     if not isinstance(planned, list):
         raise ValueError('"trials" is not a list')  # noqa: TRY004

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, export, manifest, opened, query
+from benchbook.record import database, export, ledger, manifest, opened, query
 from tests.record import synthetic_run
 
 DRAWN = [("server", "cpu_seconds")]
@@ -203,6 +204,40 @@ def test_numbers_that_no_quantity_has_refuse_the_run(
         lambda frame: frame.with_columns(**{column: pl.lit(value)}),
     )
     refused(place, f"{column} in table {table} is .*, which is out of range")
+
+
+TIMES = ["infinity", "-infinity", "290000-01-01", "2099-01-01", "1969-01-01"]
+
+
+@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize(("table", "column"), [("runs", "started_at"), ("trials", "ended_at")])
+def test_times_that_no_run_has_refuse_the_run(place: Path, table: str, column: str, time: str) -> None:
+    folder = place / "sent" / "quickstart" / SENT
+    file = folder / "tables" / f"{table}.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE held AS FROM '{file}'")
+        connection.execute(f"UPDATE held SET {column} = '{time}'::TIMESTAMP")
+        connection.execute(f"COPY held TO '{file}' (FORMAT parquet)")
+    signed(folder)
+    refused(place, f"{column} in table {table} is .*{time[:4]}.*, which is out of range")
+
+
+@pytest.mark.parametrize(
+    "time", [5, None, "2099-01-01T00:00:00+00:00", "~", "20261101T000000", "0001-01-01T00:00+23:59"]
+)
+def test_a_description_with_a_time_out_of_range_is_refused_at_import(place: Path, time: object) -> None:
+    """The attacks: a run of 2099 is the latest for ever, and a number was found only after the import."""
+    folder = place / "sent" / "quickstart" / SENT
+    file = folder / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "created_at": time}))
+    signed(folder)
+    with pytest.raises(
+        RequestError, match=r"created_at is .*, which is (not a time|before 1990 or in the future)"
+    ):
+        opened.import_run(folder, place / "results")
+    assert not (place / "results" / "runs" / SENT).exists()
+    with pytest.raises(RequestError, match="created_at is "):
+        ledger.entries(folder.parent)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,60 @@ def test_intervals_and_other_types_that_polars_lacks_are_texts(recorded: tuple[P
     found = query.sql(recorded[0], text)
     assert found.row(0) == ("1 day", "101", "12:00:00+01", 1)
     assert found.columns == ['a "b', "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT 'infinity'::TIMESTAMP AS a, 1 AS b", ("infinity", 1)),
+        ("SELECT DATE '-infinity'", ("-infinity",)),
+        ("SELECT '290000-01-01'::TIMESTAMP", ("290000-01-01 00:00:00",)),
+        ("SELECT [TIMESTAMP 'infinity']", ("[infinity]",)),
+        ("SELECT TIME '24:00:00'", ("24:00:00",)),
+        ("SELECT union_value(a := 1)", ("1",)),
+        (
+            "SELECT 340282366920938463463374607431768211455::UHUGEINT",
+            ("340282366920938463463374607431768211455",),
+        ),
+        ("SELECT TIMESTAMP '2026-01-02' AS a, 1 AS a", (datetime(2026, 1, 2), 1)),  # noqa: DTZ001 - UTC
+    ],
+)
+def test_values_that_python_lacks_are_texts(
+    recorded: tuple[Path, str], text: str, found: tuple[object, ...]
+) -> None:
+    rows = query.rows(query.sql(recorded[0], text))
+    assert [tuple(row.values()) for row in rows] == [found]
+
+
+def test_every_type_of_duckdb_is_shown(recorded: tuple[Path, str]) -> None:
+    assert len(query.rows(query.sql(recorded[0], "FROM test_all_types()"))) == 3
+
+
+def test_a_panic_of_a_conversion_is_a_sentence(
+    recorded: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "_is_out_of_range", lambda _: False)
+    found = query.sql(recorded[0], "SELECT 'infinity'::TIMESTAMP")
+    with pytest.raises(RequestError, match=r"A value of the answer cannot be shown"):
+        query.rows(found)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["MACRO count_star() AS 1", "MACRO lower(a) AS 'x'", "VIEW more AS SELECT 1", "SCHEMA more", "TYPE more AS INTEGER",
+     "MACRO duckdb_functions() AS TABLE SELECT 1 AS a"],
+)  # fmt: skip
+def test_a_database_with_functions_of_others_is_built_again(recorded: tuple[Path, str], other: str) -> None:
+    results, _ = recorded
+    query.sql(results, "SELECT 1")
+    with database.open(results) as connection:
+        connection.execute(f"CREATE {other}")
+    told: list[str] = []
+    assert query.sql(results, "SELECT lower('A') AS a, count(*) AS n FROM trials", told.append).row(0) == (
+        "a",
+        6,
+    )
+    assert "which is not of Benchbook. It is kept as" in told[0]
 
 
 def test_the_tables_are_listed(recorded: tuple[Path, str]) -> None:
