@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -207,6 +208,11 @@ def _of_the_machine(error: Exception) -> int:
         _report(
             f"{error.filename}: {error.strerror}.",
             "Make it readable and writable, free some space, or name another folder with --results DIR.",
+        )
+    elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        _report(
+            f"The name {str(error.filename)[:60]}… is too long for a file or folder.",
+            "Give a shorter name: at most 255 bytes for each part of a path.",
         )
     elif lacked := exhausted.explain(error):
         _report_lack(*lacked)

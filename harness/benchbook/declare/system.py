@@ -58,7 +58,7 @@ class ContainerSource(Model):
 
     network: Literal["host", "private"] = "host"
     """``host``: the machine's network. ``private``: a network of the trial, in which the container has an address."""
-    cpus: float | None = Field(default=None, gt=0)
+    cpus: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Limit on processor time, in cores. Default: no limit."""
     cores: str | None = Field(default=None, pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")
     """Cores that the container may use, such as ``0-3,6``. Default: all."""

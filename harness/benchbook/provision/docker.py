@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -134,10 +135,27 @@ def preview(system: System, request: Request) -> str | Missing | None:
     return f"run {source.reference} in a container, pulled first if it is not here yet"
 
 
+_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*", re.ASCII)
+"""Name of an image; engines and tools take one that begins with ``-`` for an option."""
+
+
+def given(flag: str, value: str) -> tuple[str, ContainerSource]:
+    """Return image and options of ``docker://IMAGE?…``; raise RequestError if one of them is invalid."""
+    reference, _, query = value.removeprefix(SCHEME).partition("?")
+    if not _REFERENCE.fullmatch(reference):
+        raise RequestError(
+            f"{flag}: {reference!r} is not the name of an image.",
+            "Write it as docker://IMAGE:TAG or docker://HOST/IMAGE@sha256:DIGEST.",
+        )
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if twice := [name for name, _ in pairs if [one for one, _ in pairs].count(name) > 1]:
+        raise RequestError(f"{flag}: the option {twice[0]} is given twice.", "Give it once.")
+    return reference, check(dict(pairs), ContainerSource, flag)
+
+
 def user_supplied(system: System, flag: str, value: str, request: Request) -> Program:
     """Return the image that ``--system NAME=docker://IMAGE`` names; raise RequestError if it cannot run."""
-    reference, _, query = value.removeprefix(SCHEME).partition("?")
-    options = check(dict(parse_qsl(query)), ContainerSource, flag)
+    reference, options = given(flag, value)
     if not driver.runs_from_images(system.driver):
         raise RequestError(
             f"{flag}: the driver {system.driver} does not run from images yet.",

@@ -51,7 +51,9 @@ def find(system: System, request: Request) -> Program | None:
 
 def preview(system: System, request: Request) -> str | None:
     """Describe what would be used; raise what ``find`` raises."""
-    if request.given.get(system.name, "").startswith(docker.SCHEME):
+    value = request.given.get(system.name, "")
+    if value.startswith(docker.SCHEME) and not system.embedded:
+        docker.given(f"--system {system.name}={value}", value)
         return f"run the image {request.given[system.name].removeprefix(docker.SCHEME)} (given)"
     found = find(system, request)
     if found is None:
@@ -62,7 +64,9 @@ def preview(system: System, request: Request) -> str | None:
 def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
     try:
         parts = urlsplit(value)
-        good = parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port > 0)
+        # urlsplit drops the line feeds that a request would still contain.
+        plain = value.isascii() and value.isprintable() and " " not in value
+        good = plain and parts.scheme in schemes and parts.hostname and (parts.port is None or parts.port > 0)
         secret = parts.password is not None
     except ValueError:
         good = secret = False

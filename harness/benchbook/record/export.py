@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,7 @@ def _write(
     private: Scrubber | None,
     say: Say,
 ) -> Path:
+    _sweep(output.parent)
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     stage, made = beside / "results", beside / "export"
     try:
@@ -138,6 +141,22 @@ def _write(
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return output
+
+
+_UNFINISHED = re.compile(r"\..+\.([1-9]\d*)\.part")
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the unfinished exports that killed processes of this user left in a folder."""
+    with contextlib.suppress(OSError):
+        for path in list(parent.iterdir()):
+            named = _UNFINISHED.fullmatch(path.name)
+            if named is None or Path("/proc", named[1]).exists():
+                continue
+            found = path.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            if ours and {one.name for one in path.iterdir()} <= {"results", "export"}:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _copy(source: Path, target: Path, private: Scrubber | None) -> None:

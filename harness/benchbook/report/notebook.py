@@ -16,10 +16,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from benchbook.errors import BenchbookError, RequestError, command, nearest
 from benchbook.host import temporary
+from benchbook.host.texts import shortened
 from benchbook.report.cells import PRINTED, Output
 
 CELL_TIMEOUT_SECONDS = 300
@@ -98,7 +99,8 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
     ]  # fmt: skip
     with (
         temporary.folder("report") as scratch,
-        _process(folder, scratch) as process,
+        (Path(scratch) / "errors.log").open("wb") as errors,
+        _process(folder, scratch, errors) as process,
     ):
         assert process.stdin
         try:
@@ -107,7 +109,7 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
                 process.stdin.close()
             for work in works:
                 for document, cell in work.running():
-                    cell.outputs = _answer(process, document, cell)
+                    cell.outputs = _answer(process, document, cell, Path(errors.name))
                 finished(work)
         finally:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -115,14 +117,14 @@ def execute(works: Sequence[Work], folder: Path, finished: Callable[[Work], None
             process.kill()
 
 
-def _process(folder: Path, scratch: str) -> subprocess.Popen[str]:
+def _process(folder: Path, scratch: str, errors: IO[bytes]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "benchbook.report.cells"], cwd=folder, env=surroundings({}, scratch),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
     )  # fmt: skip
 
 
-def _answer(process: subprocess.Popen[str], document: Document, cell: Cell) -> list[Output]:
+def _answer(process: subprocess.Popen[str], document: Document, cell: Cell, errors: Path) -> list[Output]:
     """Wait for the answer of the next cell; raise BenchbookError if there is none, or if the cell failed."""
     assert process.stdout
     late = threading.Event()
@@ -144,8 +146,15 @@ def _answer(process: subprocess.Popen[str], document: Document, cell: Cell) -> l
             "Render a smaller run, or let this code cell of the page do less.",
         )
     if not line:
+        died = f"{where}: the process that runs the code of the page died (exit code {process.wait()})"
+        if (said := _last_words(errors)) and not _OF_THE_MACHINE.search(said):
+            raise BenchbookError(
+                f"{died}: {said}",
+                "A file of the run may be damaged. Correct it or leave the run out, and render again with: "
+                f"{command('report')}",
+            )
         raise BenchbookError(
-            f"{where}: the process that runs the code of the page died (exit code {process.wait()}).",
+            f"{died}{f': {said}' if said else '.'}",
             f"Check the free memory and the limit of processes (ulimit -u), and render again with: {command('report')}",
         )
     answer = json.loads(line)
@@ -156,6 +165,19 @@ def _answer(process: subprocess.Popen[str], document: Document, cell: Cell) -> l
     raise kind(
         f"{where} failed with {answer['name']}: {message}",
         f"The results of the run are unchanged. Render again with: {command('report')}",
+    )
+
+
+_OF_THE_MACHINE = re.compile(r"memory|(spawn|start new) thread|temporarily unavailable", re.IGNORECASE)
+
+
+def _last_words(errors: Path) -> str:
+    """Return the last line of an error or panic; the line of Rust that advises a backtrace is none."""
+    with errors.open("rb") as file:
+        file.seek(max(0, errors.stat().st_size - (16 << 10)))
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+    return shortened(
+        next((line for line in reversed(lines) if line and not line.startswith("note: ")), ""), 600
     )
 
 

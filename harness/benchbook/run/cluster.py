@@ -229,7 +229,8 @@ class Cluster:
                 CONNECT_SECONDS + GRACE_SECONDS,
                 lambda: Client(address, timeout=CONNECT_SECONDS, name="benchbook"),
             )
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
+            # Dask raises TypeError for tls:// without certificates, and for ucx:// without its library.
             raise RequestError(
                 f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}).",
                 f"Start one with: {command('dask scheduler')}",

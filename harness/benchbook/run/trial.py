@@ -29,7 +29,7 @@ from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 from benchbook.record.trial import SCHEMA
-from benchbook.run import watchdog
+from benchbook.run import long_logs, watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import EventFile, Findings, Timeline, require_kept
@@ -73,6 +73,7 @@ class Trial:
         try:
             record = self._run()
         finally:
+            long_logs.cut(self.folder / "logs")
             redacted = secret.redact_files(self.folder)
         if redacted:
             self.context.observer.note(

@@ -12,6 +12,8 @@ from benchbook import __version__
 from benchbook.cli import options
 from benchbook.cli.app import GROUPS, app, run
 
+RUN_TAKERS = ("claims", "import", "export", "report")
+
 
 @pytest.mark.parametrize(
     ("argv", "words"),
@@ -25,6 +27,27 @@ from benchbook.cli.app import GROUPS, app, run
         (["plan", "quickstart", "--system", "duckdb"], ["NAME=PATH"]),
         (["plan", "quickstart", "--system", "duckbd=/x"], ["duckdb"]),
         (["plan", "quickstart", "--system", "influxdb-1.8.10=/x"], ["does not use influxdb-1.8.10"]),
+        *(
+            ([one, f"{here}{300 * 'a'}"], ["is too long", "255 bytes"])
+            for one in RUN_TAKERS
+            for here in ("", "./")
+        ),
+        (["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://--privileged"], ["name of an image"]),
+        (["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://"], ["name of an image"]),
+        (["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://a b"], ["name of an image"]),
+        (
+            ["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://a?memory=-1&cpus=nan"],
+            ["memory", "cpus"],
+        ),
+        (["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://a?cpus=inf"], ["cpus"]),
+        (
+            ["plan", "devops-suite", "--system", "influxdb-1.8.10=docker://a?memory=1&memory=2"],
+            ["memory", "twice"],
+        ),
+        (
+            ["plan", "devops-suite", "--system", "influxdb-1.8.10=http://h:1/\r\nX: y"],
+            ["not a URL of a server"],
+        ),
         (["list", "system"], ["systems"]),
         (["show", "quickstrt"], ["quickstart"]),
         (["test", "--only", "rust"], ["python"]),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import polars as pl
@@ -111,6 +112,25 @@ def test_a_file_is_no_place_for_an_export(recorded: tuple[Path, str], tmp_path: 
             export.export_run(results, run_id, output, overwrite=True)
         assert "--output DIR" in str(caught.value.hint)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_what_killed_exports_left_is_removed_by_the_next(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    home = tmp_path / "home"
+    dead = home / ".out.4194305.part"  # no process has a larger id than 4194304
+    (dead / "results" / "runs").mkdir(parents=True)
+    (dead / "export").mkdir()
+    living = home / f".out.{os.getppid()}.part"
+    mine = home / ".notes.4194305.part"
+    for folder in (living / "results", mine / "pages", home / "out.4194305.part" / "results"):
+        folder.mkdir(parents=True)
+    (home / ".a.4194305.part").write_text("a file")
+    (home / ".b.4194305.part").symlink_to(living)
+    export.export_run(results, run_id, home / "new")
+    assert sorted(path.name for path in home.iterdir()) == sorted(
+        ["new", ".a.4194305.part", ".b.4194305.part", living.name, mine.name, "out.4194305.part"]
+    )
+    assert (living / "results").is_dir()
 
 
 def test_an_unknown_run_leaves_nothing(recorded: tuple[Path, str], tmp_path: Path) -> None:

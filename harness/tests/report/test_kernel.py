@@ -138,3 +138,17 @@ def test_temporary_folders_of_pages_are_removed(tmp_path):
         "kept = opening.kept.enter_context(tempfile.TemporaryDirectory())\nprint(kept, end='')",
     )
     assert not Path(document.cells[0].outputs[0]["stdout"]).exists()
+
+
+def test_the_last_words_of_a_process_that_died_are_told(tmp_path):
+    panic = "import os, sys; sys.stderr.write('thread panicked at x.rs:\\nindex out of bounds\\nnote: run with\\n'); "
+    with pytest.raises(BenchbookError) as caught:
+        _run(tmp_path, panic + "sys.stderr.flush(); os._exit(101)")
+    assert caught.value.message.endswith("died (exit code 101): index out of bounds")
+    assert "may be damaged" in caught.value.hint
+    with pytest.raises(BenchbookError) as caught:
+        _run(tmp_path, "class P(BaseException): pass\nraise P('range end index 7')")
+    assert "P: range end index 7" in caught.value.message
+    with pytest.raises(BenchbookError) as caught:
+        _run(tmp_path, "raise BaseException('out of memory')")
+    assert "free memory" in caught.value.hint

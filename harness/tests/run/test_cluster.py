@@ -51,6 +51,13 @@ def test_one_that_cannot_answer_is_named(error: Exception, words: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("scheme", ["tls", "ucx", "ws", "nonsense"])
+def test_an_address_that_dask_cannot_use_is_a_sentence(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    with pytest.raises(RequestError, match=f"--cluster {scheme}://127.0.0.1:1: no Dask scheduler answers there"):
+        Cluster(f"{scheme}://127.0.0.1:1", Progress(estimate_seconds=0), "quickstart")
+
+
 def test_a_port_that_is_silent_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask's client waited 400 s for it, whatever its limit."""
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)

@@ -1,0 +1,37 @@
+"""Cut long logs of a trial after its programs have ended: a server may write gigabytes in a short trial."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+KEPT_BYTES = 8 << 20
+"""Bytes that are kept of the beginning, where a server states its settings, and of the end, with why it died."""
+
+
+def cut(folder: Path, kept_bytes: int = KEPT_BYTES) -> list[Path]:
+    """Cut each file below ``folder`` to its beginning and end; return the changed files. No link is followed."""
+    changed = []
+    for path in sorted(folder.rglob("*")) if not folder.is_symlink() else ():
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 2 * kept_bytes + 1024:
+            _cut(path, found.st_size, kept_bytes)
+            changed.append(path)
+    return changed
+
+
+def _cut(path: Path, size: int, kept_bytes: int) -> None:
+    beside = path.with_name(f".{path.name}.part")
+    beside.unlink(missing_ok=True)
+    try:
+        with path.open("rb") as file, beside.open("xb") as kept:
+            kept.write(file.read(kept_bytes))
+            kept.write(f"\n[Benchbook left out {size - 2 * kept_bytes:,} bytes of this log]\n".encode())
+            file.seek(size - kept_bytes)
+            kept.write(file.read(kept_bytes))
+        shutil.copymode(path, beside)
+        os.replace(beside, path)  # noqa: PTH105
+    finally:
+        beside.unlink(missing_ok=True)
