@@ -27,17 +27,11 @@ def command(
 ) -> None:
     """Render a run's report and print its path; a page of HTML has its data page beside it."""
     from benchbook.declare.catalogue import root
-    from benchbook.record.folder import cannot_write
     from benchbook.record.opened import opened
     from benchbook.report.render import FORMATS, report
 
     with opened(results, run, answering=True) as found:
         if output is None and found.temporary and to in FORMATS:
             output = Path(f"{found.run_id}-{FORMATS[to]}")
-        if output is not None:
-            try:
-                output.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise cannot_write(output, error) from error
         made = report(found.results, found.run_id, root() / "reports", to, output)
     print(made)

@@ -59,11 +59,13 @@ def link() -> Markdown:
 
 def files(run: Run) -> Markdown:
     """Write all numbers as CSV, and return a list of the run's files with links and sizes."""
+    from benchbook.report.render import write
+
     page = os.environ.get(PAGE_VARIABLE)
     if not page:
         return missing("The list of files", "the page was rendered without its folder")
     numbers = Path(os.environ[NUMBERS_VARIABLE])
-    numbers.write_text(numbers_text(run), encoding="utf-8")
+    write(numbers, numbers_text(run))  # never through a link
     held = os.environ.get(FOLDER_VARIABLE)
     folder = Path(held) if held else None
     found = [(numbers, "every mean with its 95 % interval, a row for each phase, metric and setup")]

@@ -204,7 +204,8 @@ def ipynb(document: Document) -> str:
         ]
         cells.append(v4.new_code_cell(part.source, id=part.id, outputs=outputs))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return f"{writes(v4.new_notebook(cells=cells, metadata={'kernelspec': kernel}))}\n"
+    about = {"kernelspec": kernel, "generator": "Benchbook"}
+    return f"{writes(v4.new_notebook(cells=cells, metadata=about))}\n"
 
 
 def surroundings(added: dict[str, str], scratch: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.errors import BenchbookError, RequestError, command, unknown
 from benchbook.host import temporary
+from benchbook.record.folder import cannot_write
 from benchbook.report import notebook, page
 from benchbook.report.notebook import Work
 
@@ -158,21 +159,29 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
     """Render the report of a run and return the path of the file, which is replaced atomically.
 
     Without ``target``, the file is in the run's folder. A page of HTML has a data page beside it. ``reports`` is the
-    folder of the .qmd files. Raises RequestError for an unknown format, and BenchbookError if a cell or Quarto fails.
+    folder of the .qmd files. Raises RequestError for an unknown format and for a place that must not be replaced, and
+    BenchbookError if a cell or Quarto fails.
     """
-    from benchbook.report import colophon, data
+    from benchbook.report import colophon, data, place
 
     if to not in FORMATS:
         raise unknown("report format", to, FORMATS, "--to")
     run = results / "runs" / run_id
     if not run.is_dir():
         raise unknown("run", run_id, [folder.name for folder in sorted(results.glob("runs/*"))], str(results))
+    named, target = target is not None, target or run / FORMATS[to]
+    place.require_replaceable([target], named=named)
+    if to == "html":
+        place.require_replaceable([data_page(target), numbers_file(target)], named=named)
     about = colophon.of_run(results, run_id)
     source = document_of(results, run_id, reports)
     title = about.title if source == DEFAULT else ""
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
-    target = target or run / FORMATS[to]
     program = quarto()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(target, error) from error
     if to == "html":
         beside = data_page(target)
         # Links to the run's own files hold only from its folder.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +91,60 @@ def test_a_drawing_of_several_figures_holds_each_below_its_title(plain):
     assert places[0] + heights[0] < places[1] <= float(drawn.get("height")) - heights[1]
     words = " ".join(one.text for one in drawn if one.tag == f"{space}text")
     assert all(one.title in words for one in charts)
+
+
+def contents(folder):
+    return {
+        path.name: path.read_bytes() if path.is_file() and not path.is_symlink() else path.lstat().st_ino
+        for path in sorted(folder.iterdir())
+    }
+
+
+@pytest.mark.parametrize("kind", ["html", "csv", "folder", "link", "dangling", "pipe", "text"])
+@pytest.mark.parametrize("name", ["mine.html", "mine-data.html", "mine-numbers.csv"])
+def test_what_is_no_report_is_not_replaced(plain, reports, tmp_path, name, kind):
+    place, other = tmp_path / "place", tmp_path / "other"
+    place.mkdir(), other.write_text("precious")
+    path = place / name
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind in ("link", "dangling"):
+        path.symlink_to(other if kind == "link" else tmp_path / "gone")
+    else:
+        path.write_text({"html": "<html><title>Mine</title>", "csv": "a,b\n1,2\n", "text": "x"}[kind])
+    before = contents(place)
+    with pytest.raises(RequestError, match="Nothing was written"):
+        render.report(plain.results, plain.run_id, reports, target=place / "mine.html")
+    assert contents(place) == before
+    assert other.read_text() == "precious"
+    assert not (tmp_path / "gone").exists()
+
+
+@pytest.mark.parametrize("target", ["", "new/../..", "\0", "x" * 300])
+def test_a_place_without_a_name_is_a_sentence(plain, reports, tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RequestError):
+        render.report(plain.results, plain.run_id, reports, target=Path(target))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_earlier_report_is_replaced_and_no_link_is_followed(made, reports, tmp_path, monkeypatch):
+    monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
+    run = made()
+    target = tmp_path / "new" / "mine.html"
+    for _ in range(2):
+        assert render.report(run.results, run.run_id, reports, target=target) == target
+    assert sorted(path.name for path in target.parent.iterdir()) == [
+        "mine-data.html",
+        "mine-numbers.csv",
+        "mine.html",
+    ]
+    (tmp_path / "other").write_text("precious")
+    link = run.results / "runs" / run.run_id / "report-numbers.csv"
+    link.unlink(missing_ok=True)
+    link.symlink_to(tmp_path / "other")
+    with pytest.raises(RequestError, match=r"report-numbers\.csv is a link"):
+        render.report(run.results, run.run_id, reports)
+    assert (tmp_path / "other").read_text() == "precious"
