@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RequestError, command
+from benchbook.host import guarded
 
 DEEPEST = 50
 """Levels of tables and lists in a declaration. Python itself stops at about 1,000."""
+
+LARGEST_BYTES = 4 << 20
+"""Limit of a declaration; the largest has 21 KB."""
 
 
 def load(path: Path, label: str | None = None) -> dict[str, Any]:
@@ -19,7 +23,7 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
     """
     shown = label or str(path)
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        found = tomllib.loads(guarded.contents(path, LARGEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n"))
         _require_flat(found)
         return found
     except FileNotFoundError:
@@ -27,7 +31,7 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
             f"{shown}: there is no such file.", f"`{command('list')}` shows what exists."
         ) from None
     except OSError as error:
-        raise RequestError(f"{shown}: cannot read the file ({error.strerror}).") from None
+        raise RequestError(f"{shown}: cannot read the file ({error.strerror or error}).") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]

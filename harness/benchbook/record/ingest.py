@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 STATED_TWICE = 5
 """Last version of tables in which a trial with several loads has its sizes once for each of them."""
+MOST_ROWS = 20_000_000
+"""Rows in all tables of an exported run; the largest published one has 166,408."""
 BATCH_TRIALS = 1000
 """Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
 
@@ -216,6 +218,7 @@ def _tables(connection: DuckDBPyConnection, where: Path, say: Say) -> int:
         _require_description(where, facts)
         foreign.require_times(facts)
         with lines.damage_as_value_error("its tables are not those of a run"), _transaction(connection):
+            _require_rows(connection, where)
             for table in (*OF_RUN, *OF_TRIAL):
                 _stage(connection, table, where / folder.TABLES_FOLDER / f"{table.name}.parquet")
             if _schema(where) <= STATED_TWICE:
@@ -249,6 +252,27 @@ def _plan_of_older_tables(connection: DuckDBPyConnection, where: Path) -> None:
     if path.exists() and not connection.execute(known, [where.name]).fetchone():
         for row in _planned(where.name, folder.read_object(path)):
             connection.execute("INSERT INTO run_facts VALUES (?, ?, ?, ?)", list(row))
+
+
+def _require_rows(connection: DuckDBPyConnection, where: Path) -> None:
+    """Raise ValueError unless the tables have as many rows as the manifest says, and no more than a run has.
+
+    A file of 1 MB can hold 100 million equal rows, which take gigabytes of memory. Only its metadata is read here.
+    """
+    stated = manifest.read(where).rows if (where / manifest.FILE).exists() else None
+    total = 0
+    for table in (*OF_RUN, *OF_TRIAL):
+        file = where / folder.TABLES_FOLDER / f"{table.name}.parquet"
+        if not file.is_file():
+            continue
+        text = f"SELECT num_rows FROM parquet_file_metadata({literal(lines.escaped(str(file)))})"
+        held = sum(int(row[0]) for row in connection.execute(text).fetchall())
+        expected = (stated or {}).get(table.name, held)
+        if held != expected:
+            raise ValueError(f"{file} has {held} rows, and its manifest says {expected}")
+        total += held
+    if total > MOST_ROWS:
+        raise ValueError(f"its tables have {total} rows; at most {MOST_ROWS} are read")
 
 
 def _stage(connection: DuckDBPyConnection, table: Table, file: Path) -> None:

@@ -103,6 +103,7 @@ def _withdrawals(where: Path) -> dict[str, Withdrawal]:
 
 def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
     export = manifest.checked(path)
+    manifest.require_published(export)
     if export.run_id != path.name:
         raise RequestError(
             f"{path} holds the run {export.run_id}, not the run that its name says.",

@@ -31,6 +31,7 @@ NOTES = (".md", ".txt")
 LONGEST_FILE = 255
 """Characters of a file in a manifest; a published one has at most 60."""
 _UNSAFE = "Benchbook never writes this. Do not use the folder, and get the run from a source that you trust."
+_PLAIN = "[A-Za-z0-9][A-Za-z0-9._-]*"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -57,10 +58,15 @@ class Export:
     schema: int
     """Version of its tables."""
     files: tuple[Entry, ...]
-    trials: int | None
-    """Rows of its table ``trials``; None if unknown."""
+    rows: dict[str, int] | None
+    """Rows of its tables by name; None if unknown."""
     machine: str | None = None
     """The name that its contributor gave to the machine; None for a run of the project."""
+
+    @property
+    def trials(self) -> int | None:
+        """Rows of its table ``trials``; None if unknown."""
+        return (self.rows or {}).get("trials")
 
     @property
     def has_trials(self) -> bool:
@@ -131,14 +137,14 @@ def read(where: Path) -> Export:
         against_itself = stated.get("against_itself", False)
         if not isinstance(against_itself, bool):
             raise ValueError(f"against_itself is {names.shown(against_itself)}, not true or false")  # noqa: TRY004
-        files, trials = tuple(_entries(stated.get("files"))), _trials(stated.get("rows"))
+        files, rows = tuple(_entries(stated.get("files"))), _rows(stated.get("rows"))
         machine = stated.get("machine")
         if machine is not None and not contributed.is_name(machine):
             raise ValueError(f"machine is {names.shown(machine)}, not the name of a machine")
     except ValueError as error:
         raise RequestError(f"{where / FILE}: {error}.", _UNSAFE) from error
     run_id, experiment, profile = (str(stated[key]) for key in ("run_id", "experiment", "profile"))
-    return Export(where, run_id, experiment, profile, against_itself, schema, files, trials, machine)
+    return Export(where, run_id, experiment, profile, against_itself, schema, files, rows, machine)
 
 
 def _entries(stated: Any) -> Iterator[Entry]:
@@ -173,8 +179,8 @@ def is_below(name: str) -> bool:
     return plain and not any(part in ("", ".", "..") for part in parts)
 
 
-def _trials(rows: Any) -> int | None:
-    """Return the rows of table ``trials``; raise ValueError if the numbers of rows are invalid."""
+def _rows(rows: Any) -> dict[str, int] | None:
+    """Return the rows of each table; raise ValueError if their numbers are invalid."""
     if rows is None:
         return None
     if not isinstance(rows, dict) or not all(
@@ -182,8 +188,7 @@ def _trials(rows: Any) -> int | None:
         for name, number in rows.items()
     ):
         raise ValueError(f"rows is {names.shown(rows)}, not a number of rows for each table")
-    found = rows.get("trials")
-    return None if found is None else int(found)
+    return rows
 
 
 def below(where: Path) -> list[Path]:
@@ -233,7 +238,27 @@ def _check(export: Export) -> None:
 
 
 def _differs(path: Path, entry: Entry) -> bool:
-    return path.stat().st_size != entry.size_bytes or sha256(path) != entry.sha256
+    """Return whether a file is not that of the manifest: another one, unreadable, or removed since it was listed."""
+    try:
+        return path.stat().st_size != entry.size_bytes or sha256(path) != entry.sha256
+    except OSError:
+        return True
+
+
+_PUBLISHED = re.compile(
+    rf"run\.json|plan\.json|environment\.json|ro-crate-metadata\.json|README\.md|declared/{_PLAIN}\.toml"
+    rf"|declared/published/{_PLAIN}\.csv|{folder.TABLES_FOLDER}/({'|'.join(BY_NAME)}|schema_version)\.parquet"
+)
+"""Files of a published run beside its manifest. A page among them would be a page of the project's site."""
+
+
+def require_published(export: Export) -> None:
+    """Raise RequestError if an export holds a file that no published run has."""
+    if more := [entry.file for entry in export.files if not _PUBLISHED.fullmatch(entry.file)]:
+        raise RequestError(
+            f"{export.folder} holds files that a published run does not have: {some(more)}.",
+            f"Publish the run with `{command('export RUN --publish')}`, which leaves them out.",
+        )
 
 
 def is_note(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +14,10 @@ import polars as pl
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, export, ledger, manifest, opened, query
+from benchbook.record import database, export, ingest, ledger, manifest, opened, query
 from tests.record import synthetic_run
 
+ROOT = Path(__file__).parents[3]
 DRAWN = [("server", "cpu_seconds")]
 OWN = "quickstart-20260302T000000-0001"
 SENT = "quickstart-20260302T000000-0002"
@@ -41,6 +43,10 @@ def place(made: Path, tmp_path: Path) -> Path:
 def signed(folder: Path) -> None:
     """Write the manifest anew, as whoever changed the files would."""
     stated = json.loads((folder / manifest.FILE).read_text())
+    stated["rows"] = {
+        file.stem: pl.scan_parquet(file).select(pl.len()).collect().item()
+        for file in (folder / "tables").iterdir()
+    }
     (folder / manifest.FILE).unlink()
     manifest.write(
         folder, {key: value for key, value in stated.items() if key not in ("kind", "schema", "files")}
@@ -273,3 +279,59 @@ def test_the_run_as_it_was_sent_enters_and_changes_nothing_else(place: Path) -> 
     assert query.sql(results, "SELECT count(*) AS n FROM trials").item() == 4
     after = everything(results)
     assert all(set(rows) < set(after[name]) for name, rows in before.items())
+
+
+def test_tables_with_more_rows_than_stated_are_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: 100 million equal rows in a file of 1 MB took 12 GB of memory."""
+    folder = place / "sent" / "quickstart" / SENT
+    monkeypatch.setattr(ingest, "_stage", lambda *_: pytest.fail("a table was read"))
+    file = folder / "tables" / "measurements.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE held AS FROM '{file}' LIMIT 1")
+        connection.execute(f"COPY (SELECT held.* FROM held, range(20_000_001)) TO '{file}' (FORMAT parquet)")
+    rows = json.loads((folder / manifest.FILE).read_text())["rows"]
+    signed(folder)
+    refused(place, r"its tables have 2\d{7} rows; at most 20000000 are read")
+    stated = json.loads((folder / manifest.FILE).read_text())
+    (folder / manifest.FILE).write_text(json.dumps({**stated, "rows": rows}))
+    refused(place, r"measurements.parquet has 20000001 rows, and its manifest says \d+")
+
+
+@pytest.mark.parametrize(
+    "name", ["index.html", "report.html", "x.svg", "declared/a.js", "tables/more.parquet"]
+)
+def test_a_published_run_has_no_other_files(place: Path, name: str) -> None:
+    """The attack: a page in a contributed run was a page of the project's site."""
+    folder = place / "sent" / "quickstart" / SENT
+    (folder / name).write_text("<script>alert(1)</script>")
+    stated = json.loads((folder / manifest.FILE).read_text())
+    (folder / manifest.FILE).unlink()
+    manifest.write(folder, {key: stated[key] for key in stated if key not in ("kind", "schema", "files")})
+    with pytest.raises(RequestError, match=f"files that a published run does not have: {name}"):
+        ledger.entries(folder.parent)
+
+
+def test_every_run_of_this_checkout_has_the_published_form() -> None:
+    folders = [file.parent for file in (ROOT / "reports/data").glob(f"*/*/{manifest.FILE}")]
+    assert len(folders) >= 60
+    for folder in folders:
+        manifest.require_published(manifest.read(folder))
+
+
+@pytest.mark.parametrize(
+    "put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"]
+)
+def test_withdrawals_are_a_regular_file(place: Path, put: Callable[[Path], None]) -> None:
+    where = place / "sent" / "quickstart"
+    put(where / ledger.WITHDRAWN)
+    with pytest.raises(RequestError, match=r"withdrawn\.toml: cannot read the file \(not a regular file\)"):
+        ledger.entries(where)
+
+
+def test_a_file_that_is_removed_meanwhile_is_a_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = place / "sent" / "quickstart" / SENT
+    names = list(manifest.held(folder))
+    (folder / "plan.json").unlink()
+    monkeypatch.setattr(manifest, "held", lambda _: iter(names))
+    with pytest.raises(RequestError, match=r"is damaged: files have changed since the export: plan\.json"):
+        manifest.checked(folder)
