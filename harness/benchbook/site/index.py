@@ -14,7 +14,7 @@ from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
-from benchbook.errors import BenchbookError
+from benchbook.errors import BenchbookError, RequestError
 from benchbook.report import claim, conclusion, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
@@ -74,6 +74,13 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
         source = render.document(slug, reports)
         made.append(Page(slug, source, one.run_id, slug, named if source == render.DEFAULT else ""))
         made.append(Page(f"{slug}-data", data.SOURCE, one.run_id, slug, f"Data: {named}", data=True))
+    twice = [name for name, number in Counter(one.name for one in made).items() if number > 1]
+    if twice:
+        raise RequestError(
+            f'Two pages have the name "{twice[0]}": that of the experiment {twice[0]}, and the data page of'
+            f" {twice[0].removesuffix('-data')}.",
+            "Give one of the experiments another name.",
+        )
     return made
 
 

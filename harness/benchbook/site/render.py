@@ -91,7 +91,7 @@ def _copy_data(export: Export, target: Path) -> None:
 
 def _kept(earlier: Path, output: Path, one: Page, key: str) -> bool:
     """Copy a page of the earlier site if its key is the same; return whether it was."""
-    files = [f"{one.name}.html", *([f"{DATA}/{one.experiment}/{NUMBERS}"] if one.data else [])]
+    files = [f"{one.name}.html", *([f"{DATA}/{one.experiment}/{one.run_id}/{NUMBERS}"] if one.data else [])]
     if place.read(earlier).pages.get(one.name) != key:
         return False
     if not all((earlier / name).is_file() for name in files):
@@ -118,10 +118,8 @@ def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str,
     }
     if one.run_id is None:
         return found
-    files = output / DATA / one.experiment
-    return found | data.environment(
-        output / index.data_page(one.experiment), files / NUMBERS, files / one.run_id
-    )
+    files = output / DATA / one.experiment / one.run_id
+    return found | data.environment(output / index.data_page(one.experiment), files / NUMBERS, files)
 
 
 def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from benchbook.analyse import claims
 from benchbook.analyse.run import RESULTS_VARIABLE
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.defects import publications
+from benchbook.errors import RequestError
 from benchbook.report import claim
 from benchbook.report.figure import Figure
 from benchbook.site import defects, index, outcome, published
@@ -34,6 +36,13 @@ def test_the_title_counts_the_comparisons():
     assert index.title(1) == "One published comparison, rerun: what still holds?"
     assert index.title(0) == "Published comparisons, rerun: what still holds?"
     assert index.title(12).startswith("12 published comparisons")
+
+
+def test_an_experiment_with_the_name_of_a_data_page_is_refused():
+    one = next(one for one in making.shown() if one.experiment == "quickstart")
+    other = replace(one, experiment="quickstart-data")
+    with pytest.raises(RequestError, match='Two pages have the name "quickstart-data"'):
+        index.pages(ROOT, [one, other])
 
 
 def test_the_sum_holds_every_published_claim_once():
