@@ -54,7 +54,9 @@ def test_one_that_cannot_answer_is_named(error: Exception, words: str) -> None:
 @pytest.mark.parametrize("scheme", ["tls", "ucx", "ws", "nonsense"])
 def test_an_address_that_dask_cannot_use_is_a_sentence(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    with pytest.raises(RequestError, match=f"--cluster {scheme}://127.0.0.1:1: no Dask scheduler answers there"):
+    with pytest.raises(
+        RequestError, match=f"--cluster {scheme}://127.0.0.1:1: no Dask scheduler answers there"
+    ):
         Cluster(f"{scheme}://127.0.0.1:1", Progress(estimate_seconds=0), "quickstart")
 
 
