@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import AA, Cell, Pair, Run
-from benchbook.record import seal
+from benchbook.record import origin
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -112,19 +112,22 @@ def of(run: Run, pair: Pair, *systems: str) -> Noise | None:
 def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     """Return (phase, metric) → comparisons with an interval, from all A/A runs that count for a run.
 
-    These are of the same experiment, profile and processor, and share data. The machine may be another one: its id
-    says little, because copies of a virtual machine share it. For a run that the user began here, so did its A/A runs.
+    These are of the same origin, experiment, profile and processor, and share data. The machine may be another one:
+    its id says little, because copies of a virtual machine share it. A stranger's A/A run may claim any processor, so
+    it widens the noise of no other run; for a run of unknown origin, such as an imported one, none counts.
     """
     if run.whole is not run:
         return known(run.whole)
     if run.processor is None:
         return {}
     found: dict[Pair, list[Itself]] = {}
-    own = _is_own(run.results, run.run_id)
+    made = _origin(run.results, run.run_id)
+    if made is None:
+        return {}
     with run.opened() as connection:
         for run_id in _runs(connection, run.experiment, run.profile):
-            if own and not _is_own(run.results, run_id):
-                continue  # an imported run may claim any processor: it does not widen the noise of the user's own
+            if _origin(run.results, run_id) != made:
+                continue
             itself = Run(run.results, run_id, connection)
             if not _on_one_processor(itself, run) or not _data(itself) & _data(run):
                 continue
@@ -134,8 +137,8 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     return found
 
 
-def _is_own(results: Path, run_id: str) -> bool:
-    return seal.is_own(results / "runs" / run_id)
+def _origin(results: Path, run_id: str) -> str | None:
+    return origin.of(results / "runs" / run_id)
 
 
 def _on_one_processor(one: Run, other: Run) -> bool:

@@ -66,9 +66,10 @@ def continue_run(made: Plan, results: Path) -> int:
 
 
 def _noise_measured(results: Path, experiment: str, profile: str) -> bool:
-    """Return whether a finished A/A run measured the noise between equal setups of an experiment on this processor."""
+    """Return whether a finished A/A run of this user measured the noise of an experiment on this processor."""
     from benchbook.host import hardware, processor
     from benchbook.host.reading import Tree
+    from benchbook.record import seal
     from benchbook.record.runs import all_runs, processor_of
 
     here = processor.of(hardware.cpu(Tree()))
@@ -79,6 +80,7 @@ def _noise_measured(results: Path, experiment: str, profile: str) -> bool:
         and run.against_itself
         and run.whole
         and run.finished_at is not None
+        and seal.is_own(run.path)
     )
 
 

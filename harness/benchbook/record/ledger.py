@@ -167,6 +167,12 @@ def _is_ledger(where: Path) -> bool:
     return False
 
 
+def is_place(export: Export) -> bool:
+    """Return whether an exported run lies in the folder that a ledger has for it."""
+    where = export.folder.resolve()
+    return (where.parent.name, where.name) == (export.experiment, export.run_id)
+
+
 def published(root: Path, experiment: str) -> bool:
     """Return whether a checkout has a published run of an experiment."""
     return any((path / manifest.FILE).is_file() for path in folders(root / DATA / experiment))

@@ -17,7 +17,7 @@ from typing import Any
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
 from benchbook.host import temporary
-from benchbook.record import database, folder, ingest, ledger, manifest, runs, seal
+from benchbook.record import database, folder, ingest, ledger, manifest, origin, runs, seal
 from benchbook.record.export import PARTS, SMALL_PARTS
 from benchbook.record.folder import Say, tell
 from benchbook.record.manifest import Export
@@ -60,8 +60,8 @@ def opened(
     """Open the runs that ``names`` mean and bring their database up to date, for the length of a ``with`` block.
 
     With ``floors``, the A/A runs of the same experiments come along, because verdicts use their noise floor: those of
-    a results folder, and those in the folders next to an exported run. ``answering`` is passed to ``runs.find``. With
-    ``from_trials``, a folder that has trials is read from them again, not from its tables.
+    a results folder, and those of the same machine beside a run in a ledger. ``answering`` is passed to ``runs.find``.
+    With ``from_trials``, a folder that has trials is read from them again, not from its tables.
     Raises RequestError if there is no such run, or an export is damaged or was written by a newer Benchbook.
     """
     places = [_place(results, name, say, answering, floors) for name in names]
@@ -94,7 +94,7 @@ def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) ->
         return _Place(run.run_id, home, (run.path, *(one for one in found if one != run.path)))
     path = ledger.resolve(path, say)
     export = manifest.checked(path)
-    beside = _beside(path, say) if floors else ()
+    beside = _beside(path, say) if floors and ledger.is_place(export) else ()
     return _Place(export.run_id, None, (path, *(one.folder for one in beside if _is_floor_of(one, export))))
 
 
@@ -127,9 +127,7 @@ def _home(path: Path) -> Path | None:
 
 def _beside(path: Path, say: Say) -> Iterator[Export]:
     """Yield the exports next to a folder; report damaged ones and leave them out."""
-    # Beside the run of a contributed machine are those of others: only its own name counts, as ``<machine>-aa``.
-    own = f"{path.name}-*" if (path.parent / manifest.FILE).exists() else "*"
-    for file in sorted(path.parent.glob(f"{own}/{manifest.FILE}")):
+    for file in sorted(path.parent.glob(f"*/{manifest.FILE}")):
         if file.parent != path:
             try:
                 yield manifest.checked(file.parent)
@@ -138,7 +136,7 @@ def _beside(path: Path, say: Say) -> Iterator[Export]:
 
 
 def _is_floor_of(one: Export, export: Export) -> bool:
-    return one.against_itself and one.experiment == export.experiment and one.run_id != export.run_id
+    return one.against_itself and origin.is_shared(one, export) and one.run_id != export.run_id
 
 
 def link(run: Path, results: Path, from_trials: bool = False) -> Path:
@@ -163,6 +161,8 @@ def link(run: Path, results: Path, from_trials: bool = False) -> Path:
     for name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE, seal.FILE):
         if (run / name).is_file():
             shutil.copyfile(run / name, place / name)
+    if stated is not None:
+        origin.keep(place, stated)
     return place
 
 

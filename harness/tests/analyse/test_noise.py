@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from benchbook.analyse import claims, limits, noise
 from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
-from benchbook.record import folder, seal
+from benchbook.record import export, manifest, opened
 from benchbook.report import conclusion
 from benchbook.report.reasons import sentence
 from tests.claims import measured_run
@@ -238,16 +240,56 @@ def test_an_a_a_run_judges_no_claims(tmp_path: Path) -> None:
         claims.judge_run(tmp_path, "aa-1", measured_run.PUBLISHED)
 
 
-def test_an_imported_a_a_run_does_not_change_the_verdict_of_the_users_own(tmp_path: Path) -> None:
-    """Whoever knows the published id of a machine can claim it."""
-    run(tmp_path, 1.05, blocks=8)
-    aa(tmp_path, "aa-sent", 0.01, apart=1.0, blocks=8)
-    plan = tmp_path / "runs" / "run-1" / folder.PLAN_FILE
-    assert noise.known(Run(tmp_path, "run-1")), "without a seal, both may be of the same machine"
-    assert seal.seal_plan(plan.parent, plan.read_bytes())
-    noise.known.cache_clear()
-    assert noise.known(Run(tmp_path, "run-1")) == {}
-    sent = tmp_path / "runs" / "aa-sent" / folder.PLAN_FILE
-    assert seal.seal_plan(sent.parent, sent.read_bytes())
-    noise.known.cache_clear()
-    assert set(noise.known(Run(tmp_path, "run-1"))) == {PAIR}
+@pytest.mark.parametrize("own", [True, False])
+def test_an_imported_a_a_run_changes_no_verdict(tmp_path: Path, own: bool) -> None:
+    """Whoever knows the published processor of a machine can claim it, beside own and imported runs alike."""
+    alone = run(tmp_path / "alone", 0.97, blocks=8, own=own)
+    assert alone.verdict == "contradicted"
+    aa(tmp_path / "beside", "aa-sent", 0.01, apart=3.0, blocks=8, own=False)
+    found = run(tmp_path / "beside", 0.97, blocks=8, own=own)
+    assert (found.verdict, found.reasons) == (alone.verdict, alone.reasons)
+
+
+def test_without_the_key_own_runs_count_as_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    aa(tmp_path, "aa-mine", 0.002, apart=0.1, database=False)
+    aa(tmp_path, "aa-sent", 0.01, apart=3.0, database=False, own=False)
+    run(tmp_path, 0.97)
+    assert _known(Run(tmp_path, "run-1")).runs == ("aa-mine",)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "no-key"))
+    assert noise.of(Run(tmp_path, "run-1"), PAIR, A, B) is None
+
+
+def _published(where: Path, name: str, machine: str | None) -> Path:
+    """Export a run of ``where`` as the project or a contributor publishes it, to a folder of its own."""
+    drawn = [("server", "cpu_seconds")]
+    return export.publish_run(where / "results", name, where / f"from-{name}", drawn, machine=machine)
+
+
+@pytest.mark.parametrize(
+    ("sent_by", "folder_name", "counts"),
+    [
+        (None, "cnos-vs-influx", True),
+        ("lab-epyc-64", "cnos-vs-influx", False),
+        (None, "downloads", False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("together", [False, True])
+def test_beside_a_published_run_only_a_a_runs_of_its_machine_in_its_ledger_count(
+    tmp_path: Path, sent_by: str | None, folder_name: str, counts: bool, together: bool
+) -> None:
+    """One whose labels differ by a factor of 20 made a contradicted claim inconclusive."""
+    run(tmp_path / "results", 0.97, blocks=8)
+    aa(tmp_path / "results", "aa-sent", 0.01, apart=3.0, blocks=8)
+    place = tmp_path / folder_name
+    place.mkdir()
+    for name, machine in (("run-1", None), ("aa-sent", sent_by)):
+        shutil.move(_published(tmp_path, name, machine), place / name)
+    with contextlib.ExitStack() as held:
+        if together:
+            exports = [manifest.checked(place / name) for name in ("run-1", "aa-sent")]
+            results = opened.results_of(exports, tmp_path / "site")
+        else:
+            results = held.enter_context(opened.opened(tmp_path, str(place / "run-1"))).results
+        assert bool(noise.known(Run(results, "run-1"))) == counts
+        [found] = claims.judge_run(results, "run-1", measured_run.PUBLISHED)
+        assert found.verdict == ("inconclusive" if counts else "contradicted")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.declare.experiment import Experiment
+from benchbook.record import seal
 from benchbook.record.database import rebuild
 
 FIXTURES = Path(__file__).parent / "experiments"
@@ -50,11 +51,12 @@ def write(
     systems: dict[str, Any] | None = None,
     plan: dict[str, Any] | None = None,
     database: bool = True,
+    own: bool = True,
 ) -> str:
     """Write plan.json, run.json and the trials; return the run's id.
 
     ``seconds``: how long the load of a trial lasted. ``measured_although``: statuses of trials that have values.
-    ``without``: combinations of levels that are left out.
+    ``without``: combinations of levels that are left out. ``own``: the user of the test began it.
     """
     run = results / "runs" / run_id
     planned = []
@@ -82,6 +84,8 @@ def write(
          "controls": [], "dataset": {"name": "devops", "rows": 10}, "programs": programs or {}, "calibration": [],
          "declared": {"systems": systems or {}, "experiment": declared or {}}},
     )  # fmt: skip
+    if own:
+        seal.seal_plan(run, (run / "plan.json").read_bytes())
     for trial in planned:
         levels, block = trial["levels"], trial["block"]
         said, reason = status(levels, block)
