@@ -22,6 +22,16 @@ def folder(purpose: str) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
 
 
+def holds(path: Path) -> bool:
+    """Return whether a path lies in a temporary folder of this process, whose links are its own."""
+    own = f"-{process_space()}-{name_of(os.getpid())}-"
+    parents = (one for one in path.absolute().parents if one.parent == Path(tempfile.gettempdir()).absolute())
+    return any(
+        _NAME.fullmatch(one.name) and own in one.name and one.lstat().st_uid == os.geteuid()
+        for one in parents
+    )
+
+
 def sweep() -> None:
     """Remove the temporary folders of dead processes of this user; never raise.
 

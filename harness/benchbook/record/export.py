@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command
-from benchbook.host import guarded
+from benchbook.host import guarded, temporary
 from benchbook.record import contributed, crate, database, evidence, folder, ledger, manifest, runs, thinning
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say, tell
@@ -163,7 +163,7 @@ def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
     """Copy what an import needs of a run folder; with a scrubber, every file through it."""
     target.mkdir(parents=True)
     for name in (*PARTS, folder.TABLES_FOLDER) if folder.from_tables(source) else PARTS:
-        if guarded.is_link(source / name):
+        if guarded.is_link(source / name) and not temporary.holds(source):  # an opened run has links of ours
             raise RequestError(
                 f"{source / name} is a link: an export holds only what is in the run's folder.",
                 "Put the files themselves there, or remove the link.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchbook.analyse import comparison, quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
+from benchbook.record.folder import write_whole
 from benchbook.record.tables import BY_NAME
 from benchbook.report.table import Markdown, escape_html, missing
 
@@ -59,13 +60,11 @@ def link() -> Markdown:
 
 def files(run: Run) -> Markdown:
     """Write all numbers as CSV, and return a list of the run's files with links and sizes."""
-    from benchbook.report.render import write
-
     page = os.environ.get(PAGE_VARIABLE)
     if not page:
         return missing("The list of files", "the page was rendered without its folder")
     numbers = Path(os.environ[NUMBERS_VARIABLE])
-    write(numbers, numbers_text(run))  # never through a link
+    write_whole(numbers, numbers_text(run).encode())  # never through a link
     held = os.environ.get(FOLDER_VARIABLE)
     folder = Path(held) if held else None
     found = [(numbers, "every mean with its 95 % interval, a row for each phase, metric and setup")]
