@@ -56,11 +56,10 @@ def opened(path: Path) -> BufferedReader:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
-        found = kind(os.fstat(descriptor).st_mode)
-        file = os.fdopen(descriptor, "rb")  # raises IsADirectoryError for a folder
-        if found is not None:
+        mode = os.fstat(descriptor).st_mode
+        if kind(mode) is not None and not stat.S_ISDIR(mode):
             raise OSError(None, "not a regular file", str(path))
-        return file
+        return os.fdopen(descriptor, "rb")  # raises IsADirectoryError for a folder
     except BaseException:
         os.close(descriptor)
         raise

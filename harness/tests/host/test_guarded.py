@@ -1,7 +1,9 @@
 """What somebody put in the way of a file or folder is refused at once."""
 
+import gc
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +57,16 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
     os.chown(tmp_path / "own", 65534, 65534)
     with pytest.raises(OSError, match="another user"):
         guarded.own_folder(tmp_path / "own")
+
+
+def test_a_refused_file_closes_no_descriptor_twice(tmp_path: Path) -> None:
+    """A second close would hit whatever file has got the number of the first meanwhile."""
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match=r".") as caught:
+            guarded.opened(odd)
+        with (tmp_path / "other").open("wb") as other:
+            del caught
+            gc.collect()
+            other.write(b"x")
+        assert (tmp_path / "other").read_bytes() == b"x"
