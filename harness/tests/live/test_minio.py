@@ -1,15 +1,19 @@
 """A real MinIO, as a system and behind a bucket that s3fs mounts."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
 import time
+from functools import partial
 
 import pytest
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import TrialFailed, Unavailable
-from benchbook.process import leftovers
+from benchbook.host.identity import identity, process_space
+from benchbook.process import leftovers, strays
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.storage import mounting
@@ -107,11 +111,29 @@ def _alive(bucket):
     return True
 
 
-def test_a_killed_harness_leaves_nothing(bucket, tmp_path):
-    for folder in ("processes", "mounts"):
-        for file in (tmp_path / folder).glob("*.json"):
-            text = file.read_text()
-            file.write_text(text.replace(f'"owner_pid": {os.getpid()}', '"owner_pid": 4194305'))
+@pytest.fixture
+def owner(monkeypatch):
+    """Return a process that owns what the harness starts and records, which the test may end."""
+    with subprocess.Popen(["sleep", "infinity"]) as process:
+        boot, _, ticks = identity(process.pid).rpartition(":")
+        mark = f"{boot}/{process_space()}/{process.pid}/{ticks}/0"
+        monkeypatch.setattr(strays, "mark", lambda: mark)
+        monkeypatch.setattr(leftovers, "write_record", partial(_record_of, process.pid))
+        monkeypatch.setattr(mounting, "write_record", partial(_record_of, process.pid))
+        yield process
+        process.kill()
+
+
+def _record_of(owner, file, content, write=leftovers.write_record):
+    write(file, content)
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps({**record, "owner_pid": owner, "owner_started": identity(owner)}))
+
+
+def test_a_killed_harness_leaves_nothing(owner, bucket, tmp_path):
+    assert leftovers.sweep(tmp_path / "processes") == []  # the harness lives
+    owner.kill()
+    owner.wait()
     assert {one.name for one in leftovers.sweep(tmp_path / "processes")} == {"MinIO", "s3fs"}
     mounting.sweep_mounts(tmp_path / "mounts")
     assert list((tmp_path / "scratch").iterdir()) == []

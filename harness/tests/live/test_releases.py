@@ -12,6 +12,7 @@ from own_server import wait_until_ready
 
 from benchbook.analyse.answers import Answer, compare
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.dataset import GENERATORS
 from benchbook.embedded import frames, hits
 from benchbook.errors import Unavailable
 from benchbook.provision.find import find
@@ -53,7 +54,7 @@ def test_all_releases_give_the_same_answers(
     ]
     queries.write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)
     names = [str(name) for name in Catalogue().experiment(experiment).factors["system"]]
-    dataset = DatasetRequest(generator, flags, {})
+    dataset = DatasetRequest(generator, flags, {}, GENERATORS[generator].by_worker)
     held = [
         one for name in names for one in _answers(name, dataset, Path(benchload), queries, open_folder / name)
     ]
