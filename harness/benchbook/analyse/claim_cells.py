@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Pair, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell, Pair
 from benchbook.declare.claim import Claim
 from benchbook.declare.level import listed, natural, ordered, same
 

@@ -14,7 +14,8 @@ from benchbook.analyse.model import Fit, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import TRIAL, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import TRIAL
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio
 

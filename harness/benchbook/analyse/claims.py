@@ -23,9 +23,10 @@ from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.paired import pooled
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
+from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine
 from benchbook.declare.level import amount, listed, natural, same

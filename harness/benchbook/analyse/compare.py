@@ -11,7 +11,8 @@ from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import AA, Cell, Pair, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import AA, Cell, Pair
 from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
 from benchbook.plan.factors import SOURCE

@@ -14,7 +14,8 @@ from benchbook.analyse.model import FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Numbers, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell, Numbers
 from benchbook.analyse.verdict import Verdict
 from benchbook.declare.metric import describe
 

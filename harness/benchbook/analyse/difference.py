@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 
 GROUPS = ("data", "queries", "configuration", "experiment", "systems", "machine", "harness")
 MIXING = ("data", "queries", "configuration")

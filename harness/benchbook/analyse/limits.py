@@ -15,7 +15,8 @@ from benchbook.analyse import comparison, looked, noise, order, quantity, scaled
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import Noise
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.level import same
 from benchbook.declare.metric import describe
 from benchbook.measure import steady

@@ -19,7 +19,8 @@ from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import Fit
 from benchbook.analyse.random_effects import Summary
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import RequestError, command

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
-from benchbook.analyse.run import AA, Cell, Pair, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import AA, Cell, Pair
 from benchbook.record import origin
 
 if TYPE_CHECKING:

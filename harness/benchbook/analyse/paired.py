@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from benchbook.analyse import noise
 from benchbook.analyse.model import Noise, Prior, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs, ratio
-from benchbook.analyse.run import Cell, Pair, Run, Validity
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell, Pair, Validity
 
 
 def paired(

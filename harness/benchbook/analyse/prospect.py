@@ -20,7 +20,8 @@ from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
 from benchbook.analyse.model import Fit
 from benchbook.analyse.power import ENOUGH, Case, Question, case
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.plan.plan import Plan

@@ -22,7 +22,8 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.reason import Reason
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 

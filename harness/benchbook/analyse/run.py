@@ -1,42 +1,42 @@
-"""One recorded run: facts, cells, values and frames. Claims, comparisons and pages all read a run through it.
+"""One recorded run: its cells and their values. Claims, comparisons and pages all read a run through it.
 
-Nothing is read before it is asked for, and each part is read once. The database is open only while a query runs,
-or for the length of ``Run.opened``.
+Nothing is read before it is asked for, and each part is read once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse.model import ALPHA
-from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.wording import label_words
-from benchbook.declare.level import same
+from benchbook.analyse.reason import because
+from benchbook.analyse.recording import VALID, Recording
+from benchbook.analyse.values import (
+    AA,
+    EMPTY,
+    SATURATED,
+    TRIAL,
+    Cell,
+    Lost,
+    Numbers,
+    Pair,
+    Places,
+    Series,
+    Validity,
+    counted,
+)
 from benchbook.declare.workload import Workload, workloads
 from benchbook.errors import RequestError, command, unknown
-from benchbook.host import processor
-from benchbook.host.processor import Processor
-from benchbook.host.reading import readable
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     from duckdb import DuckDBPyConnection
-    from numpy.typing import NDArray
 
-Pair = tuple[str, str]
-"""Phase and metric."""
-TRIAL = "trial"
-"""The phase that means the whole trial."""
-AA = "aa"
-"""Factor of an A/A run: two labels that change nothing."""
 RESULTS_VARIABLE = "BENCHBOOK_RESULTS"
 """Environment variable with the results folder, set by ``report.render`` for the cells of a page."""
 RUN_VARIABLE = "BENCHBOOK_RUN"
@@ -45,171 +45,11 @@ MIX_VARIABLE = "BENCHBOOK_MIX"
 """Set to 1 to read trials of different data or configurations as one run, with a warning."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One combination of levels, and what became of its trials."""
-
-    name: str
-    system: str
-    arm: str
-    levels: dict[str, str] = field(hash=False)
-    ok: int
-    """Trials that count."""
-    trials: int
-    """Recorded trials of any status."""
-    statuses: tuple[str, ...]
-    """Statuses other than ok, each once."""
-    reason: str | None
-    """Why the first trial that does not count does not."""
-    versions: tuple[str, ...]
-    """Versions that the running system stated."""
-    datasets: tuple[str, ...]
-    """Digests of the data that its trials loaded; more than one is a mixture."""
-    queries: tuple[str, ...]
-    configurations: tuple[str, ...]
-    title: str = ""
-    """The title of its system; reports add a flag where its answers differ."""
-    varying: tuple[tuple[str, str], ...] = ()
-    """Its levels of the factors that vary in the run, except the system, in the order of the factors."""
-    flagged: bool = False
-    """True if reports flag that its answers differ."""
-
-    @property
-    def label(self) -> str:
-        """Its label in charts and tables: the system's title and the levels that vary."""
-        return ", ".join(filter(None, (self.title, self.setting)))
-
-    @property
-    def setting(self) -> str:
-        """The levels that vary, in words; empty if none does."""
-        return ", ".join(label_words(*level) for level in self.varying)
-
-    def short(self, shared: Mapping[str, str | Sequence[str]]) -> str:
-        """Return the label without the levels that all drawn cells share and that are written above them."""
-        known = {label_words(factor, level) for factor, level in shared.items() if isinstance(level, str)}
-        return ", ".join(part for part in self.label.split(", ") if part not in known)
-
-    def at(self, levels: Mapping[str, str | Sequence[str]]) -> bool:
-        """Return whether it has these levels, or one of several; a factor that it lacks excludes nothing."""
-        return all(
-            factor not in self.levels
-            or self.levels[factor] in ([wanted] if isinstance(wanted, str) else wanted)
-            for factor, wanted in levels.items()
-        )
-
-    def matches(self, wanted: Mapping[str, Iterable[str]]) -> bool:
-        """Return whether the cell has one of the wanted levels of each factor."""
-        return all(
-            factor in self.levels and any(same(self.levels[factor], level) for level in levels)
-            for factor, levels in wanted.items()
-        )
-
-    @property
-    def size(self) -> tuple[tuple[str, str], ...]:
-        """Its levels without the label of an A/A run, as a key."""
-        return tuple(sorted((name, level) for name, level in self.levels.items() if name != AA))
-
-
-@dataclass(frozen=True)
-class Series:
-    """The values of one metric in one cell."""
-
-    by_block: dict[int, float]
-    unit: str
-    direction: str
-    """higher, lower or none."""
-    trial_ids: dict[int, str] = field(default_factory=dict)
-
-
-EMPTY = Series({}, "1", "none")
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The values of one metric in the trials that count: two arrays with an entry for each, in the order of trials."""
-
-    places: NDArray[np.int64]
-    """Rows of ``Run.ok``."""
-    values: NDArray[np.float64]
-    """Finite values."""
-    unit: str = "1"
-    direction: str = "none"
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def at(self, which: NDArray[np.bool_]) -> Numbers:
-        """Return the entries where ``which`` is true."""
-        return replace(self, places=self.places[which], values=self.values[which])
-
-
-Validity = Literal["trial", "phase"]
-"""Which trials count: those that are valid as a whole, or those whose phase is (``claim.validity``)."""
-_COUNTED = {
-    "trial": "t.status = 'ok'",
-    # The phase was measured to its end, and nothing that it acknowledged is missing. Two failed checks leave a load
-    # valid: a system that counts more rows than were written, and answers that were not kept. A trial that is invalid
-    # without a failed check (another version, a clock that jumped) never counts.
-    "phase": (
-        "(t.status = 'ok' OR t.status IN ('invalid', 'failed') "
-        "AND NOT EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok AND NOT coalesce("
-        "c.kind IN ('rows', 'values', 'points') "
-        "AND TRY_CAST(c.found AS DOUBLE) > TRY_CAST(c.expected AS DOUBLE) "
-        "OR c.kind = 'answers' AND NOT EXISTS (SELECT 1 FROM phases p WHERE "
-        "p.trial_id = t.trial_id AND p.phase = {phase} AND p.workload = 'query'), false)) "
-        "AND (t.status = 'failed' OR EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok)))"
-    ),
-}
-
-
-SATURATED = "saturated"
-"""The metric that is above 0 where a phase did not reach the offered rate."""
-
-
-@dataclass(frozen=True)
-class Places:
-    """The trials that count, in their order: what ``Numbers.places`` refers to."""
-
-    ids: list[str]
-    cells: NDArray[np.int64]
-    """Places in ``Run.cells``."""
-    blocks: NDArray[np.int64]
-    positions: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Lost:
-    """The trials of a cell that a comparison lacks."""
-
-    trials: int
-    of: int
-    """Trials that were recorded, apart from skipped ones."""
-    because: Reason
-    """Why the first of them does not count."""
-
-    def reason(self, cell: Cell) -> Reason:
-        """Return the loss as a reason."""
-        return because("trials-lost", trials=self.trials, of=self.of, setup=cell.label, because=self.because)
-
-
-def _counted(validity: Validity, phase: str) -> str:
-    """Return the condition on a trial ``t`` that it counts; ``phase`` is the column with the phase."""
-    return _COUNTED[validity].format(phase=phase)
-
-
-_VALID = (
-    'counted AS (SELECT trial_id, row_number() OVER (ORDER BY "index") - 1 AS place '
-    "FROM trials WHERE run_id = ? AND status = 'ok')"
-)
-"""The trials that count, each with its row of ``Run.ok``."""
-
-
-class Run:
-    """One run of a results folder."""
+class Run(Recording):
+    """One run of a results folder: its facts and tables, its cells and their values."""
 
     def __init__(self, results: Path, run_id: str, connection: DuckDBPyConnection | None = None) -> None:
-        self.results = results
-        self.run_id = run_id
+        super().__init__(results, run_id, connection)
         self.whole: Run = self
         """The run of which ``until`` returned this part."""
         self.blocks: int | None = None
@@ -218,8 +58,6 @@ class Run:
         """Level of the tests of claims."""
         self.mixed = ""
         """The differences between trials that should be alike, if the reader asked to see them together."""
-        self._connection = connection
-        self._frames: dict[str, pl.DataFrame] = {}
         self._series: dict[Pair, dict[str, Series]] = {}
         self._phase_series: dict[Pair, dict[str, Series]] = {}
         self._phase_numbers: dict[tuple[str, Validity], dict[Pair, float]] = {}
@@ -227,21 +65,8 @@ class Run:
     @contextlib.contextmanager
     def opened(self) -> Iterator[DuckDBPyConnection]:
         """Keep one connection to the database open for all reads inside the block."""
-        from benchbook.record import database
-
-        if self.whole is not self:
-            with self.whole.opened() as connection:
-                yield connection
-            return
-        if self._connection is not None:
-            yield self._connection
-            return
-        with database.open(self.results, read_only=True) as connection:
-            self._connection = connection
-            try:
-                yield connection
-            finally:
-                self._connection = None
+        with super().opened() if self.whole is self else self.whole.opened() as connection:
+            yield connection
 
     @functools.cache  # noqa: B019 - a part lives as long as its run
     def until(self, blocks: int, level: float) -> Run:
@@ -254,85 +79,6 @@ class Run:
     def _within(self) -> str:
         """The condition on a trial ``t`` that it belongs to the blocks of this part."""
         return "" if self.blocks is None else f" AND t.block < {self.blocks:d}"
-
-    # Facts
-
-    @functools.cached_property
-    def info(self) -> dict[str, Any]:
-        """The run's row of table ``runs``. Raises RequestError where the results hold no such run."""
-        with self.opened() as connection:
-            found = connection.execute("SELECT * FROM runs WHERE run_id = ?", [self.run_id])
-            names = [str(column[0]) for column in found.description or []]
-            row = found.fetchone()
-            if row is None:
-                known = [str(one[0]) for one in connection.execute("SELECT run_id FROM runs").fetchall()]
-                raise unknown("run", self.run_id, known)
-        return dict(zip(names, row, strict=True))
-
-    def require(self) -> None:
-        """Raise RequestError where the results hold no such run."""
-        _ = self.info
-
-    @property
-    def experiment(self) -> str:
-        """The name of its experiment."""
-        return str(self.info["experiment"])
-
-    @property
-    def profile(self) -> str:
-        """The profile that it ran at."""
-        return str(self.info["profile"])
-
-    def facts(self, topic: str) -> dict[str, Any]:
-        """Return one part of run.json (``host``, ``programs``, ``declared`` …) as key → value."""
-        return self._topics.get(topic, {})
-
-    def fact_list(self, topic: str) -> list[Any]:
-        """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""
-        facts = self.facts(topic)
-        return [facts[key] for key in sorted(facts, key=lambda key: int(key) if key.isdigit() else 0)]
-
-    @functools.cached_property
-    def _topics(self) -> dict[str, dict[str, Any]]:
-        text = "SELECT topic, key, value FROM run_facts WHERE run_id = ?"
-        found: dict[str, dict[str, Any]] = {}
-        with self.opened() as connection:
-            for topic, key, value in connection.execute(text, [self.run_id]).fetchall():
-                found.setdefault(topic, {})[key] = json.loads(value) if value else None
-        return found
-
-    @functools.cached_property
-    def declared(self) -> dict[str, Any]:
-        """The experiment as it was declared when the run began."""
-        return self.facts("declared").get("experiment") or {}
-
-    @functools.cached_property
-    def systems(self) -> dict[str, dict[str, Any]]:
-        """System → its declaration as it was for the run."""
-        held = self.facts("declared").get("systems") or {}
-        return {str(name): value if isinstance(value, dict) else {} for name, value in held.items()}
-
-    def title(self, system: str) -> str:
-        """Return the title of a system, else its name."""
-        return str(self.systems.get(system, {}).get("title") or system)
-
-    def embedded(self, system: str) -> bool:
-        """Return whether a system shares the client's process."""
-        stated = self.systems.get(system, {}).get("embedded")
-        if stated is None:
-            return bool((self.facts("programs").get(system) or {}).get("source") == "python")
-        return bool(stated)
-
-    @property
-    def machine(self) -> str | None:
-        """The machine's id; None where it could not be read."""
-        named = (self.facts("host").get("machine") or {}).get("id")
-        return named if isinstance(named, str) and readable(named) else None
-
-    @functools.cached_property
-    def processor(self) -> Processor | None:
-        """The processor; None where its model is unknown."""
-        return processor.of(self.facts("host").get("cpu") or {})
 
     # Cells and values
 
@@ -418,7 +164,7 @@ class Run:
                 "SELECT t.cell, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
                 "list(t.block ORDER BY t.block), list(m.value ORDER BY t.block), list(t.trial_id ORDER BY t.block) "
                 "FROM measurements m JOIN trials t USING (trial_id) "
-                f"WHERE t.run_id = ? AND m.phase = ? AND m.metric = ? AND {_counted('phase', 'm.phase')} "
+                f"WHERE t.run_id = ? AND m.phase = ? AND m.metric = ? AND {counted('phase', 'm.phase')} "
                 f"AND isfinite(m.value){self._within} AND NOT list_contains(?::VARCHAR[], t.trial_id) "
                 "GROUP BY t.cell ORDER BY t.cell"
             )
@@ -490,7 +236,7 @@ class Run:
     def lasted(self, phase: str | None = None) -> tuple[float | None, float | None]:
         """Return the median and the shortest duration in s of a phase, or of all that run a workload."""
         text = (
-            f"WITH {_VALID} SELECT median(p.duration_seconds), min(p.duration_seconds) FROM phases p "  # noqa: S608 - ours
+            f"WITH {VALID} SELECT median(p.duration_seconds), min(p.duration_seconds) FROM phases p "  # noqa: S608 - ours
             "JOIN counted c USING (trial_id) WHERE p.workload <> '' AND p.duration_seconds > 0 "
             "AND coalesce(p.phase = ?::VARCHAR, true)"
         )
@@ -521,7 +267,7 @@ class Run:
         if asked not in self._phase_numbers:
             text = (
                 f"SELECT t.cell, e.phase, ({number})::DOUBLE FROM {table} e JOIN trials t USING (trial_id) "  # noqa: S608 - ours
-                f"WHERE t.run_id = ? AND {where} AND {_counted(validity, 'e.phase')}{self._within} GROUP BY ALL"
+                f"WHERE t.run_id = ? AND {where} AND {counted(validity, 'e.phase')}{self._within} GROUP BY ALL"
             )
             with self.opened() as connection:
                 rows = connection.execute(text, [self.run_id]).fetchall()
@@ -530,89 +276,12 @@ class Run:
             }
         return self._phase_numbers[asked]
 
-    # Frames
+    @functools.cached_property
+    def ok(self) -> pl.DataFrame:
+        """The trials that count: status ``ok``."""
+        import polars as pl
 
-    def frame(self, table: str) -> pl.DataFrame:
-        """Return the rows of ``table`` that belong to this run, in the order they were recorded.
-
-        The histograms of intervals are left out: they are most of a run's bytes, and ``histograms_of`` reads them.
-        """
-        if table not in self._frames:
-            self._frames[table] = self._read(table)
-        return self._frames[table]
-
-    def _read(self, table: str) -> pl.DataFrame:
-        from benchbook.record.tables import BY_NAME
-
-        where = self._schema
-        if BY_NAME[table].owner == "run_id" or table == "trials":
-            order = '"index"' if table == "trials" else "rowid"
-            text = f"SELECT * FROM {where}.{table} WHERE run_id = ? ORDER BY {order}"  # noqa: S608 - a name of ours
-        else:
-            columns = "r.* EXCLUDE (histogram)" if table == "intervals" else "r.*"
-            text = (
-                f"SELECT {columns} FROM {where}.{table} r JOIN trials t USING (trial_id) "  # noqa: S608 - ours
-                'WHERE t.run_id = ? ORDER BY t."index", r.rowid'
-            )
-        return self.query(text)
-
-    def intervals_of(self, phases: Sequence[str]) -> pl.DataFrame:
-        """Return the intervals of some phases of valid trials, without warm-up, in their order.
-
-        Columns: ``place`` (a row of ``ok``), ``phase`` (a place in ``phases``), ``duration_seconds``, ``rows``,
-        ``operations``. Numbers in place of names: 10,000 trials have half a million intervals.
-        """
-        text = (
-            f"WITH {_VALID} SELECT c.place, list_position(?::VARCHAR[], r.phase) - 1 AS phase, "  # noqa: S608 - a name of ours
-            f'r.duration_seconds, r."rows", r.operations FROM {self._schema}.intervals r '
-            "JOIN counted c USING (trial_id) WHERE list_contains(?::VARCHAR[], r.phase) "
-            "AND r.duration_seconds > 0 AND NOT coalesce(r.warmup, false) ORDER BY c.place, r.rowid"
-        )
-        return self.query(text, [*phases], [*phases])
-
-    def samples_of(self, kinds: Sequence[tuple[str, str, int]]) -> pl.DataFrame:
-        """Return the samples of telemetry of valid trials that are numbers, summed over metrics.
-
-        ``kinds``: scope, metric, and the number of the sum that the metric belongs to. Columns: ``sum`` (that number),
-        ``place`` (a row of ``ok``), ``seconds``, ``value``. A sample at the boundary of two phases belongs to both and
-        counts once.
-        """
-        text = (
-            f"WITH {_VALID}, kinds AS (SELECT unnest(?::VARCHAR[]) AS scope, unnest(?::VARCHAR[]) AS metric, "  # noqa: S608 - ours
-            'unnest(?::INTEGER[]) AS "sum", unnest(range(?)) AS kind), held AS ('
-            'SELECT k."sum", k.kind, c.place, r.seconds, any_value(r.value) AS value FROM telemetry r '
-            "JOIN kinds k USING (scope, metric) JOIN counted c USING (trial_id) WHERE isfinite(r.value) GROUP BY ALL) "
-            'SELECT "sum", place, seconds, sum(value) AS value FROM held GROUP BY ALL'
-        )
-        return self.query(text, *([one[part] for one in kinds] for part in range(3)), len(kinds))
-
-    def histograms_of(self, phase: str) -> pl.DataFrame:
-        """Return a row for each interval of a phase, without warm-up, that has a histogram; of valid trials only.
-
-        Columns: ``cell``, ``started_seconds``, ``duration_seconds``, ``histogram``.
-        """
-        text = (
-            "SELECT t.cell, r.started_seconds, r.duration_seconds, r.histogram "  # noqa: S608 - a name of ours
-            f"FROM {self._schema}.intervals r JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
-            "AND r.phase = ? AND NOT coalesce(r.warmup, false) AND r.histogram IS NOT NULL "
-            'ORDER BY t."index", r.rowid'
-        )
-        return self.query(text, phase)
-
-    def answers(self) -> pl.DataFrame:
-        """Return each different answer of trials that count once, with the first trial that gave it.
-
-        ``recorded`` is how many trials gave it. The text of answers is the largest part of a run, so the database
-        groups those with the same digest.
-        """
-        text = (
-            "SELECT coalesce(t.dataset_digest, '') AS dataset_digest, t.system, t.arm, r.query_type, r.query_id, "  # noqa: S608 - names of ours
-            'r.digest, arg_min(t.trial_id, t."index") AS trial_id, any_value(r.columns) AS columns, '
-            f'any_value(r."rows") AS "rows", count(*) AS recorded FROM {self._schema}.answers r '
-            "JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' GROUP BY ALL "
-            'ORDER BY min((t."index", r.rowid))'
-        )
-        return self.query(text)
+        return self.frame("trials").filter(pl.col("status") == "ok")
 
     def unrecorded(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return (system, arm) → how many of its trials that read data have no recorded answer, and how many read.
@@ -630,34 +299,13 @@ class Run:
             (system, arm): (lacking, of) for system, arm, lacking, of in self.query(text, reading).iter_rows()
         }
 
-    @property
-    def _schema(self) -> str:
-        """The schema whose tables keep the order of their rows in ``rowid``."""
-        from benchbook.record import objects
-
-        return objects.ORDERED if objects.of(self.results) else "main"
-
-    def query(self, text: str, *given: Any) -> pl.DataFrame:
-        """Return what a query finds; its parameters are the run's identity and ``given``."""
-        from benchbook.record.tables import BATCH_ROWS
-
-        with self.opened() as connection:
-            return connection.execute(text, [self.run_id, *given]).pl(BATCH_ROWS)
-
-    @functools.cached_property
-    def ok(self) -> pl.DataFrame:
-        """The trials that count: status ``ok``."""
-        import polars as pl
-
-        return self.frame("trials").filter(pl.col("status") == "ok")
-
     # Numbers: the measurements of the trials that count, read once, as arrays.
 
     @functools.cached_property
     def measured(self) -> dict[Pair, Numbers]:
         """(phase, metric) → its finite values, by name."""
         text = (
-            f"WITH {_VALID} SELECT m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
+            f"WITH {VALID} SELECT m.phase, m.metric, any_value(m.unit), any_value(m.direction), "  # noqa: S608 - ours
             "list(c.place) AS places, list(m.value) AS found FROM measurements m JOIN counted c USING (trial_id) "
             "WHERE isfinite(m.value) GROUP BY m.phase, m.metric ORDER BY m.phase, m.metric"
         )

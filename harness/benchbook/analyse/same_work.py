@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from benchbook.analyse import answers
 from benchbook.analyse.answers import Answer, Comparison, Validated
 from benchbook.analyse.reason import Reason, because
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 
 TOLERANCE = 1e-9
 """Largest relative difference of equal floats if the run has no declaration of its dataset."""

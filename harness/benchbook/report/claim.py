@@ -21,7 +21,8 @@ from benchbook.report import reasons
 if TYPE_CHECKING:
     from benchbook.analyse.claim_evidence import JudgedCell
     from benchbook.analyse.claims import Judgement
-    from benchbook.analyse.run import Cell, Run
+    from benchbook.analyse.run import Run
+    from benchbook.analyse.values import Cell
 
 MOST_NAMED = 3
 """Most cases of a claim that a sentence names."""

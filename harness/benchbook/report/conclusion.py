@@ -15,7 +15,8 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from benchbook.analyse import claims, comparison, grade, quantity
 from benchbook.analyse.claims import Judgement
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication

@@ -83,7 +83,7 @@ def _pair() -> comparison.Versus:
     import inspect
 
     from benchbook.analyse.comparison import Estimate
-    from benchbook.analyse.run import Cell
+    from benchbook.analyse.values import Cell
 
     fields = dict.fromkeys(inspect.signature(Cell).parameters)
     cell = Cell(**{**fields, "name": "a", "title": "A", "varying": (), "system": "a"})

@@ -10,8 +10,9 @@ from pyarrow import fs
 
 from benchbook.analyse import rules
 from benchbook.analyse.reason import because
-from benchbook.analyse.run import Cell, Run, open_run
+from benchbook.analyse.run import Run, open_run
 from benchbook.analyse.same_work import mixture, tolerance
+from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import root
 from benchbook.record import objects
 from benchbook.record.objects import Objects

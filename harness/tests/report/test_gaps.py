@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchbook.analyse.run import Cell
+from benchbook.analyse.values import Cell
 from benchbook.report.tables import work
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, estimates
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
 from benchbook.report import figure, theme
 from benchbook.report import theme as axes

@@ -11,7 +11,8 @@ from typing import Any
 
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.measure.steady import FEWEST_INTERVALS
 from benchbook.report import figure, theme
 from benchbook.report import theme as axes

@@ -8,7 +8,8 @@ from typing import Any
 
 from benchbook.analyse import comparison, limits, quantity
 from benchbook.analyse.comparison import Estimate, Versus, estimates
-from benchbook.analyse.run import Pair, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Pair
 from benchbook.report import reasons, theme
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused

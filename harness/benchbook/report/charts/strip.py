@@ -9,7 +9,8 @@ from typing import Any
 from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen
 from benchbook.analyse.comparison import Estimate, estimates
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
 from benchbook.report import claim, figure, theme
 from benchbook.report import theme as axes

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import Wanted, chosen
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.figure import Figure, Figures

@@ -8,7 +8,8 @@ from collections.abc import Set as AbstractSet
 from benchbook.analyse import limits, quantity
 from benchbook.analyse.cells import Wanted, chosen, labelled
 from benchbook.analyse.comparison import estimates
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
 from benchbook.report.table import Markdown, Table, escape_markdown, missing
 

@@ -10,7 +10,8 @@ import polars as pl
 from benchbook.analyse import limits, quantity, same_work
 from benchbook.analyse.answers import Difference
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.run import Cell, Run
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.report import answer
 from benchbook.report.table import Block, Details, Markdown, Table, escape_markdown, missing
 
