@@ -52,7 +52,8 @@ def command(
 
 
 def _pytest(harness: Path, arguments: Sequence[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=harness, check=False).returncode
+    pytest = [sys.executable, "-m", "pytest", "-c", "pyproject.toml"]  # also for tests of experiments alone
+    return subprocess.run([*pytest, *arguments], cwd=harness, check=False).returncode
 
 
 def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]:
@@ -78,4 +79,7 @@ def _passes(every: list[str]) -> list[list[str]]:
     """Return the arguments of two runs of pytest: tests side by side, then those that need the machine alone."""
     serial = SERIAL if every else SERIAL[:1]
     parallel = ["-n", "auto", "--dist", "loadfile"] if importlib.util.find_spec("xdist") else []
-    return [["-q", *parallel, "tests", *(f"--ignore={folder}" for folder in SERIAL)], ["-q", *serial]]
+    return [
+        ["-q", *parallel, "tests", "../experiments", *(f"--ignore={folder}" for folder in SERIAL)],
+        ["-q", *serial],
+    ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from benchbook.declare import checkout
 from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, unknown
 
@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Model")
 
-
-def root() -> Path:
-    """Return the folder that holds systems, storage, datasets and experiments.
-
-    ``BENCHBOOK_ROOT`` names it (``./bench`` and the flake set it); without it, the checkout that holds this package.
-    """
-    given = os.environ.get("BENCHBOOK_ROOT")
-    return Path(given) if given else Path(__file__).resolve().parents[3]
+root = checkout.root
 
 
 class Catalogue:
@@ -40,7 +33,7 @@ class Catalogue:
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind: ``system``, ``storage``, ``dataset`` or ``experiment``."""
         if kind == "experiment":
-            return sorted(path.parent.name for path in self.root.glob("experiments/*/experiment.toml"))
+            return checkout.experiments(self.root)
         return sorted(path.stem for path in (self.root / _FOLDER[kind]).glob("*.toml"))
 
     def path(self, kind: str, name: str) -> Path:
@@ -76,9 +69,14 @@ class Catalogue:
 
     def experiment(self, slug: str) -> Experiment:
         """Return an experiment by its slug, after reading the published numbers of its claims."""
-        from benchbook.declare import published
+        from benchbook.declare import plugin, published
         from benchbook.declare.experiment import Experiment
 
+        for kind in (
+            "dataset",
+            "workload",
+        ):  # says what is wrong with them; the registries leave broken ones out
+            plugin.own(slug, kind)
         experiment = self._read("experiment", slug, Experiment)
         try:
             published.check(experiment.claims, self.published)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator, model_validator
 
+from benchbook.declare import plugin
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.toml import Model, Name, Positive, Text, check
 from benchbook.errors import suggestion
@@ -20,6 +22,17 @@ class Generated(Model):
 
     by_worker: ClassVar[bool] = False
     """True if benchload only generates the dataset, and a worker in Python loads it and asks its questions."""
+    load_command: ClassVar[str] = ""
+    """Command of the experiment's client that loads the dataset, in place of ``load`` and the generator's name. It
+    has no flags for retries and refused writes."""
+
+    def rows(self) -> int:
+        """Return the number of rows that the generator makes."""
+        raise NotImplementedError
+
+    def flags(self) -> list[str]:
+        """Return the client's flags for these parameters, without the seed."""
+        raise NotImplementedError
 
 
 class DevopsParameters(Generated):
@@ -246,17 +259,7 @@ class HitsParameters(Generated):
         return [f"--rows={self.table_rows}"]
 
 
-Parameters = (
-    DevopsParameters
-    | IotParameters
-    | KlineParameters
-    | BlobParameters
-    | FramesParameters
-    | JoinFramesParameters
-    | HitsParameters
-)
-
-GENERATORS: dict[str, type[Parameters]] = {
+GENERATORS: dict[str, type[Generated]] = {
     "devops": DevopsParameters,
     "iot": IotParameters,
     "kline": KlineParameters,
@@ -265,7 +268,19 @@ GENERATORS: dict[str, type[Parameters]] = {
     "join-frames": JoinFramesParameters,
     "hits": HitsParameters,
 }
-"""Parameter model of each benchload generator; a new generator adds an entry."""
+"""Parameter model of each generator of benchload; a new generator adds an entry."""
+
+
+@functools.cache
+def generators() -> dict[str, type[Generated]]:
+    """Return the parameter model of every generator, also of those in the clients of experiments."""
+    return GENERATORS | plugin.every("dataset", GENERATORS)
+
+
+def generator(name: str) -> type[Generated] | None:
+    """Return the parameter model of a generator; None if there is none of this name."""
+    return GENERATORS.get(name) or generators().get(name)
+
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in lower-case hexadecimal digits."""
@@ -315,17 +330,25 @@ class Dataset(Model):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.generator not in GENERATORS:
-            guess = suggestion(self.generator, GENERATORS)
+        if generator(self.generator) is None:
+            known = generators()
+            guess = suggestion(self.generator, known)
             raise ValueError(
-                f'generator "{self.generator}" does not exist; allowed: {", ".join(sorted(GENERATORS))}{guess}'
+                f'generator "{self.generator}" does not exist; allowed: {", ".join(sorted(known))}{guess}'
             )
         self.typed()
         return self
 
-    def typed(self) -> Parameters:
+    @property
+    def model(self) -> type[Generated]:
+        """The model of the parameters."""
+        found = generator(self.generator)
+        assert found is not None  # it is checked
+        return found
+
+    def typed(self) -> Generated:
         """Return the parameters, checked by the generator's model."""
-        return check(self.parameters, GENERATORS[self.generator], "[parameters]")
+        return check(self.parameters, self.model, "[parameters]")
 
     def replaced(self, changes: dict[str, Any]) -> Dataset:
         """Return this dataset with some parameters replaced and checked; the seed stays the same."""

@@ -117,7 +117,8 @@ class Phase(Model):
     name: Name
     """Name of the phase, unique in the experiment."""
     workload: Name
-    """Name of the workload, such as ``load`` or ``query``: a module of ``benchbook/workloads``."""
+    """Name of the workload, such as ``load`` or ``query``: a module of ``benchbook/workloads`` or
+    a plug-in."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the workload."""
     fixed: list[Name] = Field(default_factory=list)

@@ -1,8 +1,8 @@
 """What a workload is, and the registry of all workloads.
 
 A workload is the work that a phase of an experiment does and times. It is one object, in one module of
-``benchbook.workloads``: its options, its metrics, what it does, and what readers compare. The registry loads the
-modules by name, as it loads drivers, because both wings and the declarations ask it.
+``benchbook.workloads``, or of an experiment: its options, its metrics, what it does, and what readers compare. The
+registry loads the modules by name, as it loads drivers, because both wings and the declarations ask it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from benchbook.declare import plugin
 from benchbook.declare.toml import Model
 
 Direction = Literal["higher", "lower", "none"]
 """Which values of a metric are better."""
 
-MODULES = ("load", "query", "command", "kline", "fio", "inch", "stress", "original", "blob", "ycsb")
+MODULES = ("load", "query", "command", "kline", "fio", "blob", "ycsb")
 """The modules of ``benchbook.workloads``, each named as its workload; a new workload adds its name."""
 
 
@@ -145,9 +146,9 @@ class Workload:
 
 @functools.cache
 def workloads() -> Mapping[str, Workload]:
-    """Return every workload by name, in the order of ``MODULES``."""
-    found = (importlib.import_module(f"benchbook.workloads.{name}").workload for name in MODULES)
-    return {one.name: cast("Workload", one) for one in found}
+    """Return every workload by name: those of ``MODULES`` in this order, then those of experiments."""
+    found = {name: importlib.import_module(f"benchbook.workloads.{name}").workload for name in MODULES}
+    return found | plugin.every("workload", MODULES)
 
 
 def workload(name: str) -> Workload:

@@ -8,7 +8,6 @@ come benchload's events.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from benchbook.declare import plugin
 from benchbook.embedded.engine import Engine, FailedError, StreamBrokenError, Watchdog, open_engine
 from benchbook.embedded.recorder import recording
 
@@ -107,7 +107,7 @@ class Worker:
 
     def _perform(self, request: Request) -> dict[str, Any]:
         engine, _ = self._opened()
-        serve = importlib.import_module(request["module"]).serve
+        serve = plugin.imported(request["module"]).serve
         with recording(request.get("operations")) as kept:
             serve(engine, request["asked"], self._program, self.emit, kept)
         return {}

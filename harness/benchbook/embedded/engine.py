@@ -1,7 +1,7 @@
 """The interface between the worker and its engines: DuckDB, SQLite, and servers with a Python client.
 
 A module of this package named ``<name>_engine`` provides ``open_database(where, settings) -> Engine``; ``where`` is a
-file or the URL of a server.
+file or the URL of a server. An experiment may add engines (``declare/plugin.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+
+from benchbook.declare import plugin
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,10 +156,14 @@ class Engine(Protocol):
 
 def open_engine(name: str, where: str | Path, settings: Mapping[str, Setting]) -> Engine:
     """Open a database file, or connect to a server, importing only that engine's library."""
-    if name not in ENGINES:
-        raise ValueError(f'there is no engine "{name}"; allowed: {", ".join(ENGINES)}')
-    module = import_module(f"benchbook.embedded.{name}_engine")
-    return cast("Engine", module.open_database(where, settings))
+    if name in ENGINES:
+        return cast(
+            "Engine", import_module(f"benchbook.embedded.{name}_engine").open_database(where, settings)
+        )
+    added = plugin.every("engine", ENGINES)
+    if name not in added:
+        raise ValueError(f'there is no engine "{name}"; allowed: {", ".join([*ENGINES, *added])}')
+    return cast("Engine", added[name](where, settings))
 
 
 CHECK_SECONDS = 0.05

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import GENERATORS, Dataset
+from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS, Experiment, Profile, limits
 from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.declare.system import SOURCE_NAMES
@@ -104,7 +104,7 @@ def _known(experiment: Experiment, dataset: Dataset) -> list[str]:
         for name in workload(phase.workload).options.model_fields
         if name != "type"
     ]
-    parameters = list(GENERATORS[dataset.generator].model_fields)
+    parameters = list(dataset.model.model_fields)
     return sorted({*PLACE_FACTORS, *LIMIT_FACTORS, SOURCE, *options, *parameters})
 
 
@@ -140,7 +140,7 @@ def _typed(
             return float(text)
     models: list[type[Model]] = [workload(phase.workload).options for phase in experiment.phases]
     models += [OPTIONS[storage.driver] for storage in storages]
-    for model in (*models, GENERATORS[dataset.generator]):
+    for model in (*models, dataset.model):
         field = model.model_fields.get(name)
         if field is None:
             continue
@@ -172,7 +172,7 @@ def _check_level(
             limits({name: level})
         except ValueError as error:
             raise RequestError(f"{error}.") from None
-    elif name in GENERATORS[dataset.generator].model_fields:
+    elif name in dataset.model.model_fields:
         dataset.replaced({name: level})
     elif name not in ("arm", SOURCE):
         for phase in experiment.phases:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import GENERATORS, Dataset
+from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profile
 from benchbook.declare.names import is_run_id, shown
 from benchbook.declare.toml import Setting
@@ -321,5 +321,5 @@ def _phases(experiment: Experiment, profile: Profile) -> list[Phase]:
 
 def trial_dataset(planned: Plan, levels: dict[str, Setting]) -> Dataset:
     """Return the dataset of one cell: the plan's, with factors that are dataset parameters applied."""
-    parameters = GENERATORS[planned.dataset.generator].model_fields
+    parameters = planned.dataset.model.model_fields
     return planned.dataset.replaced({name: level for name, level in levels.items() if name in parameters})

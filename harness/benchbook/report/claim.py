@@ -123,7 +123,7 @@ def ratio_text(value: float | None, low: float | None, high: float | None) -> st
 # The finding: who, what, by how much, what was published, and what it means.
 
 TOOL = "tool"
-"""Factor of the workload ``original``: the published tool, whose phase is called ``tool`` for all of them."""
+"""Factor whose levels are tools; a phase that each of them does is no part of a finding."""
 
 LONGER = "took {ratio} times as long as"
 """What a side with a higher value of a time did."""

@@ -69,7 +69,8 @@ def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
         name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})
         for name, table in digested["tables"].items()
     }
-    return DatasetRequest(dataset.generator, dataset.flags(), tables, dataset.typed().by_worker)
+    model = dataset.model
+    return DatasetRequest(dataset.generator, dataset.flags(), tables, model.by_worker, model.load_command)
 
 
 def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:

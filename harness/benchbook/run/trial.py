@@ -211,7 +211,7 @@ class Trial:
         """Drive the system through all phases."""
         from benchbook.systems.driver import driver as system_driver
 
-        driver = self.driver = system_driver(self.system.driver, place)
+        driver = self.driver = system_driver(self.system.driver, place, self.context.plan.experiment)
         if len(place.databases) > 1 and not isinstance(driver, SeveralDatabases):
             raise TrialFailed(
                 f"{self.system.name} supports one client, but clients is {len(place.databases)}.",

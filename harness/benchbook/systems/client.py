@@ -66,22 +66,17 @@ class BenchloadClient:
 
     def load(self, request: LoadRequest) -> Iterator[Event]:
         dataset = request.dataset
-        command: list[str | Path] = [
-            self._benchload,
-            "load",
-            dataset.generator,
-            *dataset.flags,
-            *self._where(),
-        ]
+        own = dataset.load_command
+        command: list[str | Path] = [self._benchload, *([own] if own else ["load", dataset.generator])]
+        command += [*dataset.flags, *self._where()]
         command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
-        command += ["--gzip"] if request.gzip else []
-        command += ["--timeout", f"{request.timeout_seconds:g}s", "--retries", str(request.retries)]
-        command += ["--keep-going"] if request.keep_going else []
-        command += ["--append"] if request.append else []
+        command += ["--gzip"] if request.gzip and not own else []
+        command += ["--timeout", f"{request.timeout_seconds:g}s"]
+        command += [] if own else _refused(request)
         command += _lasting(request)
-        command += ["--wait"] if request.wait else []
+        command += ["--wait"] if request.wait and not own else []
         command += recorded(request.record)
-        return self._events(command, "load")
+        return self._events(command, own or "load")
 
     def query(self, request: QueryRequest) -> Iterator[Event]:
         command: list[str | Path] = [self._benchload, "query", *self._where(), "--queries", request.queries]
@@ -183,6 +178,13 @@ def as_flags(flags: Mapping[str, Flag]) -> list[str]:
 def _arriving(request: QueryRequest) -> list[str | Path]:
     """Return the flags of an open loop; none for a closed one."""
     return ["--rate", f"{request.rate:g}", "--arrivals", request.arrivals] if request.rate else []
+
+
+def _refused(request: LoadRequest) -> list[str | Path]:
+    """Return the flags that say what follows a refused write, and whether there may be data."""
+    flags: list[str | Path] = ["--retries", str(request.retries)]
+    flags += ["--keep-going"] if request.keep_going else []
+    return [*flags, *(["--append"] if request.append else [])]
 
 
 def _lasting(request: LoadRequest) -> list[str | Path]:

@@ -2,11 +2,12 @@
 
 A driver configures, starts and stops one server or embedded process for one trial. It never times anything: the engine
 in ``benchbook.run`` does. A family of systems is one module of this package that sets ``driver`` to a class, created
-from a place; ``systems/<name>.toml`` names the module.
+from a place; ``systems/<name>.toml`` names the module. An experiment may add drivers (``declare/plugin.py``).
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import subprocess
@@ -16,6 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
+from benchbook.declare import plugin
 from benchbook.declare.experiment import Limits
 from benchbook.errors import unknown
 from benchbook.measure.measurement import Event
@@ -122,6 +124,8 @@ class DatasetRequest:
     """Expected rows and values per table, from the dataset's digest."""
     by_worker: bool = False
     """True if only a worker in Python can load it and ask its questions."""
+    load_command: str = ""
+    """Command of the client that loads it; empty for ``load``."""
 
 
 @dataclass(frozen=True)
@@ -285,16 +289,22 @@ class Driver(Protocol):
         ...
 
 
-def driver(name: str, place: Place) -> Driver:
-    """Return the driver of ``benchbook.systems.<name>``; raise RequestError if there is none."""
-    return cast("Driver", driver_class(name)(place))
+def driver(name: str, place: Place, experiment: str = "") -> Driver:
+    """Return the driver of this name for the runs of an experiment; raise RequestError if there is none.
+
+    An experiment may replace a driver of Benchbook by its own; its class is then a subclass.
+    """
+    found = plugin.own(experiment, "driver").get(name) or driver_class(name)
+    return cast("Driver", found(place))
 
 
 def driver_class(name: str) -> type[Any]:
-    """Return the class of a driver; raise RequestError for an unknown name."""
+    """Return the class of a driver, of ``benchbook.systems.<name>`` or of an experiment; raise RequestError."""
+    if name in _built_in():
+        return cast("type[Any]", importlib.import_module(f"benchbook.systems.{name}").driver)
     if name not in names():
         raise unknown("driver", name, names())
-    return cast("type[Any]", importlib.import_module(f"benchbook.systems.{name}").driver)
+    return cast("type[Any]", _added()[name])
 
 
 def runs_in_containers(name: str) -> bool:
@@ -319,7 +329,18 @@ def url_schemes(name: str) -> tuple[str, ...]:
 
 
 def names() -> list[str]:
-    """Return the names of all drivers: the modules of this package that set ``driver``.
+    """Return the names of all drivers, of this package and of experiments."""
+    return sorted({*_built_in(), *_added()})
+
+
+@functools.cache
+def _added() -> dict[str, Any]:
+    return plugin.every("driver", _built_in())
+
+
+@functools.cache
+def _built_in() -> list[str]:
+    """Return the names of the modules of this package that set ``driver``.
 
     The modules are read, not imported, because importing all of them takes long.
     """
@@ -327,4 +348,4 @@ def names() -> list[str]:
 
     folder = Path(package.__path__[0])
     lines = {file.stem: file.read_text(encoding="utf-8").splitlines() for file in folder.glob("*.py")}
-    return sorted(name for name, text in lines.items() if any(line.startswith("driver = ") for line in text))
+    return [name for name, text in lines.items() if any(line.startswith("driver = ") for line in text)]

@@ -88,7 +88,7 @@ def test_a_story_is_that_of_an_experiment_of_the_checkout(
     (checkout / "experiments" / "quickstart" / "experiment.toml").write_text("")
     for slug in ("../X", "../../X", "", "."):
         with pytest.raises(RequestError, match=r"has no story\.py"):
-            story.__wrapped__(slug)
+            story(slug)
         assert not opening.is_experiment(slug)
     assert opening.is_experiment("quickstart")
     assert not (checkout / "CANARY").exists()

@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from benchbook.measure import histogram
-from benchbook.workloads import fio, original
+from benchbook.workloads import fio
 from benchbook.workloads.fio import FioOptions
-from benchbook.workloads.original import OriginalOptions
 
 NONE = {"total_ios": 0}
 READ = {
@@ -54,14 +51,3 @@ def test_options_become_flags():
         "--rwmixread=50",
         "--output-format=json+",
     } <= set(flags)
-
-
-@pytest.mark.parametrize("tool", original.ADAPTERS)
-def test_output_without_the_numbers_is_none(tool):
-    assert OriginalOptions(tool=tool).tool == tool
-    assert original.ADAPTERS[tool].parse("panic: runtime error") is None
-
-
-def test_the_points_of_inch_follow_from_its_arguments():
-    assert original.inch_points([]) == 100_000
-    assert original.inch_points(["-t", "4,5", "-p", "3"]) == 60

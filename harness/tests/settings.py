@@ -1,4 +1,4 @@
-"""Settings and fixtures of all tests, including synthetic runs."""
+"""Settings and fixtures of all tests, here and in the folders of experiments; ``pyproject.toml`` loads them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave slow tests out, unless --all is given or a file is named."""
     folder = Path(__file__).parent
     for item in items:
-        place = item.path.relative_to(folder)
-        if place.parts[0] in SLOW_FOLDERS and place.name not in QUICK_FILES:
+        slow = any(item.path.is_relative_to(folder / name) for name in SLOW_FOLDERS)
+        if slow and item.path.name not in QUICK_FILES:
             item.add_marker("slow")
     named = any(argument.endswith(".py") or "::" in argument for argument in config.invocation_params.args)
     if config.getoption("--all") or named:

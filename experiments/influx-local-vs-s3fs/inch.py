@@ -12,7 +12,8 @@ from benchbook.declare.metric import SERIES
 from benchbook.declare.toml import Positive
 from benchbook.declare.workload import Workload
 from benchbook.measure.measurement import Measurement
-from benchbook.workloads.series import SeriesOptions, extent, load, request
+
+from .series import SeriesOptions, extent, load, request
 
 if TYPE_CHECKING:
     from benchbook.run.steps import Steps

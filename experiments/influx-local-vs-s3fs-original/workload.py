@@ -285,3 +285,5 @@ workload = Workload(
     ),
     own_data=True,
 )
+
+workloads = {workload.name: workload}
