@@ -62,5 +62,6 @@ def _lengths(results: Path, run_id: str) -> Mapping[str, list[float]]:
 
     found: dict[str, list[float]] = {}
     for trial in read_all(results / "runs" / run_id, lambda _: None):
-        found.setdefault(str(trial["cell"]), []).append(float(trial["duration_seconds"]))
+        if seconds := trial.get("duration_seconds"):
+            found.setdefault(trial["cell"], []).append(seconds)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from datetime import date, datetime
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator, model_validator
 
@@ -306,6 +306,26 @@ class Published(Extract):
     """Program and arguments that make the file."""
     first: Extract | None = None
     """The first rows of the file, to check a file without reading all of it."""
+
+
+class CountedTable(TypedDict):
+    """Rows of a table, and values of each of its fields that are not null."""
+
+    rows: int
+    fields: dict[str, int]
+
+
+class Digested(TypedDict):
+    """What a generator made from a declaration, counted."""
+
+    name: str
+    rows: int
+    values: int
+    bytes: int
+    sha256: str
+    tables: dict[str, CountedTable]
+    objects: NotRequired[int]
+    """Number of objects; a dataset of objects has no tables."""
 
 
 class Dataset(Model):

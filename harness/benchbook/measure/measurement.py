@@ -29,7 +29,3 @@ class Measurement:
     def direction(self) -> Direction:
         """Which values are better: higher, lower or none."""
         return describe(self.metric).direction
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the measurement in the form of ``trial.json``."""
-        return {**vars(self), "unit": self.unit, "direction": self.direction}

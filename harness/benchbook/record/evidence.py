@@ -8,10 +8,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 import stat
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-Stated = Mapping[str, Mapping[str, object]]
+if TYPE_CHECKING:
+    from benchbook.record.trial import Digest
+
+Stated = dict[str, "Digest"]
 """File, as its path below the trial's folder → its ``bytes`` and ``sha256``."""
 
 
@@ -77,7 +80,7 @@ def verify(trial: Path, stated: Stated) -> None:
             raise ValueError(f"{path} has changed since the trial ended: it has {size:,} bytes{ended}")
 
 
-def _of(path: Path) -> dict[str, object]:
+def _of(path: Path) -> Digest:
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(None, "not a regular file", str(path))
     with path.open("rb") as file:

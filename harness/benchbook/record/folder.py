@@ -13,13 +13,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError
 from benchbook.host import guarded
 from benchbook.host.terminal import visible
 from benchbook.host.texts import parse_json
 from benchbook.record import evidence, plain
+
+if TYPE_CHECKING:
+    from benchbook.record.trial import Trial
 
 Say = Callable[[str], None]
 """Takes a sentence for the user."""
@@ -130,7 +133,7 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
     )
 
 
-def write_trial(folder: Path, trial: dict[str, Any]) -> dict[str, Any]:
+def write_trial(folder: Path, trial: Trial) -> Trial:
     """Write ``trial.json`` into a trial's folder, which makes the trial exist; call it last. Return what it says.
 
     Syncs the trial's other files to the disk first, and states their digests. A trial fails if links are among them.

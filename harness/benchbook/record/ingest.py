@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +63,13 @@ def text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def of_trial(trial: dict[str, Any]) -> Rows:
+def of_trial(trial: trial_json.Trial) -> Rows:
     """Return the rows of a whole trial in the tables that ``trial.json`` fills."""
-    held: dict[str, list[dict[str, Any]]] = {
+    held: dict[str, Sequence[Mapping[str, Any]]] = {
         "levels": [{"factor": factor, "level": level} for factor, level in trial["levels"].items()],
-        **{name: trial[name] for name in ("phases", "measurements", "errors")},
+        "phases": trial["phases"],
+        "measurements": trial["measurements"],
+        "errors": trial["errors"],
         "checks": [
             {
                 **row,
@@ -84,7 +86,7 @@ def of_trial(trial: dict[str, Any]) -> Rows:
     return {"trials": [_row("trials", trial)], **rows}
 
 
-def _row(table: str, entry: dict[str, Any]) -> tuple[Any, ...]:
+def _row(table: str, entry: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return an entry of ``trial.json`` as a row; its keys are the columns of the table."""
     return tuple(_cell(column, entry.get(column.name)) for column in BY_NAME[table].columns)
 

@@ -29,6 +29,8 @@ Text = str | None
 Number = Annotated[float, Field(ge=-1e30, le=1e30)] | None
 """A quantity; no computer has a larger one, and sums and squares of others stay finite."""
 
+Status = Literal["ok", "failed", "skipped", "invalid"]
+
 _STRICT = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
 
@@ -96,6 +98,8 @@ class Digest(TypedDict):
 class Trial(TypedDict):
     """One trial; the comments of table ``trials`` say what each field means."""
 
+    schema: NotRequired[int]
+
     trial_id: str
     run_id: str
     experiment: str
@@ -108,7 +112,7 @@ class Trial(TypedDict):
     block: Count
     position: Count
     index: Count
-    status: Literal["ok", "failed", "skipped", "invalid"]
+    status: Status
     reason: NotRequired[Text]
     started_at: NotRequired[Text]
     ended_at: NotRequired[Text]
@@ -140,7 +144,7 @@ def _adapter() -> TypeAdapter[Trial]:
     return TypeAdapter(Trial)
 
 
-def read(where: Path, *, whole: bool = False) -> dict[str, Any]:
+def read(where: Path, *, whole: bool = False) -> Trial:
     """Read the trial in a trial folder; with ``whole``, compare its other files with their digests.
 
     Raises ValueError that names the file if it is truncated, is not JSON, lacks a field, has a field of a wrong
@@ -169,7 +173,7 @@ def read(where: Path, *, whole: bool = False) -> dict[str, Any]:
     _require_identity(path, trial)
     if whole and (stated := trial.get("files")) is not None:
         evidence.verify(where, stated)
-    return dict(trial)
+    return trial
 
 
 def _require_identity(path: Path, trial: Trial) -> None:
@@ -197,7 +201,7 @@ def _refuse_newer(path: Path, content: bytes) -> None:
         )
 
 
-def read_all(run: Path, say: Say = tell, *, whole: bool = False) -> Iterator[dict[str, Any]]:
+def read_all(run: Path, say: Say = tell, *, whole: bool = False) -> Iterator[Trial]:
     """Yield the trials of a run as ``read`` does, in order; report corrupt ones by name and leave them unchanged."""
     for where in folder.trial_folders(run):
         try:

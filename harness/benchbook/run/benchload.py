@@ -8,10 +8,10 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchbook.declare.catalogue import root
-from benchbook.declare.dataset import Dataset
+from benchbook.declare.dataset import Dataset, Digested
 from benchbook.errors import BenchbookError, RequestError, Unavailable
 from benchbook.host import exhausted
 from benchbook.host.provenance import sha256_of
@@ -39,7 +39,7 @@ def identity(binary: Path) -> dict[str, str]:
     return {"version": str(stated.get("version")), "digest": sha256_of(binary)}
 
 
-def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
+def digest(binary: Path, dataset: Dataset, results: Path) -> Digested:
     """Return rows, values, bytes and sha256 of a dataset, and its counts per table.
 
     The dataset is generated once for this. The answer is cached in the results folder under the declaration and the
@@ -51,19 +51,19 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> dict[str, Any]:
     kept = results / "datasets" / f"{dataset.name}-{key.hexdigest()[:16]}.json"
     if kept.exists():
         try:
-            found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+            found: Digested = json.loads(kept.read_text(encoding="utf-8"))
             return found
         except ValueError:
             kept.unlink()
     line = json.loads(_output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
     if "objects" in line:  # a dataset of objects has no tables
         line |= {"rows": line["objects"], "values": line["objects"], "tables": {}}
-    made = {"name": dataset.name, **line}
+    made = cast("Digested", {"name": dataset.name, **line})
     write_json(kept, made)
     return made
 
 
-def request(dataset: Dataset, digested: dict[str, Any]) -> DatasetRequest:
+def request(dataset: Dataset, digested: Digested) -> DatasetRequest:
     """Return the dataset in the form that clients take."""
     tables = {
         name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})

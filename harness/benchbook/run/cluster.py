@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.dataset import Digested
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
 from benchbook.host import guarded
 from benchbook.plan.plan import Plan, PlannedTrial
@@ -24,6 +25,7 @@ from benchbook.process import confinement, containers, launch, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until, within
+from benchbook.record.trial import Trial as TrialRecord
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command, load_client
 from benchbook.run.context import Context
@@ -47,7 +49,7 @@ class RemoteTrial:
     plan: Plan
     trial: PlannedTrial
     program: dict[str, Program | Unavailable]
-    digests: dict[tuple[str, ...], dict[str, Any]]
+    digests: dict[tuple[str, ...], Digested]
     queries: dict[tuple[tuple[str, ...], str, int], tuple[str, bytes]]
     """Query sets: file name and content."""
     machines: list[tuple[str, Any, dict[str, Any]]] = field(default_factory=list)
@@ -93,7 +95,7 @@ def find(system: str, given: dict[str, str], source: str | None) -> Program | Un
         return Unavailable(reason.message, reason.hint)
 
 
-def carry_out(task: RemoteTrial) -> tuple[dict[str, Any], bytes]:
+def carry_out(task: RemoteTrial) -> tuple[TrialRecord, bytes]:
     """Carry out one trial on this worker; return its record and its folder as an archive."""
     from distributed import get_worker
 
@@ -186,7 +188,7 @@ class _RemoteObserver:
     def trial_started(self, trial: PlannedTrial) -> None:
         """Do nothing."""
 
-    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+    def trial_ended(self, trial: PlannedTrial, record: TrialRecord) -> None:
         """Do nothing."""
 
     def run_ended(self) -> None:
@@ -288,7 +290,7 @@ class Cluster:
             raise self._lacking(CLIENT)
         return self._call(function, found[0], *arguments)
 
-    def carry_out(self, task: RemoteTrial, folder: Path) -> dict[str, Any]:
+    def carry_out(self, task: RemoteTrial, folder: Path) -> TrialRecord:
         """Carry out a trial; its files go into ``folder``.
 
         Raise TrialFailed if a worker is lost, RequestError if the scheduler is.
@@ -317,7 +319,8 @@ class Cluster:
         finally:
             future.cancel()
         unpack(packed, folder)
-        return dict(record)
+        ended: TrialRecord = record
+        return ended
 
     def _lost_scheduler(self) -> RequestError:
         return RequestError(

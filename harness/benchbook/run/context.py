@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import Dataset
+from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.system import System
 from benchbook.declare.workload import workload
 from benchbook.errors import Unavailable
@@ -16,6 +16,7 @@ from benchbook.host.provenance import sha256_of
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.process.launch import Program
+from benchbook.record.trial import Trial
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command
 from benchbook.run.progress import Observer
@@ -39,7 +40,7 @@ class OtherMachines(Protocol):
         """Call a function on the machine of the first client."""
         ...
 
-    def carry_out(self, task: Any, folder: Path) -> dict[str, Any]:
+    def carry_out(self, task: Any, folder: Path) -> Trial:
         """Carry out a trial and return its record."""
         ...
 
@@ -58,7 +59,7 @@ class Context:
     benchload: Path
     observer: Observer
     programs: dict[str, Program | Unavailable]
-    digests: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    digests: dict[tuple[str, ...], Digested] = field(default_factory=dict)
     """Digest of each dataset, by its flags."""
     query_files: dict[tuple[tuple[str, ...], str, int], Path] = field(default_factory=dict)
     """Query set by dataset flags, type and number."""
@@ -80,7 +81,7 @@ class Context:
             raise found
         return found
 
-    def dataset(self, trial: PlannedTrial) -> tuple[Dataset, dict[str, Any]]:
+    def dataset(self, trial: PlannedTrial) -> tuple[Dataset, Digested]:
         """Return a trial's dataset and its digest."""
         dataset = trial_dataset(self.plan, trial.levels)
         return dataset, self.digests[dataset.flags()]

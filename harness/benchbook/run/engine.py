@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
@@ -34,6 +34,7 @@ from benchbook.record.folder import (
     write_whole,
 )
 from benchbook.record.runs import left
+from benchbook.record.trial import Trial as TrialRecord
 from benchbook.run.context import Context, prepare
 from benchbook.run.description import check_same, describe, keep_declarations
 from benchbook.run.progress import Observer
@@ -68,7 +69,7 @@ def connected_cluster(plan: Plan, observer: Observer) -> Iterator[Cluster | None
         cluster.close()
 
 
-def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) -> dict[str, Any]:
+def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) -> TrialRecord:
     """Carry out a trial on the cluster and return its record; a lost worker fails only this trial."""
     from benchbook.run.cluster import RemoteTrial
 

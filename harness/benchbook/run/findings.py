@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from benchbook.declare.dataset import Digested
 from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.host.texts import shortened
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
 from benchbook.record.foreign import LARGEST, SMALLEST
+from benchbook.record.trial import Check, Failure, Phase
 from benchbook.run.watchdog import Hang
 from benchbook.systems.driver import TableCount
 
@@ -36,9 +38,16 @@ class PhaseTime:
     timed: bool
     """True if its operations are measured; starting, settling and checking are not timed."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Phase:
         """Return the phase in the form that ``trial.json`` stores."""
-        return dict(vars(self))
+        return Phase(
+            phase=self.phase,
+            workload=self.workload,
+            position=self.position,
+            started_seconds=self.started_seconds,
+            duration_seconds=self.duration_seconds,
+            timed=self.timed,
+        )
 
 
 class Timeline:
@@ -178,7 +187,7 @@ def require_kept(file: IO[str]) -> None:
         )
 
 
-def required_summary(taken: PhaseEvents, phase: str) -> dict[str, Any]:
+def required_summary(taken: PhaseEvents, phase: str) -> Event:
     """Return the summary of a phase; raise TrialFailed if the client ended without one."""
     if taken.summary is None:
         message = f": {taken.errors[-1].get('message')}" if taken.errors else "."
@@ -195,8 +204,8 @@ class Findings:
     """Collects the numbers of a trial as it runs, so that they are kept if a later phase fails."""
 
     measurements: list[Measurement] = field(default_factory=list)
-    errors: list[dict[str, Any]] = field(default_factory=list)
-    checks: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[Failure] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
     unmeasured: dict[str, str] = field(default_factory=dict)
     """Metric that this trial could not measure → why."""
     client_cores: int = os.cpu_count() or 1
@@ -228,7 +237,7 @@ class Findings:
         self.checks.append({"kind": kind, "name": name, "expected": expected, "found": found, "ok": ok})
 
     def check_counts(
-        self, digest: dict[str, Any], found: dict[str, TableCount], database: str | None = None
+        self, digest: Digested, found: dict[str, TableCount], database: str | None = None
     ) -> None:
         """Compare the rows of every table and the values of every field with the dataset's digest."""
         where = f" of {database}" if database else ""
@@ -244,7 +253,7 @@ class Findings:
 
     def check_written(
         self,
-        digest: dict[str, Any],
+        digest: Digested,
         found: dict[str, TableCount],
         rows: int,
         values: int,

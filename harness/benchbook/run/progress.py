@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from benchbook.host.terminal import visible
 from benchbook.plan.plan import Plan, PlannedTrial, short_labels
+from benchbook.record.trial import Trial
 
 
 class Progress:
@@ -62,7 +63,7 @@ class Progress:
         """Show the throughput of the last second."""
         self._rate = f"{per_second:,.0f} {unit}"
 
-    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+    def trial_ended(self, trial: PlannedTrial, record: Trial) -> None:
         """Print one line for the trial, and the reason where it is not ok."""
         self._done += 1
         shown = (
@@ -128,7 +129,7 @@ class Observer(Protocol):
     def rate(self, per_second: float, unit: str) -> None:
         """Receive the throughput of the last second."""
 
-    def trial_ended(self, trial: PlannedTrial, record: dict[str, Any]) -> None:
+    def trial_ended(self, trial: PlannedTrial, record: Trial) -> None:
         """End a trial; ``record`` is the content of ``trial.json``."""
 
     def run_ended(self) -> None:

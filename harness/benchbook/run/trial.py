@@ -27,8 +27,8 @@ from benchbook.process import network, secret, strays
 from benchbook.process.launch import Program
 from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
+from benchbook.record import trial as trial_json
 from benchbook.record.folder import FULL_OR_FORBIDDEN
-from benchbook.record.trial import SCHEMA
 from benchbook.run import long_logs, watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
@@ -68,7 +68,7 @@ class Trial:
         self.storage_work: StorageWork | None = None
         self.driver: Driver | None = None
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> trial_json.Trial:
         """Carry out the trial and return its record; raise on an interruption and for an invalid request."""
         try:
             record = self._run()
@@ -79,15 +79,16 @@ class Trial:
             self.context.observer.note(
                 f"{self.system.name} wrote a password; removed it from {', '.join(one.name for one in redacted)}"
             )
-        cleaned: dict[str, Any] = secret.redact(record)
+        cleaned: trial_json.Trial = secret.redact(record)
         secret.forget()
         return cleaned
 
-    def _run(self) -> dict[str, Any]:
+    def _run(self) -> trial_json.Trial:
         started_at = datetime.now(UTC)
         load_before = conditions.current_load()
         began = conditions.mark()
-        status, reason = "ok", None
+        status: trial_json.Status = "ok"
+        reason: str | None = None
         try:
             program = self.context.program(self.planned.program)
             self._work(program)
@@ -145,7 +146,7 @@ class Trial:
                 f"{command('list')} or any other command installs it again. Then continue with: {again}",
             )
 
-    def lost(self, status: str, reason: str) -> dict[str, Any]:
+    def lost(self, status: trial_json.Status, reason: str) -> trial_json.Trial:
         """Return the record of a trial that did not finish where it was carried out."""
         return record_of(self, status, reason, datetime.now(UTC), {})
 
@@ -325,8 +326,12 @@ def _digest(text: str) -> str:
 
 
 def record_of(
-    trial: Trial, status: str, reason: str | None, started_at: datetime, load_before: dict[str, float]
-) -> dict[str, Any]:
+    trial: Trial,
+    status: trial_json.Status,
+    reason: str | None,
+    started_at: datetime,
+    load_before: dict[str, float],
+) -> trial_json.Trial:
     """Return the record of a trial that ends now, with the metrics that the harness measures for every trial."""
     planned, plan, found, timeline = trial.planned, trial.context.plan, trial.findings, trial.timeline
     start_seconds = timeline.seconds_of("start")
@@ -341,12 +346,14 @@ def record_of(
     found.leave_out_impossible()
     found.measurements += unread(found.measurements)
     return {
-        "schema": SCHEMA,
+        "schema": trial_json.SCHEMA,
         "trial_id": planned.trial_id,
         "run_id": plan.run_id,
         "experiment": plan.experiment,
         "profile": plan.profile,
-        **{factor: str(planned.levels[factor]) for factor in ("system", "arm", "storage")},
+        "system": str(planned.levels["system"]),
+        "arm": str(planned.levels["arm"]),
+        "storage": str(planned.levels["storage"]),
         "cell": planned.cell,
         "levels": planned.levels,
         "block": planned.block,
@@ -371,7 +378,12 @@ def record_of(
         "confinement": trial.confined.as_dict() if trial.confined else None,
         "load_before": {**load_before, "other_runs": len(neighbours())},
         "phases": [entry.as_dict() for entry in timeline.phases],
-        "measurements": [measurement.as_dict() for measurement in found.measurements],
+        "measurements": [
+            trial_json.Measurement(
+                phase=one.phase, metric=one.metric, value=one.value, unit=one.unit, direction=one.direction
+            )
+            for one in found.measurements
+        ],
         "errors": found.errors,
         "unmeasured": found.unmeasured,
         "checks": found.checks,

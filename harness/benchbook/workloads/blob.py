@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from benchbook.declare.dataset import Dataset
+from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
@@ -192,9 +192,7 @@ def _is_prefix(kept: Path) -> bool:
     return [int(line.partition("\t")[0]) for line in lines] == list(range(len(lines)))
 
 
-def checks(
-    phase: str, found: Event, digest: dict[str, Any], *, whole: bool = True
-) -> list[tuple[str, int, int]]:
+def checks(phase: str, found: Event, digest: Digested, *, whole: bool = True) -> list[tuple[str, int, int]]:
     """Return name, expected and found number of each check of objects that were read back.
 
     With ``whole``, the objects are the first of the dataset; after a mix they may be others.

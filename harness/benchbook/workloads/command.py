@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from benchbook.declare.dataset import Dataset
+from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.toml import Name, Positive, Text
 from benchbook.declare.workload import Metric, Options, Workload
 from benchbook.errors import TrialFailed, Unavailable, nearest, suggestion
@@ -141,9 +141,7 @@ def places(
     }
 
 
-def prepare(
-    benchload: Path, dataset: Dataset, digest: Mapping[str, Any], file: Path, options: CommandOptions
-) -> None:
+def prepare(benchload: Path, dataset: Dataset, digest: Digested, file: Path, options: CommandOptions) -> None:
     """Write the file that the chosen command reads."""
     if options.input == "none":
         return

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from benchbook.declare.dataset import Dataset
+from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import SERIES
 from benchbook.declare.toml import Positive
@@ -71,7 +71,7 @@ def request(options: LoadOptions, dataset: DatasetRequest, *, read_later: bool =
     )
 
 
-def sent(options: LoadOptions, summary: Event, digest: dict[str, Any], what: str) -> int:
+def sent(options: LoadOptions, summary: Event, digest: Digested, what: Literal["bytes", "values"]) -> int:
     """Return the bytes (or values) of the rows that all clients sent, as the dataset's digest counts them.
 
     A load without a duration sends the dataset. With one it sends other rows too, which are as large on average.
