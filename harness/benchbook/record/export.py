@@ -162,12 +162,14 @@ def _sweep(parent: Path) -> None:
 def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
     """Copy what an import needs of a run folder; with a scrubber, every file through it."""
     target.mkdir(parents=True)
-    for name in (*PARTS, folder.TABLES_FOLDER) if folder.from_tables(source) else PARTS:
-        if guarded.is_link(source / name) and not temporary.holds(source):  # an opened run has links of ours
-            raise RequestError(
-                f"{source / name} is a link: an export holds only what is in the run's folder.",
-                "Put the files themselves there, or remove the link.",
-            )
+    parts = (*PARTS, folder.TABLES_FOLDER) if folder.from_tables(source) else PARTS
+    linked = [one for one in (source, *(source / name for name in parts)) if guarded.is_link(one)]
+    if linked and not temporary.holds(source):  # an opened run has links of ours
+        raise RequestError(
+            f"{linked[0]} is a link: an export holds only what is in the run's folder.",
+            "Put the files themselves there, or remove the link.",
+        )
+    for name in parts:
         for path in sorted((source / name).rglob("*")) if (source / name).is_dir() else [source / name]:
             if path.is_symlink() or not path.is_file() or _is_unfinished(path, source):
                 continue

@@ -160,6 +160,17 @@ def test_a_published_run_keeps_the_intervals_of_clients_without_their_histograms
     assert pl.read_parquet(thin / "intervals.parquet")["histogram"].null_count() == 0
 
 
+def test_a_linked_run_is_refused(tmp_path: Path) -> None:
+    results, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
+    run_id = synthetic_run.write(results, blocks=1, instances=1, telemetry_seconds=1, intervals=1)
+    run = results / "runs" / run_id
+    run.rename(elsewhere)
+    run.symlink_to(elsewhere)
+    with pytest.raises(RequestError, match=f"{run_id} is a link"):
+        export.export_run(results, run_id, tmp_path / "export")
+    assert not (tmp_path / "export").exists()
+
+
 @pytest.mark.parametrize("name", ["queries", "declared", "trials", "tables"])
 def test_a_linked_folder_of_a_run_is_refused(tmp_path: Path, name: str) -> None:
     results, home = tmp_path / "results", tmp_path / "home"
