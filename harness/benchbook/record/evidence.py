@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from benchbook.record.trial import Digest
+    from benchbook.record.trial_record import Digest
 
 Stated = dict[str, "Digest"]
 """File, as its path below the trial's folder → its ``bytes`` and ``sha256``."""

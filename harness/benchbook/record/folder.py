@@ -22,7 +22,7 @@ from benchbook.host.texts import parse_json
 from benchbook.record import evidence, plain
 
 if TYPE_CHECKING:
-    from benchbook.record.trial import Trial
+    from benchbook.record.trial_record import Trial
 
 Say = Callable[[str], None]
 """Takes a sentence for the user."""

@@ -28,6 +28,7 @@ from benchbook.record.tables import (
     literal,
     quoted,
 )
+from benchbook.record.trial_record import Trial
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ def text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def of_trial(trial: trial_json.Trial) -> Rows:
+def of_trial(trial: Trial) -> Rows:
     """Return the rows of a whole trial in the tables that ``trial.json`` fills."""
     held: dict[str, Sequence[Mapping[str, Any]]] = {
         "levels": [{"factor": factor, "level": level} for factor, level in trial["levels"].items()],

@@ -25,7 +25,7 @@ from benchbook.process import confinement, containers, launch, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until, within
-from benchbook.record.trial import Trial as TrialRecord
+from benchbook.record.trial_record import Trial as TrialRecord
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command, load_client
 from benchbook.run.context import Context

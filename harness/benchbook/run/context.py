@@ -16,7 +16,7 @@ from benchbook.host.provenance import sha256_of
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.process.launch import Program
-from benchbook.record.trial import Trial
+from benchbook.record.trial_record import Trial
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command
 from benchbook.run.progress import Observer

@@ -34,7 +34,7 @@ from benchbook.record.folder import (
     write_whole,
 )
 from benchbook.record.runs import left
-from benchbook.record.trial import Trial as TrialRecord
+from benchbook.record.trial_record import Trial as TrialRecord
 from benchbook.run.context import Context, prepare
 from benchbook.run.description import check_same, describe, keep_declarations
 from benchbook.run.progress import Observer

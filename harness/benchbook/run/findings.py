@@ -20,7 +20,7 @@ from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
 from benchbook.record.foreign import LARGEST, SMALLEST
-from benchbook.record.trial import Check, Failure, Phase
+from benchbook.record.trial_record import Check, Failure, Phase
 from benchbook.run.watchdog import Hang
 from benchbook.systems.driver import TableCount
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from benchbook.host.terminal import visible
 from benchbook.plan.plan import Plan, PlannedTrial, short_labels
-from benchbook.record.trial import Trial
+from benchbook.record.trial_record import Trial
 
 
 class Progress:

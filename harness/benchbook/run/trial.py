@@ -27,7 +27,7 @@ from benchbook.process import network, secret, strays
 from benchbook.process.launch import Program
 from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
-from benchbook.record import trial as trial_json
+from benchbook.record import trial_record
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 from benchbook.run import long_logs, watchdog
 from benchbook.run.confined import Confined
@@ -68,7 +68,7 @@ class Trial:
         self.storage_work: StorageWork | None = None
         self.driver: Driver | None = None
 
-    def run(self) -> trial_json.Trial:
+    def run(self) -> trial_record.Trial:
         """Carry out the trial and return its record; raise on an interruption and for an invalid request."""
         try:
             record = self._run()
@@ -79,15 +79,15 @@ class Trial:
             self.context.observer.note(
                 f"{self.system.name} wrote a password; removed it from {', '.join(one.name for one in redacted)}"
             )
-        cleaned: trial_json.Trial = secret.redact(record)
+        cleaned: trial_record.Trial = secret.redact(record)
         secret.forget()
         return cleaned
 
-    def _run(self) -> trial_json.Trial:
+    def _run(self) -> trial_record.Trial:
         started_at = datetime.now(UTC)
         load_before = conditions.current_load()
         began = conditions.mark()
-        status: trial_json.Status = "ok"
+        status: trial_record.Status = "ok"
         reason: str | None = None
         try:
             program = self.context.program(self.planned.program)
@@ -146,7 +146,7 @@ class Trial:
                 f"{command('list')} or any other command installs it again. Then continue with: {again}",
             )
 
-    def lost(self, status: trial_json.Status, reason: str) -> trial_json.Trial:
+    def lost(self, status: trial_record.Status, reason: str) -> trial_record.Trial:
         """Return the record of a trial that did not finish where it was carried out."""
         return record_of(self, status, reason, datetime.now(UTC), {})
 
@@ -327,11 +327,11 @@ def _digest(text: str) -> str:
 
 def record_of(
     trial: Trial,
-    status: trial_json.Status,
+    status: trial_record.Status,
     reason: str | None,
     started_at: datetime,
     load_before: dict[str, float],
-) -> trial_json.Trial:
+) -> trial_record.Trial:
     """Return the record of a trial that ends now, with the metrics that the harness measures for every trial."""
     planned, plan, found, timeline = trial.planned, trial.context.plan, trial.findings, trial.timeline
     start_seconds = timeline.seconds_of("start")
@@ -346,7 +346,7 @@ def record_of(
     found.leave_out_impossible()
     found.measurements += unread(found.measurements)
     return {
-        "schema": trial_json.SCHEMA,
+        "schema": trial_record.SCHEMA,
         "trial_id": planned.trial_id,
         "run_id": plan.run_id,
         "experiment": plan.experiment,
@@ -379,7 +379,7 @@ def record_of(
         "load_before": {**load_before, "other_runs": len(neighbours())},
         "phases": [entry.as_dict() for entry in timeline.phases],
         "measurements": [
-            trial_json.Measurement(
+            trial_record.Measurement(
                 phase=one.phase, metric=one.metric, value=one.value, unit=one.unit, direction=one.direction
             )
             for one in found.measurements

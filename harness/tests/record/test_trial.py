@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbook.record import folder, ingest, trial
+from benchbook.record import folder, ingest, trial, trial_record
 from benchbook.record.tables import BY_NAME
 
 NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
@@ -160,11 +160,11 @@ def test_a_trial_of_another_run_or_without_a_name_is_left_out(
 @pytest.mark.parametrize(
     ("table", "model"),
     [
-        ("trials", trial.Trial),
-        ("phases", trial.Phase),
-        ("measurements", trial.Measurement),
-        ("errors", trial.Failure),
-        ("checks", trial.Check),
+        ("trials", trial_record.Trial),
+        ("phases", trial_record.Phase),
+        ("measurements", trial_record.Measurement),
+        ("errors", trial_record.Failure),
+        ("checks", trial_record.Check),
     ],
 )
 def test_the_record_has_the_fields_of_its_tables(table: str, model: type) -> None:
