@@ -27,6 +27,7 @@ from benchbook.cli import (
     lock,
     plan,
     rebuild,
+    replicate,
     report,
     rerun,
     resume,
@@ -64,6 +65,7 @@ GROUPS: dict[str, dict[str, Any]] = {
         "claims": claims.command,
         "report": report.command,
         "compare": compare.command,
+        "replicate": replicate.command,
         "sql": sql.command,
     },
     "Publish": {

@@ -1,0 +1,59 @@
+"""The recorded priors: learned from the runs of the ledger, and refused once it has others."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchbook.analyse import priors
+from benchbook.analyse.replication import KINDS
+from benchbook.record import ledger
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_recorded_priors_were_learned_from_all_published_runs():
+    """``./bench replicate --record`` learns them again."""
+    found = priors.recorded()
+    assert priors.is_current(found, ROOT)
+    assert set(found.priors) == set(KINDS)
+    every = [path.name for place in ledger.folders(ROOT / ledger.DATA) for path in ledger.folders(place)]
+    assert set(found.runs) <= set(every)
+
+
+def test_a_run_that_was_added_or_withdrawn_makes_them_stale(tmp_path: Path):
+    data = tmp_path / ledger.DATA
+    shutil.copytree(ROOT / ledger.DATA / "quickstart", data / "quickstart")
+    digest, runs = priors._evidence(tmp_path)
+    found = replace(priors.recorded(), digest=digest, runs=runs)
+    assert priors.is_current(found, tmp_path)
+    withdrawn = data / "quickstart" / ledger.WITHDRAWN
+    withdrawn.write_text(f'[[run]]\nid = "{runs[0]}"\nreason = "No disk."\ndate = 2026-03-01\nby = "x"\n')
+    assert not priors.is_current(found, tmp_path)
+    withdrawn.unlink()
+    shutil.copytree(ROOT / ledger.DATA / "versions-over-time", data / "versions-over-time")
+    assert not priors.is_current(found, tmp_path)
+
+
+def test_the_file_is_what_the_command_writes():
+    text = priors.FILE.read_text(encoding="utf-8")
+    assert priors.read(text).text() == text
+
+
+def test_other_processors_are_foreseen_as_often_as_stated():
+    """The coverage that the project wants: 93 to 97 %, and at most 1 % opposite answers to claims."""
+    rows = {one.group: one for one in priors.recorded().rows if one.left_out == "processor"}
+    assert 0.93 <= rows["all"].agrees_after <= 0.97
+    assert rows["claims"].opposite_after <= 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_recorded_result_is_what_the_ledger_gives(tmp_path: Path):
+    from benchbook.site import replication
+
+    found = priors.of_cases(replication.cases(ROOT, tmp_path), ROOT)
+    assert found.text() == priors.recorded().text()
